@@ -1,0 +1,12 @@
+/** The time that rules go by: real in live mode, movable in test mode. */
+import type { Mode } from './db/schema.js';
+
+export interface Clock {
+  /** Epoch milliseconds of a mode's clock. */
+  now(mode: Mode): number;
+}
+
+/** Milliseconds as the API writes them: ISO 8601 in UTC with milliseconds. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,186 @@
+/** Opens the database: SQLite or PostgreSQL behind one interface, migrated and ready. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import {
+  CompiledQuery,
+  Kysely,
+  Migrator,
+  PostgresDialect,
+  PostgresDriver,
+  SqliteDialect,
+  SqliteDriver,
+  type DatabaseConnection,
+  type Driver,
+  type SqliteDialectConfig,
+  type Transaction as KyselyTransaction,
+} from 'kysely';
+import pg from 'pg';
+import { migrations } from './migrations.js';
+import type { Schema } from './schema.js';
+
+export type Transaction = KyselyTransaction<Schema>;
+/** Reads outside of transactions, or inside one: what a query that changes nothing takes. */
+export type Reader = Kysely<Schema>;
+export type Engine = 'sqlite' | 'postgres';
+
+export interface Database {
+  readonly engine: Engine;
+  /** For reads outside of transactions. Using it inside `write` is an error. */
+  readonly reader: Reader;
+  /**
+   * Runs one transaction and commits it durably. On a deadlock or a serialization failure it runs
+   * again, so `work` must not have effects outside the database.
+   */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** True inside `write`: there the outer handle would wait for a connection that only the transaction can give back. */
+const insideTransaction = new AsyncLocalStorage<true>();
+
+function refuseInsideTransaction(): void {
+  if (insideTransaction.getStore()) {
+    throw new Error('The outer database handle was used inside a transaction: pass the transaction on');
+  }
+}
+
+/**
+ * @param url `sqlite:PATH`, `sqlite::memory:` or `postgres://…`
+ * @throws when the URL is of neither form or the database cannot be reached
+ */
+export async function openDatabase(url: string): Promise<Database> {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
+  throw new Error('DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME');
+}
+
+async function openSqlite(path: string): Promise<Database> {
+  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+  const connect = () => {
+    const connection = new SqliteDatabase(path, { timeout: 5000 });
+    connection.pragma('journal_mode = WAL');
+    // A committed payment must survive a power cut, so every commit is synced.
+    connection.pragma('synchronous = FULL');
+    connection.pragma('foreign_keys = ON');
+    return new GuardedSqliteDialect({ database: cachingStatements(connection) });
+  };
+  const writer = new Kysely<Schema>({ dialect: connect() });
+  await migrate(writer, 'sqlite');
+  // WAL lets reads go on beside a write transaction, on a connection of their own. A database in memory has one.
+  const isShared = path === ':memory:';
+  const reader = isShared ? writer : new Kysely<Schema>({ dialect: connect() });
+  return {
+    engine: 'sqlite',
+    reader,
+    write: (work) => writer.transaction().execute((trx) => insideTransaction.run(true, () => work(trx))),
+    async close() {
+      if (!isShared) await reader.destroy();
+      await writer.destroy();
+    },
+  };
+}
+
+/** better-sqlite3 prepares at every call of `prepare`; the same text is the same statement, so it is kept. */
+function cachingStatements(connection: SqliteDatabase.Database) {
+  const statements = new Map<string, SqliteDatabase.Statement<unknown[]>>();
+  return {
+    prepare(sql: string) {
+      let statement = statements.get(sql);
+      if (!statement) {
+        statement = connection.prepare<unknown[]>(sql);
+        if (statements.size < 500) statements.set(sql, statement);
+      }
+      return statement;
+    },
+    close: () => connection.close(),
+  };
+}
+
+class GuardedSqliteDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(config: SqliteDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): Driver {
+    return new GuardedSqliteDriver(this.#config);
+  }
+}
+
+class GuardedSqliteDriver extends SqliteDriver {
+  override acquireConnection(): Promise<DatabaseConnection> {
+    refuseInsideTransaction();
+    return super.acquireConnection();
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    // Takes the write lock at once, so that a command line beside the server waits instead of failing at its first write.
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}
+
+const retryable = new Set(['40001', '40P01']);
+
+async function openPostgres(url: string): Promise<Database> {
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      // BIGINT holds times and heights alone, all below 2^53.
+      oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+  } as pg.CustomTypesConfig;
+  const pool = new pg.Pool({ connectionString: url, max: 10, types, connectionTimeoutMillis: 5000 });
+  // An idle connection that breaks is replaced at the next query, which reports what is wrong.
+  pool.on('error', () => {});
+  const kysely = new Kysely<Schema>({ dialect: new GuardedPostgresDialect(pool) });
+  await migrate(kysely, 'postgres');
+  return {
+    engine: 'postgres',
+    reader: kysely,
+    async write(work) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await kysely.transaction().execute((trx) => insideTransaction.run(true, () => work(trx)));
+        } catch (error) {
+          const code = error instanceof pg.DatabaseError ? error.code : undefined;
+          if (attempt === 5 || code === undefined || !retryable.has(code)) throw error;
+        }
+      }
+    },
+    close: () => kysely.destroy(),
+  };
+}
+
+class GuardedPostgresDialect extends PostgresDialect {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    super({ pool });
+    this.#pool = pool;
+  }
+
+  override createDriver(): Driver {
+    return new GuardedPostgresDriver({ pool: this.#pool });
+  }
+}
+
+class GuardedPostgresDriver extends PostgresDriver {
+  override acquireConnection(): Promise<DatabaseConnection> {
+    refuseInsideTransaction();
+    return super.acquireConnection();
+  }
+}
+
+async function migrate(kysely: Kysely<Schema>, engine: Engine): Promise<void> {
+  const migrator = new Migrator({
+    db: kysely,
+    provider: { getMigrations: () => Promise.resolve(migrations(engine)) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    await kysely.destroy();
+    throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
+  }
+}

@@ -1,0 +1,50 @@
+/** What a handler is: parsed input and a caller in, a reply out. It knows no Express and no SQL. */
+import type { Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
+import type { Mode } from '../db/schema.js';
+import type { Transaction } from '../db/database.js';
+
+/** Who calls: what the API key says. */
+export interface Caller {
+  readonly merchantId: string;
+  readonly kind: 'secret' | 'public';
+  readonly mode: Mode;
+}
+
+export interface Reply<D> {
+  readonly message: string;
+  readonly data: D;
+  /** For lists of records. */
+  readonly pagination?: Pagination;
+}
+
+export interface Context<Services> {
+  readonly services: Services;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Aborted when the client goes away or the server stops. */
+  readonly signal: AbortSignal;
+  /**
+   * Runs a change in one transaction. With an Idempotency-Key, the reply is kept in that same
+   * transaction, so that a repeat gets it and changes nothing. At most one call for each request.
+   */
+  change<D>(work: (transaction: Transaction) => Promise<Reply<D>>): Promise<Reply<D>>;
+}
+
+export type Handler<E extends Endpoint, Services> = (
+  input: Input<E>,
+  context: Context<Services>,
+) => Promise<Reply<Data<E>>>;
+
+/** Handlers for a table of endpoints, resource by resource and verb by verb. */
+export type Handlers<Table extends Record<string, Record<string, Endpoint>>, Services> = {
+  readonly [Resource in keyof Table]: {
+    readonly [Verb in keyof Table[Resource]]: Handler<Table[Resource][Verb], Services>;
+  };
+};
+
+/** A table that is still being filled: what is absent answers 501. */
+export type PartialHandlers<Table extends Record<string, Record<string, Endpoint>>, Services> = {
+  readonly [Resource in keyof Table]?: {
+    readonly [Verb in keyof Table[Resource]]?: Handler<Table[Resource][Verb], Services>;
+  };
+};

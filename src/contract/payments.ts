@@ -1,0 +1,175 @@
+/** Payments: created by a merchant's page or server, paid by a customer. */
+import * as z from 'zod/mini';
+import { checkoutRoutes, createdPayment, payment, type Payment } from './checkout.js';
+import { endpoint } from './endpoint.js';
+import { email, id, positiveDecimal, requiredText, text } from './fields.js';
+
+const createBody = z.object({
+  amount: positiveDecimal,
+  baseCurrency: requiredText(20),
+  customer: z.optional(
+    z.object({
+      email: z.optional(email),
+      name: z.optional(text()),
+      fullName: z.optional(text()),
+      phoneNumber: z.optional(text()),
+    }),
+  ),
+  customerFullName: z.optional(text()),
+  customerphoneNumber: z.optional(text()),
+  txRef: z.optional(
+    z.string().check(
+      z.regex(/^[A-Za-z0-9._:-]{1,100}$/, { error: 'Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -' }),
+    ),
+  ),
+  redirectUrl: z.optional(text(2048)),
+});
+
+const params = z.object({ payment_id: id });
+const sampleId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
+
+export const samplePayment = {
+  id: sampleId,
+  status: 'in progress',
+  state: 'created',
+  description: 'Payment from Ada Example',
+  txRef: 'order-42',
+  redirectUrl: 'https://shop.example/thanks',
+  amount: 0,
+  amountReceived: 0,
+  amountSeen: 0,
+  amountDue: 0,
+  nairaValue: 0,
+  dollarValue: 0,
+  baseAmount: 5000,
+  baseCurrency: 'NGN',
+  currencies: ['BTC', 'USDT'],
+  currencyOptions: [
+    {
+      currency: 'USDT',
+      name: 'Tether USD',
+      network: 'tron',
+      networkName: 'Tron',
+      amount: 3.246754,
+      fee: 0.032467,
+      minAmount: 0.01,
+      confirmations: 2,
+    },
+  ],
+  expiresBy: 1767312000000,
+  transactionFees: 50,
+  totalDue: 5000,
+  customer: 'ada@example.com',
+  customerDetails: { email: 'ada@example.com', fullName: 'Ada Example' },
+  addressSentFrom: [],
+  transactionTimeLog: [{ time: '2026-01-01T00:00:00.000Z', type: 'event', event: 'Payment started' }],
+  isCurrencyLocked: false,
+  createdAt: '2026-01-01T00:00:00.000Z',
+} satisfies Payment;
+
+const sampleSet = {
+  ...samplePayment,
+  state: 'currency_set',
+  currency: 'USDT',
+  currencyName: 'Tether USD',
+  currencyNetwork: 'tron',
+  networkName: 'Tron',
+  amount: 3.246754,
+  amountDue: 3.246754,
+  fee: 0.032467,
+  confirmations: 0,
+  confirmationsRequired: 2,
+  currencies: [],
+  transactionTimeLog: [
+    ...samplePayment.transactionTimeLog,
+    { time: '2026-01-01T00:00:05.000Z', type: 'event', event: 'Currency set to USDT on tron' },
+  ],
+} satisfies Payment;
+
+export const sampleLocked = {
+  ...sampleSet,
+  state: 'awaiting_funds',
+  isCurrencyLocked: true,
+  currencyOptions: undefined,
+  expiresBy: 1767227407000,
+  addressInformation: {
+    address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+    network: 'tron',
+    id: '01J9ZQ5A0B1C2D3E4F5G6H7J8K',
+  },
+  transactionTimeLog: [
+    ...sampleSet.transactionTimeLog,
+    { time: '2026-01-01T00:00:07.000Z', type: 'event', event: 'Currency locked: 3.246754 USDT' },
+  ],
+} satisfies Omit<Payment, 'currencyOptions'> & { currencyOptions: undefined };
+
+export const payments = {
+  create: endpoint({
+    ...checkoutRoutes.create,
+    description:
+      'Creates a payment of an amount in a base currency. The reply holds the payment and the URL of its hosted page.',
+    body: createBody,
+    data: createdPayment,
+    sample: {
+      body: {
+        amount: 5000,
+        baseCurrency: 'NGN',
+        txRef: 'order-42',
+        redirectUrl: 'https://shop.example/thanks',
+        customer: { email: 'ada@example.com', name: 'Ada Example' },
+      },
+      message: 'Payment created',
+      data: {
+        payment: { ...samplePayment, _id: sampleId },
+        url: `https://pay.example.com/pay/${sampleId}`,
+      },
+    },
+  }),
+  retrieve: endpoint({
+    ...checkoutRoutes.retrieve,
+    description: "One payment, with the merchant's branding.",
+    params,
+    data: payment,
+    sample: {
+      params: { payment_id: sampleId },
+      message: 'Payment fetched',
+      data: {
+        ...samplePayment,
+        branding: {
+          id: '01J9ZP0000000000000000000M',
+          businessName: 'Example Shop',
+          name: 'Example Shop',
+          logo: '',
+          createdAt: '2026-01-01T00:00:00.000Z',
+          updatedAt: '2026-01-01T00:00:00.000Z',
+        },
+      },
+    },
+  }),
+  cancel: endpoint({
+    ...checkoutRoutes.cancel,
+    description: 'Cancels a payment in progress. Cancelling again changes nothing.',
+    params,
+    sample: { params: { payment_id: sampleId }, message: 'Payment cancelled' },
+  }),
+  setCurrency: endpoint({
+    ...checkoutRoutes.setCurrency,
+    description:
+      'Sets the paying currency and its network, with an indicative amount. May be repeated until the currency is locked.',
+    params: z.object({ payment_id: id, currency: id, network: id }),
+    data: payment,
+    sample: {
+      params: { payment_id: sampleId, currency: 'USDT', network: 'tron' },
+      message: 'Currency set',
+      data: sampleSet,
+    },
+  }),
+  lockCurrency: endpoint({
+    ...checkoutRoutes.lockCurrency,
+    description:
+      'Freezes rate, amount and fee, starts the time to pay, and shows the address to pay to. Locking again answers the same quote.',
+    params,
+    data: payment,
+    sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
+  }),
+};
