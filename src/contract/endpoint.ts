@@ -6,7 +6,11 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /** The least powerful key that is accepted: a `public` endpoint takes both kinds, a `secret` one only secret keys. */
 export type KeyKind = 'secret' | 'public';
 
-/** Where an endpoint lives. `{name}` in a path stands for one segment. */
+/**
+ * Where an endpoint lives. `{name}` in a path stands for one segment; `{*name}`, at the end of a path only,
+ * for all that is left of it: several segments, or none (`/v1/meta/{*endpoint}` is also `/v1/meta`).
+ * A path without placeholders is matched before one with them, whatever the order in the table.
+ */
 export interface Route {
   readonly method: Method;
   readonly path: string;

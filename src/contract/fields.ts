@@ -43,7 +43,12 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     z.union([z.number(), z.string()], { error: 'Must be an integer' }),
     z.transform((value, context) => {
       const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
-      if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum || number > maximum) {
+      if (
+        typeof number !== 'number' ||
+        !Number.isSafeInteger(number) ||
+        number < minimum ||
+        number > maximum
+      ) {
         const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`;
         context.issues.push({ code: 'custom', input: value, message: `Must be an integer, ${range}` });
         return z.NEVER;
@@ -58,6 +63,9 @@ export const boolean = z.pipe(
   z.transform((value) => value === true || value === 'true'),
 );
 
+/** Date.parse rolls 2026-02-30 over to March; a day that is not in the calendar is a mistake. */
+const isCalendarDay = (day: string) => new Date(Date.parse(day)).toISOString().startsWith(day);
+
 /** A day (`2026-01-31`) or an instant, as epoch milliseconds; a day stands for its first or its last one. */
 const moment = (edge: 'first' | 'last') =>
   z.pipe(
@@ -67,9 +75,7 @@ const moment = (edge: 'first' | 'last') =>
       const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(value)
         ? Date.parse(value)
         : Number.NaN;
-      // Date.parse rolls 2026-02-30 over to March; a day that is not in the calendar is a mistake.
-      const isReal = !Number.isNaN(instant) && (!isDay || new Date(instant).toISOString().startsWith(value));
-      if (!isReal) {
+      if (Number.isNaN(instant) || !isCalendarDay(value.slice(0, 10))) {
         context.issues.push({
           code: 'custom',
           input: value,
@@ -81,10 +87,16 @@ const moment = (edge: 'first' | 'last') =>
     }),
   );
 
-/** The query of every list of records: which page, how many rows, created from and to when. */
-export const listQuery = {
+/** What every list of records takes: which page, how many rows, created from and to when. */
+const listQuery = {
   page: z._default(integer(1), 1),
-  skip: z._default(z.pipe(integer(1), z.transform((rows) => Math.min(rows, 100))), 25),
+  skip: z._default(
+    z.pipe(
+      integer(1),
+      z.transform((rows) => Math.min(rows, 100)),
+    ),
+    25,
+  ),
   from: z.optional(moment('first')),
   to: z.optional(moment('last')),
 };
@@ -94,6 +106,6 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
   { path: ['from'], error: 'Must not be after "to"' },
 );
 
-/** The query of a list of records with `filters` of its own; `from` may not be after `to`. */
+/** The query of a list of records: page, rows and dates, and `filters` of its own. */
 export const listOf = <Filters extends z.core.$ZodLooseShape>(filters: Filters) =>
   z.object({ ...listQuery, ...filters }).check(fromBeforeTo);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { checkoutRoutes, logEntry, payment, type Payment } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { id, listQuery } from './fields.js';
+import { id, listOf } from './fields.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
 const params = z.object({ transaction_id: id });
@@ -40,7 +40,7 @@ export const transactions = {
     path: '/v1/transactions',
     key: 'secret',
     description: "The merchant's transactions, newest first.",
-    query: z.object(listQuery),
+    query: listOf({}),
     data: z.array(payment),
     paginated: true,
     sample: { query: { page: '1', skip: '25' }, message: 'Transactions fetched', data: [sampleVerified] },

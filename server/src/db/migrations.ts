@@ -53,13 +53,14 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('currency', 'text')
     .addColumn('network', 'text')
     .addColumn('address_id', 'text')
+    .addColumn('address', 'text')
     .addColumn('amount', 'text')
     .addColumn('fee', 'text')
     .addColumn('quote', 'text')
     .addColumn('locked_at', 'bigint')
     .addColumn('expires_at', 'bigint', (c) => c.notNull())
     .addColumn('cancelled_at', 'bigint')
-    .addColumn('ended_at', 'bigint')
+    .addColumn('settled_at', 'bigint')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
@@ -128,9 +129,11 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('block_hash', 'text')
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('confirmed_at', 'bigint')
-    .addColumn('naira_value', 'text', (c) => c.notNull())
-    .addColumn('dollar_value', 'text', (c) => c.notNull())
-    .addColumn('base_value', 'text', (c) => c.notNull())
+    .addColumn('reversals', 'integer', (c) => c.notNull())
+    .addColumn('is_credited', 'integer', (c) => c.notNull())
+    .addColumn('naira_value', 'text')
+    .addColumn('dollar_value', 'text')
+    .addColumn('base_value', 'text')
     .execute();
   await schema
     .createIndex('receipts_transfer')
@@ -198,6 +201,7 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await schema
     .createTable('idempotency')
     .addColumn('merchant_id', 'text', (c) => c.notNull())
+    .addColumn('mode', 'text', (c) => c.notNull())
     .addColumn('key_kind', 'text', (c) => c.notNull())
     .addColumn('method', 'text', (c) => c.notNull())
     .addColumn('path', 'text', (c) => c.notNull())
@@ -205,9 +209,9 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('payload_hash', 'text', (c) => c.notNull())
     .addColumn('reply', 'text', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('idempotency_key', ['merchant_id', 'key_kind', 'method', 'path', 'idempotency_key'])
+    .addPrimaryKeyConstraint('idempotency_key', ['merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key'])
     .execute();
-  await schema.createIndex('idempotency_age').on('idempotency').columns(['created_at']).execute();
+  await schema.createIndex('idempotency_age').on('idempotency').columns(['mode', 'created_at']).execute();
 
   await schema
     .createTable('settings')

@@ -55,16 +55,18 @@ export interface PaymentTable {
   customer_phone: string | null;
   currency: string | null;
   network: string | null;
+  /** The deposit address and its id, a copy of the `addresses` row in use. */
   address_id: string | null;
+  address: string | null;
   amount: Units | null;
   fee: Units | null;
-  /** The two legs of the frozen quote as JSON: {asset:{usd,source,at}, base:{usd,source,at}}. */
+  /** The frozen rate as JSON: dollars for one unit of the paying and of the base currency, their source and time. */
   quote: string | null;
   locked_at: Milliseconds | null;
   expires_at: Milliseconds;
   cancelled_at: Milliseconds | null;
-  /** When success or error was reached; null while in progress. */
-  ended_at: Milliseconds | null;
+  /** When success was first reached. It stays when a settled receipt is lost later. */
+  settled_at: Milliseconds | null;
   created_at: Milliseconds;
   updated_at: Milliseconds;
 }
@@ -116,11 +118,15 @@ export interface ReceiptTable {
   /** seen: waiting for a block or for confirmations; confirmed: credited; dropped: gone before that; reversed: gone after. */
   status: 'seen' | 'confirmed' | 'dropped' | 'reversed';
   confirmed_at: Milliseconds | null;
-  /** What it was worth when first seen, in units of 2 decimals. */
-  naira_value: Units;
-  dollar_value: Units;
+  /** How often it was confirmed and then lost; part of its ledger keys, so that each confirmation posts once. */
+  reversals: number;
+  /** 1 once it was moved from unallocated to the merchant's available balance. */
+  is_credited: 0 | 1;
+  /** What it was worth when first seen, in units of 2 decimals; null where no rate was known. */
+  naira_value: Units | null;
+  dollar_value: Units | null;
   /** What it was worth in the payment's base currency when first seen, in units of that currency. */
-  base_value: Units;
+  base_value: Units | null;
 }
 
 /** Where a network's scan stands. */
@@ -183,6 +189,7 @@ export interface LedgerEntryTable {
 
 export interface IdempotencyTable {
   merchant_id: string;
+  mode: Mode;
   key_kind: 'secret' | 'public';
   method: string;
   path: string;

@@ -1,0 +1,110 @@
+/** The state of a payment from its facts: what was set, what arrived and when, and how far the chain was read. */
+import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
+
+/** A receipt as far as the state depends on it. */
+export interface ReceiptFact {
+  readonly currency: string;
+  readonly network: string;
+  readonly amount: bigint;
+  readonly firstSeenAt: number;
+  /** Seen receipts wait for confirmations; dropped and reversed ones are facts no more and are not passed. */
+  readonly isConfirmed: boolean;
+  /** Its worth in the base currency when first seen, in units of that currency. */
+  readonly baseValue: bigint;
+}
+
+export interface PaymentFacts {
+  readonly currency: string | null;
+  readonly network: string | null;
+  /** Null until the currency is locked. */
+  readonly amount: bigint | null;
+  readonly baseAmount: bigint;
+  readonly expiresAt: number;
+  readonly cancelledAt: number | null;
+  readonly settledAt: number | null;
+  readonly receipts: readonly ReceiptFact[];
+}
+
+export interface Totals {
+  /** In the locked currency on the locked network, confirmed. */
+  readonly confirmed: bigint;
+  /** The same with unconfirmed receipts. */
+  readonly seen: bigint;
+}
+
+export function counts(payment: Pick<PaymentFacts, 'currency' | 'network'>, receipt: { currency: string; network: string }) {
+  return receipt.currency === payment.currency && receipt.network === payment.network;
+}
+
+export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'receipts'>): Totals {
+  const counting = payment.receipts.filter((receipt) => counts(payment, receipt));
+  return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
+}
+
+/**
+ * @param now the mode's clock
+ * @param syncedAt up to when the payment's network has been read; a deadline beyond it is not over yet
+ */
+export function assess(payment: PaymentFacts, now: number, syncedAt: number): PaymentState {
+  if (payment.amount === null) {
+    if (payment.cancelledAt !== null) return 'cancelled';
+    if (now >= payment.expiresAt) return 'expired';
+    return payment.currency === null ? 'created' : 'currency_set';
+  }
+  const { amount, expiresAt, cancelledAt } = payment;
+  const deadline = cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
+  const counting = payment.receipts.filter((receipt) => counts(payment, receipt));
+  const inTime = counting.filter((receipt) => receipt.firstSeenAt <= deadline);
+  const confirmed = counting.filter((receipt) => receipt.isConfirmed);
+
+  if (sum(inTime.filter((receipt) => receipt.isConfirmed)) >= amount) {
+    return sum(confirmed) > amount ? 'settled_over' : 'settled';
+  }
+  if (cancelledAt !== null) return payment.receipts.length > 0 ? 'cancelled_paid' : 'cancelled';
+
+  const isOver = now >= expiresAt && syncedAt >= expiresAt;
+  const isConfirming = inTime.some((receipt) => !receipt.isConfirmed);
+  if (isOver && !isConfirming) {
+    const isWorthIt = total(confirmed, (receipt) => receipt.baseValue) >= payment.baseAmount;
+    if (sum(confirmed) >= amount && isWorthIt) return 'settled_late';
+    if (payment.settledAt !== null) return 'reversed';
+    if (confirmed.some((receipt) => receipt.firstSeenAt > deadline)) return 'expired_late';
+    if (confirmed.length > 0) return 'expired_partial';
+    return payment.receipts.some((receipt) => !counts(payment, receipt)) ? 'invalid' : 'expired';
+  }
+  if (payment.settledAt !== null) return 'reversed';
+  const seen = sum(counting);
+  if (seen >= amount) return 'confirming';
+  return seen > 0n ? 'partially_paid' : 'awaiting_funds';
+}
+
+const statuses = {
+  created: 'in progress',
+  currency_set: 'in progress',
+  awaiting_funds: 'in progress',
+  partially_paid: 'in progress',
+  confirming: 'in progress',
+  settled: 'success',
+  settled_over: 'success',
+  settled_late: 'success',
+  expired: 'error',
+  expired_partial: 'error',
+  expired_late: 'error',
+  invalid: 'error',
+  reversed: 'error',
+  cancelled: 'cancelled',
+  cancelled_paid: 'cancelled',
+} as const satisfies Record<PaymentState, PaymentStatus>;
+
+/** The public status that a state belongs to. */
+export function statusOf(state: PaymentState): PaymentStatus {
+  return statuses[state];
+}
+
+function sum(receipts: readonly ReceiptFact[]): bigint {
+  return total(receipts, (receipt) => receipt.amount);
+}
+
+function total(receipts: readonly ReceiptFact[], of: (receipt: ReceiptFact) => bigint): bigint {
+  return receipts.reduce((all, receipt) => all + of(receipt), 0n);
+}

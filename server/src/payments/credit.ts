@@ -1,0 +1,74 @@
+/** When confirmed funds become the merchant's: at success in one settlement, everything else receipt by receipt. */
+import type { Transaction } from '../db/database.js';
+import type { ReceiptTable } from '../db/schema.js';
+import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import { counts, statusOf } from './assess.js';
+import { feeOf } from './quote.js';
+import type { PaymentRow } from './store.js';
+
+/**
+ * Credits the confirmed receipts that wait no more for the payment's outcome: all once it has ended, and
+ * at once those that do not count towards it. The fee is taken from everything that is credited.
+ */
+export async function creditReceipts(
+  transaction: Transaction,
+  ledger: Ledger,
+  payment: PaymentRow,
+  receipts: readonly ReceiptTable[],
+  now: number,
+): Promise<void> {
+  const waiting = receipts.filter((receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0);
+  const hasEnded = statusOf(payment.state) !== 'in progress';
+  const counting = waiting.filter((receipt) => counts(payment, receipt));
+  const credits = waiting
+    .filter((receipt) => !counts(payment, receipt))
+    .map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] }));
+  if (hasEnded && counting.length > 0) {
+    // The first success books all that counts as its one settlement; what comes later is credited by itself.
+    if (statusOf(payment.state) === 'success' && payment.settled_at === null) {
+      credits.push({ key: `settlement:${payment.id}`, receipts: counting });
+    } else {
+      credits.push(...counting.map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] })));
+    }
+  }
+  for (const { key, receipts: credited } of credits) {
+    const [first] = credited;
+    if (!first) continue;
+    const amount = credited.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+    await ledger.post(
+      transaction,
+      {
+        key,
+        mode: payment.mode,
+        currency: first.currency,
+        paymentId: payment.id,
+        entries: creditEntries(payment, amount),
+      },
+      now,
+    );
+    await transaction
+      .updateTable('receipts')
+      .set({ is_credited: 1 })
+      .where(
+        'id',
+        'in',
+        credited.map((receipt) => receipt.id),
+      )
+      .execute();
+  }
+}
+
+function creditEntries(payment: PaymentRow, amount: bigint): LedgerEntry[] {
+  const fee = feeOf(amount, payment.fee_basis_points);
+  const merchantId = payment.merchant_id;
+  return [
+    { account: { kind: 'unallocated', merchantId }, debit: amount },
+    { account: { kind: 'available', merchantId }, credit: amount - fee },
+    { account: { kind: 'fee_income' }, credit: fee },
+  ];
+}
+
+/** A receipt that was lost and confirmed again is credited again, under a key of its own. */
+function creditKey(receipt: ReceiptTable): string {
+  return receipt.reversals === 0 ? `credit:${receipt.id}` : `credit:${receipt.id}:${receipt.reversals}`;
+}

@@ -1,0 +1,41 @@
+/** The whole API on one screen: resource by resource, verb by verb. */
+import { balances } from './balances.js';
+import { bankAccounts } from './bank-accounts.js';
+import { countries } from './countries.js';
+import { currencies } from './currencies.js';
+import { customers } from './customers.js';
+import type { Endpoint } from './endpoint.js';
+import { meta } from './meta.js';
+import { paymentPlans } from './payment-plans.js';
+import { payments } from './payments.js';
+import { payouts } from './payouts.js';
+import { subscribers } from './subscribers.js';
+import { transactions } from './transactions.js';
+import { transfers } from './transfers.js';
+import { walletAddresses } from './wallet-addresses.js';
+import { wallets } from './wallets.js';
+
+export const api = {
+  meta,
+  customers,
+  bankAccounts,
+  countries,
+  balances,
+  currencies,
+  paymentPlans,
+  subscribers,
+  walletAddresses,
+  transfers,
+  payouts,
+  payments,
+  transactions,
+  wallets,
+} as const satisfies Record<string, Record<string, Endpoint>>;
+
+export type Api = typeof api;
+
+export * from './checkout.js';
+export * from './decimal.js';
+export * from './endpoint.js';
+export * from './errors.js';
+export { sandbox } from './sandbox.js';

@@ -1,0 +1,51 @@
+/** Quick docs: every endpoint described by the API itself. */
+import * as z from 'zod/mini';
+import { countries } from './countries.js';
+import { endpoint } from './endpoint.js';
+import { id } from './fields.js';
+
+const quickDocs = z.object({
+  description: z.string(),
+  /** Method and path. */
+  endpoint: z.string(),
+  /** Header name to a template of its value. */
+  headers: z.record(z.string(), z.string()),
+  /** Where the parameters go, and each one's name with its description. */
+  request_spec: z.object({ type: z.string(), spec: z.record(z.string(), z.string()) }),
+  sample_request: z.string(),
+  sample_response: z.object({
+    status: z.string(),
+    message: z.string(),
+    data: z.optional(z.unknown()),
+    meta: z.optional(z.unknown()),
+  }),
+});
+
+export const meta = {
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/meta/{*endpoint}',
+    key: 'secret',
+    description:
+      'Describes the endpoint whose path after /v1 follows, with real values or placeholders in it; `method` picks one where a path has several. Without a path: all endpoints.',
+    params: z.object({ endpoint: id }),
+    query: z.object({ method: z.optional(z.enum(['GET', 'POST', 'PATCH', 'DELETE'])) }),
+    data: z.union([quickDocs, z.array(quickDocs)]),
+    sample: {
+      params: { endpoint: 'countries' },
+      message: 'Endpoint described',
+      data: {
+        description: countries.list.description,
+        endpoint: `${countries.list.method} ${countries.list.path}`,
+        headers: { Authorization: 'Bearer <API_KEY>', 'Content-Type': 'application/json' },
+        request_spec: { type: 'none', spec: {} },
+        sample_request: `GET ${countries.list.path}`,
+        sample_response: {
+          status: 'success',
+          message: countries.list.sample.message,
+          data: countries.list.sample.data,
+        },
+      },
+    },
+  }),
+};

@@ -1,0 +1,92 @@
+/** Payment plans: how much is charged, how often, how many times. */
+import * as z from 'zod/mini';
+import { endpoint } from './endpoint.js';
+import { boolean, id, integer, listOf, positiveDecimal, requiredText, text } from './fields.js';
+
+const frequency = z.enum(['hourly', 'weekly', 'daily', 'monthly', 'quarterly', 'every six months', 'yearly']);
+
+const paymentPlan = z.object({
+  id: z.string(),
+  isActive: z.boolean(),
+  currencies: z.array(z.string()),
+  currency: z.string(),
+  amount: z.number(),
+  numberOfTimesToCharge: z.number(),
+  frequency,
+  planName: z.string(),
+});
+
+const params = z.object({ payment_plan_id: id });
+
+const sampleFields = {
+  frequency: 'monthly',
+  planName: 'Example membership',
+  numberOfTimesToCharge: 12,
+  amount: 5000,
+  currency: 'NGN',
+  currencies: ['BTC', 'USDT'],
+} as const;
+const samplePlan = { id: '01J9ZQ3P0A1B2C3D4E5F6G7H8J', isActive: true, ...sampleFields };
+const sampleParams = { payment_plan_id: samplePlan.id };
+
+export const paymentPlans = {
+  listFrequencies: endpoint({
+    method: 'GET',
+    path: '/v1/payment-plans/misc',
+    key: 'secret',
+    description: 'The frequencies that a plan may charge at.',
+    data: z.object({ frequencies: z.array(frequency) }),
+    sample: { message: 'Frequencies fetched', data: { frequencies: [...frequency.options] } },
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v1/payment-plans',
+    key: 'secret',
+    description: 'Creates a plan of an amount in a base currency, payable in any of `currencies`.',
+    body: z.object({
+      frequency,
+      planName: requiredText(),
+      numberOfTimesToCharge: integer(1),
+      amount: positiveDecimal,
+      currency: requiredText(20),
+      currencies: z.array(requiredText(20)).check(z.minLength(1)),
+    }),
+    data: paymentPlan,
+    sample: { body: sampleFields, message: 'Payment plan created', data: samplePlan },
+  }),
+  list: endpoint({
+    method: 'GET',
+    path: '/v1/payment-plans',
+    key: 'secret',
+    description: 'The payment plans of the account, newest first.',
+    query: listOf({ currency: z.optional(text()) }),
+    data: z.array(paymentPlan),
+    paginated: true,
+    sample: { query: { currency: 'NGN' }, message: 'Payment plans fetched', data: [samplePlan] },
+  }),
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/payment-plans/{payment_plan_id}',
+    key: 'secret',
+    description: 'One payment plan.',
+    params,
+    data: paymentPlan,
+    sample: { params: sampleParams, message: 'Payment plan fetched', data: samplePlan },
+  }),
+  update: endpoint({
+    method: 'PATCH',
+    path: '/v1/payment-plans/{payment_plan_id}',
+    key: 'secret',
+    description:
+      'Changes the amount from the next cycle on, or turns the plan off: no new subscribers, no new cycles.',
+    params,
+    body: z.object({ amount: z.optional(positiveDecimal), isActive: z.optional(boolean) }),
+    data: paymentPlan,
+    sample: {
+      params: sampleParams,
+      body: { amount: 6000, isActive: true },
+      message: 'Payment plan updated',
+      data: { ...samplePlan, amount: 6000 },
+    },
+  }),
+};

@@ -1,0 +1,78 @@
+/** Payouts: what was paid out to a merchant's bank account or wallet address. Read only. */
+import * as z from 'zod/mini';
+import { timestamp } from './checkout.js';
+import { endpoint } from './endpoint.js';
+import { boolean, decimal, id, listOf, text } from './fields.js';
+import { transferStatus } from './transfers.js';
+
+const payout = z.object({
+  id: z.string(),
+  status: transferStatus,
+  amount: z.number(),
+  fee: z.number(),
+  currency: z.string(),
+  /** Id of the bank account, or of the saved wallet address, that was paid; neither for an address not saved. */
+  bankAccount: z.optional(z.string()),
+  address: z.optional(z.string()),
+  /** Account number or address with its middle masked. */
+  destination: z.string(),
+  /** Id of the transfer that this payout carries out. */
+  transfer: z.optional(z.string()),
+  reference: z.optional(z.string()),
+  txHash: z.optional(z.string()),
+  failureReason: z.optional(z.string()),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+const samplePayout = {
+  id: '01J9ZQ7P0A1B2C3D4E5F6G7H8J',
+  status: 'success',
+  amount: 3,
+  fee: 0.2,
+  currency: 'USDT',
+  address: '01J9ZQ5W0A1B2C3D4E5F6G7H8J',
+  destination: 'TJRabP…RTv8',
+  transfer: '01J9ZQ6T0A1B2C3D4E5F6G7H8J',
+  txHash: '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:01:00.000Z',
+} as const;
+
+export const payouts = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v1/payouts',
+    key: 'secret',
+    description: 'The payouts of the account, newest first unless `sort` and `isAscending` say otherwise.',
+    query: listOf({
+      currency: z.optional(text()),
+      status: z.optional(text()),
+      sort: z._default(
+        z.enum(['createdAt', 'updatedAt', 'amount', 'fee', 'status', 'currency']),
+        'createdAt',
+      ),
+      isAscending: z._default(boolean, false),
+      minAmount: z.optional(decimal),
+      maxAmount: z.optional(decimal),
+      bankAccount: z.optional(id),
+      address: z.optional(id),
+    }),
+    data: z.array(payout),
+    paginated: true,
+    sample: {
+      query: { currency: 'USDT', minAmount: '1', sort: 'amount', isAscending: 'true' },
+      message: 'Payouts fetched',
+      data: [samplePayout],
+    },
+  }),
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/payouts/{payout_id}',
+    key: 'secret',
+    description: 'One payout.',
+    params: z.object({ payout_id: id }),
+    data: payout,
+    sample: { params: { payout_id: samplePayout.id }, message: 'Payout fetched', data: samplePayout },
+  }),
+};

@@ -1,0 +1,85 @@
+/** Payment plan subscribers: which customer is charged by which plan, and how often it was paid. */
+import * as z from 'zod/mini';
+import { timestamp } from './checkout.js';
+import { endpoint } from './endpoint.js';
+import { boolean, email, id, listOf, text } from './fields.js';
+
+const subscriber = z.object({
+  id: z.string(),
+  isActive: z.boolean(),
+  noOfTimesPayed: z.number(),
+  paymentPlanId: z.string(),
+  accountId: z.optional(z.string()),
+  customerId: z.string(),
+  createdAt: timestamp,
+});
+const listedSubscriber = z.extend(subscriber, { accountId: z.string() });
+
+const params = z.object({ payment_plan_subscriber_id: id });
+
+const sampleSubscriber = {
+  id: '01J9ZQ4S0A1B2C3D4E5F6G7H8J',
+  isActive: true,
+  noOfTimesPayed: 1,
+  paymentPlanId: '01J9ZQ3P0A1B2C3D4E5F6G7H8J',
+  accountId: '01J9ZP0000000000000000000M',
+  customerId: '01J9ZQ1C0A1B2C3D4E5F6G7H8J',
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+const sampleParams = { payment_plan_subscriber_id: sampleSubscriber.id };
+
+export const subscribers = {
+  create: endpoint({
+    method: 'POST',
+    path: '/v1/payment-plan-subscribers/{payment_plan_id}',
+    key: 'secret',
+    description: 'Subscribes a customer to a plan by email. The first payment is due at once.',
+    params: z.object({ payment_plan_id: id }),
+    body: z.object({ email }),
+    sample: {
+      params: { payment_plan_id: sampleSubscriber.paymentPlanId },
+      body: { email: 'ada@example.com' },
+      message: 'Subscriber created',
+    },
+  }),
+  list: endpoint({
+    method: 'GET',
+    path: '/v1/payment-plan-subscribers',
+    key: 'secret',
+    description: "The subscribers of the account's plans, newest first.",
+    query: listOf({
+      /** The customer's email. */
+      customer: z.optional(text(254)),
+      isActive: z.optional(boolean),
+    }),
+    data: z.array(listedSubscriber),
+    paginated: true,
+    sample: {
+      query: { customer: 'ada@example.com' },
+      message: 'Subscribers fetched',
+      data: [sampleSubscriber],
+    },
+  }),
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/payment-plan-subscribers/{payment_plan_subscriber_id}',
+    key: 'secret',
+    description: 'One subscriber.',
+    params,
+    data: subscriber,
+    sample: { params: sampleParams, message: 'Subscriber fetched', data: sampleSubscriber },
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v1/payment-plan-subscribers/{payment_plan_subscriber_id}',
+    key: 'secret',
+    description: 'Ends a subscription and answers it for the last time: from then on it is not found.',
+    params,
+    data: subscriber,
+    sample: {
+      params: sampleParams,
+      message: 'Subscriber removed',
+      data: { ...sampleSubscriber, isActive: false },
+    },
+  }),
+};

@@ -1,0 +1,72 @@
+/** Hosted wallets: deposit addresses that stay open, one on each network of a currency. */
+import * as z from 'zod/mini';
+import { timestamp } from './checkout.js';
+import { endpoint } from './endpoint.js';
+import { id, listOf, requiredText, text } from './fields.js';
+
+const wallet = z.object({
+  id: z.string(),
+  label: z.string(),
+  currency: z.string(),
+  addresses: z.array(z.object({ network: z.string(), address: z.string() })),
+  createdAt: timestamp,
+});
+
+const params = z.object({ wallet_id: id });
+
+const sampleWallet = {
+  id: '01J9ZQ8W0A1B2C3D4E5F6G7H8J',
+  label: 'Donations',
+  currency: 'USDT',
+  addresses: [
+    { network: 'tron', address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
+    { network: 'ethereum', address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' },
+  ],
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+const sampleParams = { wallet_id: sampleWallet.id };
+
+export const wallets = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v1/wallets',
+    key: 'secret',
+    description: 'The hosted wallets of the account, newest first, without the deleted ones.',
+    query: listOf({ currency: z.optional(text()), label: z.optional(text(100)) }),
+    data: z.array(wallet),
+    paginated: true,
+    sample: { query: { currency: 'USDT' }, message: 'Wallets fetched', data: [sampleWallet] },
+  }),
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/wallets/{wallet_id}',
+    key: 'secret',
+    description: 'One hosted wallet, with its deposit addresses.',
+    params,
+    data: wallet,
+    sample: { params: sampleParams, message: 'Wallet fetched', data: sampleWallet },
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v1/wallets',
+    key: 'secret',
+    description: 'Creates a hosted wallet with an address on every active network of the currency.',
+    body: z.object({ currency: requiredText(20), label: z._default(text(100), '') }),
+    data: wallet,
+    sample: {
+      body: { currency: 'USDT', label: 'Donations' },
+      message: 'Wallet created',
+      data: sampleWallet,
+    },
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v1/wallets/{wallet_id}',
+    key: 'secret',
+    description:
+      'Deletes a hosted wallet and answers it for the last time. Its notifications stop; funds that still arrive are credited.',
+    params,
+    data: wallet,
+    sample: { params: sampleParams, message: 'Wallet deleted', data: sampleWallet },
+  }),
+};

@@ -1,0 +1,123 @@
+/** The table against what was agreed: which endpoints there are, on which paths, and who may call them. */
+import { describe, expect, it } from 'vitest';
+import { pathsOf, placeholdersOf, rows } from './endpoints.js';
+
+/** The agreed API, written down a second time so that no change to the table goes unseen. */
+const secret = `
+GET /v1/meta/{*endpoint}
+GET /v1/customers
+GET /v1/customers/{customer_id}
+POST /v1/customers
+PATCH /v1/customers/{customer_id}
+POST /v1/bank-accounts/account/name
+POST /v1/bank-accounts
+GET /v1/bank-accounts
+GET /v1/bank-accounts/{bank_account_id}
+GET /v1/bank-accounts/primary/{bank_account_id}
+DELETE /v1/bank-accounts/account/archive/{bank_account_id}
+GET /v1/bank-accounts/banks/{country_code}
+GET /v1/countries
+GET /v1/balances
+GET /v1/currencies
+GET /v1/payment-plans/misc
+POST /v1/payment-plans
+GET /v1/payment-plans
+GET /v1/payment-plans/{payment_plan_id}
+PATCH /v1/payment-plans/{payment_plan_id}
+POST /v1/payment-plan-subscribers/{payment_plan_id}
+GET /v1/payment-plan-subscribers
+GET /v1/payment-plan-subscribers/{payment_plan_subscriber_id}
+DELETE /v1/payment-plan-subscribers/{payment_plan_subscriber_id}
+POST /v1/wallet-addresses
+GET /v1/wallet-addresses
+GET /v1/wallet-addresses/{wallet_address_id}
+GET /v1/wallet-addresses/primary/{wallet_address_id}
+POST /v1/transfers
+POST /v1/transfers/fee
+GET /v1/transfers/{transfer_id}
+GET /v1/transfers
+GET /v1/payouts
+GET /v1/payouts/{payout_id}
+GET /v1/transactions
+GET /v1/transactions/{transaction_id}
+GET /v1/transactions/{transaction_id}/verify
+GET /v1/transactions/{transaction_id}/events
+GET /v1/transactions/{transaction_id}/fee
+POST /v1/transactions/{transaction_id}/webhook
+GET /v1/wallets
+GET /v1/wallets/{wallet_id}
+POST /v1/wallets
+DELETE /v1/wallets/{wallet_id}`;
+
+const publicToo = `
+POST /v1/payments/checkout
+GET /v1/payments/{payment_id}
+PATCH /v1/payments/{payment_id}/cancel
+PATCH /v1/payments/{payment_id}/currency/set/{currency}/{network}
+PATCH /v1/payments/{payment_id}/currency/lock
+GET /v1/transactions/{transaction_id}/verify/checkout`;
+
+const publicAliases = `
+GET /v1/payments/checkout/{payment_id}
+PATCH /v1/payments/checkout/{payment_id}/cancel
+PATCH /v1/payments/checkout/{payment_id}/currency/set/{currency}/{network}
+PATCH /v1/payments/checkout/{payment_id}/currency/lock`;
+
+const lines = (list: string) => list.trim().split('\n').sort();
+
+const declared = (kind: 'secret' | 'public') =>
+  rows
+    .filter(({ endpoint }) => endpoint.key === kind)
+    .map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
+    .sort();
+
+describe('the table', () => {
+  it('has the 50 endpoints of the API', () => {
+    expect(rows).toHaveLength(50);
+  });
+
+  it('gives public keys the payment endpoints and verify/checkout, and nothing else', () => {
+    expect(declared('public')).toEqual(lines(publicToo));
+  });
+
+  it('asks for a secret key everywhere else', () => {
+    expect(declared('secret')).toEqual(lines(secret));
+  });
+
+  it('has the /checkout/ forms of the public endpoints as its only aliases', () => {
+    const aliases = rows.flatMap(({ endpoint }) =>
+      (endpoint.aliases ?? []).map((alias) => `${endpoint.method} ${alias}`),
+    );
+    expect(aliases.sort()).toEqual(lines(publicAliases));
+  });
+
+  it('answers each method and path in one place, aliases included', () => {
+    const places = rows.flatMap(({ endpoint }) =>
+      pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
+    );
+    expect(places).toHaveLength(54);
+    expect(places.filter((place, index) => places.indexOf(place) !== index)).toEqual([]);
+  });
+});
+
+describe.each(rows)('$name', ({ endpoint }) => {
+  it.each(pathsOf(endpoint))('%s: its placeholders are its params', (path) => {
+    const params = Object.keys(endpoint.params?.shape ?? {});
+    expect(placeholdersOf(path).sort()).toEqual(params.sort());
+  });
+
+  it('is described in sentences', () => {
+    expect(endpoint.description).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('takes a body only where one can be sent', () => {
+    expect(endpoint.body === undefined || ['POST', 'PATCH'].includes(endpoint.method)).toBe(true);
+  });
+
+  it('is paginated exactly when it takes page and skip', () => {
+    const query = Object.keys(endpoint.query?.shape ?? {});
+    const asks = ['page', 'skip', 'from', 'to'].filter((name) => query.includes(name));
+    expect(asks).toEqual(endpoint.paginated ? ['page', 'skip', 'from', 'to'] : []);
+    if (endpoint.paginated) expect(endpoint.sample.data).toBeInstanceOf(Array);
+  });
+});
