@@ -16,7 +16,7 @@ export function createProblemHandler(log: Logger): ErrorRequestHandler {
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       log[level](
-        { requestId: requestIdOf(response), method: request.method, path: pathOf(request.originalUrl), error },
+        { requestId: requestIdOf(response), method: request.method, path: request.baseUrl + request.path, err: error },
         problem.code,
       );
     }
@@ -49,10 +49,4 @@ function sendProblem(response: Response, { code, message, status, details }: Pro
     ...(isSecret && paymentId !== undefined && { paymentId }),
   };
   sendJson(response, status, JSON.stringify({ status: 'error', message, data }));
-}
-
-/** Without the query, which may hold personal data. */
-function pathOf(url: string): string {
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
 }

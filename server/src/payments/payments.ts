@@ -68,6 +68,8 @@ export interface Payments {
   retrieve(scope: Scope, id: string): Promise<Payment>;
   verify(scope: Scope, id: string): Promise<Payment>;
   events(scope: Scope, id: string): Promise<Payment['transactionTimeLog']>;
+  /** Whose payment an id is, for the hosted page; undefined for an unknown one. */
+  owner(id: string): Promise<Scope | undefined>;
   list(scope: Scope, page: PageRequest): Promise<{ payments: Payment[]; total: number }>;
   cancel(transaction: Transaction, scope: Scope, id: string): Promise<void>;
   setCurrency(
@@ -209,6 +211,8 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
   }
 
   return {
+    owner: (id) => store.findOwner(database.reader, id),
+
     async create(transaction, scope, input) {
       if (currencies.networks(scope.mode).length === 0) {
         throw new Problem('chain_unavailable', `This server has no ${scope.mode} networks to be paid on`);

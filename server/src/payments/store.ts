@@ -32,6 +32,16 @@ export function findPayment(reader: Reader, scope: Scope, id: string): Promise<P
     .executeTakeFirst();
 }
 
+/** Whose payment it is, for pages that are opened by its id alone. */
+export async function findOwner(reader: Reader, id: string): Promise<Scope | undefined> {
+  const row = await reader
+    .selectFrom('payments')
+    .select(['merchant_id', 'mode'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && { merchantId: row.merchant_id, mode: row.mode };
+}
+
 export function findPaymentByReference(
   reader: Reader,
   scope: Scope,

@@ -22,17 +22,26 @@ export interface Denomination {
 /**
  * Converts an amount between currencies, exactly until the last step.
  * @param units integer of the smallest unit of `from`
- * @param rounding `up` for what a payer owes, `down` for what something is worth
+ * @param rounding `up` for what a payer owes, `down` for what must at least be worth something, `nearest` for what is told
  * @returns integer of the smallest unit of `to`
  */
 export function convert(
   units: bigint,
   from: Denomination,
   to: Denomination,
-  rounding: 'up' | 'down',
+  rounding: 'up' | 'down' | 'nearest',
 ): bigint {
   const numerator =
     units * from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals);
   const denominator = from.rate.denominator * to.rate.numerator * 10n ** BigInt(from.decimals);
-  return rounding === 'up' ? (numerator + denominator - 1n) / denominator : numerator / denominator;
+  switch (rounding) {
+    case 'up':
+      return (numerator + denominator - 1n) / denominator;
+    case 'down':
+      return numerator / denominator;
+    case 'nearest':
+      return (2n * numerator + denominator) / (2n * denominator);
+    default:
+      return rounding satisfies never;
+  }
 }

@@ -41,7 +41,7 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
   }
 
   /** What an amount is worth in another currency at the newest rates; null where one is unknown. */
-  function worth(amount: bigint, from: string, to: string): string | null {
+  function worth(amount: bigint, from: string, to: string, rounding: 'down' | 'nearest'): string | null {
     const fromRate = rates.latest(from);
     const toRate = rates.latest(to);
     if (!fromRate || !toRate) return null;
@@ -49,7 +49,7 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
       amount,
       { rate: fromRate, decimals: currencies.known(from).decimals },
       { rate: toRate, decimals: currencies.known(to).decimals },
-      'down',
+      rounding,
     ).toString();
   }
 
@@ -73,9 +73,9 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
       confirmed_at: null,
       reversals: 0,
       is_credited: 0,
-      naira_value: worth(transfer.amount, transfer.currency, 'NGN'),
-      dollar_value: worth(transfer.amount, transfer.currency, 'USD'),
-      base_value: worth(transfer.amount, transfer.currency, payment.baseCurrency),
+      naira_value: worth(transfer.amount, transfer.currency, 'NGN', 'nearest'),
+      dollar_value: worth(transfer.amount, transfer.currency, 'USD', 'nearest'),
+      base_value: worth(transfer.amount, transfer.currency, payment.baseCurrency, 'down'),
     };
   }
 

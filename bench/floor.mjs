@@ -1,0 +1,107 @@
+/**
+ * The floor that the API is measured against, as a process of its own: bare Express that answers the very
+ * bytes the API answered, without and with one durable insert of the row that the API keeps. No checks, no
+ * keys, no rules: what is left is what Express and the database cost in any case.
+ */
+import Database from 'better-sqlite3';
+import express from 'express';
+import pg from 'pg';
+
+/**
+ * @typedef {object} FloorTask
+ * @property {string} databaseUrl the API's own, where the row is read
+ * @property {string} floorPath the SQLite file to insert into; PostgreSQL gets a table beside the API's
+ * @property {string} paymentId whose row is inserted again and again
+ * @property {Record<'create' | 'set' | 'lock' | 'verify', string>} replies
+ */
+
+process.once('message', (message) => void serve(/** @type {FloorTask} */ (message)));
+
+/** @param {FloorTask} task */
+async function serve({ databaseUrl, floorPath, paymentId, replies }) {
+  const insert = databaseUrl.startsWith('sqlite:')
+    ? sqliteInsert(databaseUrl.slice('sqlite:'.length), floorPath, paymentId)
+    : await postgresInsert(databaseUrl, paymentId);
+  let row = 0;
+
+  const app = express();
+  const json = express.json();
+  /** @type {(reply: string) => express.RequestHandler} */
+  const insertAndAnswer = (reply) => async (_request, response) => {
+    await insert(`floor-${row++}`);
+    response.type('json').send(reply);
+  };
+  app.post('/v1/payments/checkout', json, insertAndAnswer(replies.create));
+  app.patch('/v1/payments/checkout/:id/currency/set/:currency/:network', insertAndAnswer(replies.set));
+  app.patch('/v1/payments/checkout/:id/currency/lock', insertAndAnswer(replies.lock));
+  app.get('/v1/transactions/:id/verify/checkout', (_request, response) => {
+    response.type('json').send(replies.verify);
+  });
+  const server = app.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    process.send?.({ port: typeof address === 'object' && address ? address.port : 0 });
+  });
+  process.once('disconnect', () => process.exit(0));
+}
+
+/**
+ * The API's table with its indexes in a file of its own, written with the API's durability: each insert is
+ * on disk before it is answered.
+ * @param {string} sourcePath
+ * @param {string} floorPath
+ * @param {string} paymentId
+ * @returns {(id: string) => void}
+ */
+function sqliteInsert(sourcePath, floorPath, paymentId) {
+  const source = new Database(sourcePath, { readonly: true });
+  const definitions = source
+    .prepare(
+      `select sql from sqlite_master where tbl_name = 'payments' and sql is not null order by type desc`,
+    )
+    .pluck()
+    .all();
+  const row = source.prepare('select * from payments where id = ?').get(paymentId);
+  source.close();
+  const { columns, values } = copyOf(row);
+
+  const database = new Database(floorPath);
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = OFF');
+  for (const sql of definitions) database.exec(String(sql));
+  const statement = database.prepare(
+    `insert into payments (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+  );
+  return (id) => void statement.run(values(id));
+}
+
+/**
+ * @param {string} databaseUrl
+ * @param {string} paymentId
+ * @returns {Promise<(id: string) => Promise<void>>}
+ */
+async function postgresInsert(databaseUrl, paymentId) {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  const { rows } = await pool.query('select * from payments where id = $1', [paymentId]);
+  const { columns, values } = copyOf(rows[0]);
+  await pool.query('create table floor_payments (like payments including all)');
+  const text = `insert into floor_payments (${columns.join(', ')}) values (${columns.map((_, i) => `$${i + 1}`).join(', ')})`;
+  return async (id) => {
+    await pool.query({ name: 'insert', text, values: values(id) });
+  };
+}
+
+/**
+ * The row with other values where they must be unique.
+ * @param {unknown} row
+ * @returns {{ columns: string[], values: (id: string) => unknown[] }}
+ */
+function copyOf(row) {
+  if (typeof row !== 'object' || row === null) throw new Error('The payment to copy is not in the database');
+  const entries = Object.entries(row);
+  const unique = new Set(['id', 'tx_ref']);
+  return {
+    columns: entries.map(([column]) => column),
+    values: (id) => entries.map(([column, value]) => (unique.has(column) ? id : value)),
+  };
+}

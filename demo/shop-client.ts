@@ -1,0 +1,88 @@
+/** What the shop's pages ask the shop's own server. */
+import * as z from 'zod/mini';
+
+const configReply = z.object({
+  publicKey: z.string(),
+  checkoutUrl: z.string(),
+  /** Currency → decimal price of one piece. */
+  prices: z.record(z.string(), z.string()),
+  assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
+});
+
+const orderReply = z.object({
+  reference: z.string(),
+  quantity: z.number(),
+  baseCurrency: z.string(),
+  amount: z.string(),
+});
+
+const verificationReply = z.object({
+  verified: z.boolean(),
+  isOverpaid: z.boolean(),
+  rules: z.array(
+    z.object({ rule: z.enum(['reference', 'status', 'currency', 'amount']), passed: z.boolean() }),
+  ),
+  transaction: z.object({
+    status: z.string(),
+    state: z.optional(z.string()),
+    amount: z.optional(z.number()),
+    amountReceived: z.optional(z.number()),
+    currency: z.optional(z.string()),
+    baseAmount: z.number(),
+    baseCurrency: z.string(),
+    txRef: z.optional(z.string()),
+  }),
+});
+
+const failureReply = z.object({ error: z.string() });
+
+export type Config = z.output<typeof configReply>;
+export type Order = z.output<typeof orderReply>;
+export type Verification = z.output<typeof verificationReply>;
+
+/** The shop refused; `status` is HTTP's. */
+export class ShopError extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export function fetchConfig(): Promise<Config> {
+  return call('config', configReply);
+}
+
+export function placeOrder(quantity: number, baseCurrency: string): Promise<Order> {
+  return call('orders', orderReply, { quantity, baseCurrency });
+}
+
+export function fetchOrder(reference: string): Promise<Order> {
+  return call(`orders/${encodeURIComponent(reference)}`, orderReply);
+}
+
+/** Has the shop's server look at the payment with its secret key. */
+export function verifyOrder(reference: string, paymentId: string): Promise<Verification> {
+  return call(`orders/${encodeURIComponent(reference)}/verification`, verificationReply, { paymentId });
+}
+
+/** @throws ShopError, also where there is no connection (status 0) */
+async function call<S extends z.ZodMiniType>(path: string, schema: S, body?: unknown): Promise<z.output<S>> {
+  const response = await fetch(`/demo-api/${path}`, {
+    ...(body !== undefined && {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  }).catch(() => undefined);
+  if (!response) throw new ShopError('The shop’s server cannot be reached.', 0);
+  const json: unknown = await response.json().catch(() => undefined);
+  const reply = z.safeParse(schema, json);
+  if (response.ok && reply.success) return reply.data;
+  const failure = z.safeParse(failureReply, json);
+  throw new ShopError(
+    failure.success ? failure.data.error : 'The shop’s server gave no sensible answer.',
+    response.status,
+  );
+}

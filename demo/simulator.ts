@@ -1,0 +1,148 @@
+/** The other side of a demo payment: wallets, blocks and time on the simulated networks. */
+import type { Payment } from 'crypto-checkout';
+import {
+  decimalOf,
+  fromUnits,
+  sandbox,
+  toUnits,
+  type Endpoint,
+  type ParsedData,
+} from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+import type { Config } from './shop-client.js';
+
+export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline';
+
+export interface Simulation {
+  readonly name: SimulationName;
+  readonly label: string;
+  readonly explanation: string;
+  /** Why it makes no sense now. */
+  readonly refusal?: string | undefined;
+}
+
+/** Why nothing can be simulated before the price is fixed. */
+export const noAddress = 'They wake up once the checkout shows an address.';
+
+/** Blocks that a reorganisation replaces: all that a payment of the last minutes can stand in. */
+const reorgDepth = 100;
+
+export function simulationsOf(payment: Payment | undefined, config: Config): Simulation[] {
+  const address = payment?.addressInformation;
+  const seen = payment?.amountSeen ?? 0;
+  const notYet = address ? undefined : noAddress;
+  const complete = payment?.status === 'success' ? 'It is paid already.' : undefined;
+  const wrong = payment && otherAsset(payment, config);
+  return [
+    {
+      name: 'exact',
+      label: 'Pay exactly',
+      explanation: 'Sends what is still due.',
+      refusal: notYet ?? complete,
+    },
+    {
+      name: 'half',
+      label: 'Pay half',
+      explanation: 'Sends half of what is still due.',
+      refusal: notYet ?? complete,
+    },
+    {
+      name: 'over',
+      label: 'Pay too much',
+      explanation: 'Sends a quarter more than is due.',
+      refusal: notYet ?? complete,
+    },
+    {
+      name: 'wrong',
+      label: 'Send the wrong coin',
+      explanation: wrong
+        ? `Sends 1 ${wrong.currency} to the same address.`
+        : 'Sends another coin to the same address.',
+      refusal: notYet ?? complete ?? (wrong ? undefined : 'This network carries no other coin.'),
+    },
+    {
+      name: 'mine',
+      label: 'Mine a block',
+      explanation: 'Adds one block to the network at once.',
+      refusal: notYet,
+    },
+    {
+      name: 'reorg',
+      label: 'Reorganise the chain',
+      explanation: `Replaces the last ${reorgDepth} blocks by empty ones: their transfers are gone.`,
+      refusal: notYet ?? (seen > 0 ? undefined : 'Nothing has arrived that could be lost.'),
+    },
+    {
+      name: 'deadline',
+      label: 'Wait past the deadline',
+      explanation: 'Moves the test clock, for all payments of this server.',
+      refusal: notYet ?? (payment?.status === 'in progress' ? undefined : 'The payment has ended.'),
+    },
+  ];
+}
+
+/** Does it, and says what was done. Rejects with a message for the person at the panel. */
+export async function simulate(name: SimulationName, payment: Payment, config: Config): Promise<string> {
+  const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
+  const call = <E extends Endpoint>(endpoint: E, body: unknown) => request(endpoint, body, config.publicKey);
+  const transfer = async (amount: string, coin = currency) => {
+    const address = payment.addressInformation?.address;
+    const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
+    return `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).`;
+  };
+  const due = dueUnits(payment, config);
+  switch (name) {
+    case 'exact':
+      return transfer(fromUnits(due.units, due.decimals));
+    case 'half':
+      return transfer(fromUnits(due.units / 2n, due.decimals));
+    case 'over':
+      return transfer(fromUnits((due.units * 5n) / 4n, due.decimals));
+    case 'wrong':
+      return transfer('1', otherAsset(payment, config)?.currency);
+    case 'mine': {
+      const { height } = await call(sandbox.mine, { network, count: 1 });
+      return `${networkName} is at block ${height} now.`;
+    }
+    case 'reorg':
+      await call(sandbox.reorg, { network, depth: reorgDepth, keep: false });
+      return `The last ${reorgDepth} blocks of ${networkName} were replaced. Transfers in them are gone.`;
+    case 'deadline': {
+      const { now } = await call(sandbox.advanceClock, { advanceSeconds: 0 });
+      const seconds = Math.max(0, Math.ceil(((payment.expiresBy ?? 0) - Date.parse(now)) / 1000) + 1);
+      await call(sandbox.advanceClock, { advanceSeconds: seconds });
+      return `The test clock went ${seconds} s forward, past the deadline.`;
+    }
+    default:
+      return name satisfies never;
+  }
+}
+
+/** What a wallet would still have to send; all of it where nothing is due any more. */
+function dueUnits(payment: Payment, { assets }: Config): { units: bigint; decimals: number } {
+  const decimals = assets.find(({ currency }) => currency === payment.currency)?.decimals ?? 6;
+  const { amount = 0, amountDue = 0 } = payment;
+  return { units: toUnits(decimalOf(amountDue > 0 ? amountDue : amount), decimals), decimals };
+}
+
+function otherAsset(payment: Payment, { assets }: Config): Config['assets'][number] | undefined {
+  return assets.find(
+    ({ currency, network }) => network === payment.currencyNetwork && currency !== payment.currency,
+  );
+}
+
+const failure = z.object({ message: z.string() });
+
+async function request<E extends Endpoint>(endpoint: E, body: unknown, key: string): Promise<ParsedData<E>> {
+  const response = await fetch(endpoint.path, {
+    method: endpoint.method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  const json: unknown = await response?.json().catch(() => undefined);
+  if (response?.ok) {
+    return z.parse(z.object({ data: endpoint.data ?? z.undefined() }), json).data as ParsedData<E>;
+  }
+  const problem = z.safeParse(failure, json);
+  throw new Error(problem.success ? problem.data.message : 'The server cannot be reached.');
+}

@@ -1,0 +1,106 @@
+/** Lint rules: what the type checker and Prettier do not see. */
+import eslint from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import { configs as lit } from 'eslint-plugin-lit';
+// @ts-expect-error: it comes without types
+import litA11y from 'eslint-plugin-lit-a11y';
+import { configs as wc } from 'eslint-plugin-wc';
+import tseslint from 'typescript-eslint';
+
+export default defineConfig(
+  globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  eslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+      '@typescript-eslint/dot-notation': ['error', { allowIndexSignaturePropertyAccess: true }],
+      // `return next(error)` is Express's own idiom.
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions'] }],
+      // Addresses and keys are ASCII.
+      '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      // An empty text counts as not given, so `||` is right for texts, and for them alone.
+      '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
+      // An async function without await keeps the shape of its interface, and turns a throw into a rejection.
+      '@typescript-eslint/require-await': 'off',
+      // `${number}` in a text is what is meant; what prints as [object Object] stays an error.
+      '@typescript-eslint/restrict-plus-operands': ['error', { allowNumberAndString: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      // What is passed around comes from factories, whose functions are closures without `this`.
+      '@typescript-eslint/unbound-method': 'off',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+        { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
+      ],
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'server/src/**/*.ts'],
+    rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['src/**/*.ts', 'demo/**/*.ts'],
+    extends: [lit['flat/all'], wc['flat/best-practice'], litA11y.configs.recommended],
+    settings: { wc: { elementBaseClasses: ['LitElement'] } },
+    rules: {
+      // Attributes are removed by `nothing`; a template in a condition or a map is what a view is made of.
+      'lit/no-template-arrow': 'off',
+      'lit/no-template-map': 'off',
+      'lit/no-template-bind': 'off',
+      // LitElement implements them all.
+      'wc/guard-super-call': 'off',
+    },
+  },
+  {
+    files: ['test/**/*.browser.test.ts'],
+    rules: {
+      // Chai's assertions are property reads, and the types of its plugins make each `equal` a promise.
+      '@typescript-eslint/no-unused-expressions': 'off',
+      '@typescript-eslint/no-floating-promises': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ExpressionStatement > CallExpression[callee.property.name="accessible"]',
+          message: 'Await it: unawaited, it cannot fail the test.',
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.mjs', '**/*.cjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'process',
+          'console',
+          'fetch',
+          'URL',
+          'Buffer',
+          'Headers',
+          'AbortController',
+          'AbortSignal',
+          'performance',
+          'setTimeout',
+          'clearTimeout',
+          'module',
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+);

@@ -1,0 +1,150 @@
+/** Finds a PostgreSQL for the tests and starts it, or installs one; run alone, it prints what it found. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { argv, env } from 'node:process';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
+
+/**
+ * A PostgreSQL with an empty database `postgres` and its superuser, durable as in production (fsync stays on).
+ * The caller ends it with `stop`.
+ * @returns {Promise<{ url: string, stop: () => Promise<void> } | { reason: string }>} `reason`: why there is none
+ */
+export async function startPostgres() {
+  if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
+  /** @type {string[]} */
+  const reasons = [];
+  for (const directory of await installedBinaries()) {
+    try {
+      return await startFrom(directory);
+    } catch (error) {
+      reasons.push(`${directory}: ${reasonOf(error)}`);
+    }
+  }
+  if (reasons.length > 0) return { reason: reasons.join('; ') };
+  try {
+    await aptInstall(['postgresql']);
+    const [directory] = await installedBinaries();
+    if (!directory)
+      throw new Error('apt-get installed it, but its binaries are not where they are looked for');
+    return await startFrom(directory);
+  } catch (error) {
+    return { reason: `TEST_DATABASE_URL is not set; no initdb found; ${reasonOf(error)}` };
+  }
+}
+
+/** Folders that hold both initdb and postgres, newest Debian version first. */
+async function installedBinaries() {
+  const byConfig = await execute('pg_config', ['--bindir'], { timeoutSeconds: 10 }).catch(() => '');
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? await readdir(debian) : [];
+  versions.sort((a, b) => Number(b) - Number(a));
+  const directories = [
+    byConfig.trim(),
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(env.PATH ?? '').split(delimiter),
+  ];
+  const complete = directories.filter((directory) =>
+    ['initdb', 'postgres'].every((name) => directory && existsSync(join(directory, name))),
+  );
+  return [...new Set(complete)];
+}
+
+/**
+ * PostgreSQL refuses to run as root, so root lends it another user.
+ * @returns {Promise<{ uid: number, gid: number } | undefined>}
+ */
+async function unprivilegedUser() {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    const ids = ['-u', '-g'].map((option) => execute('id', [option, name], { timeoutSeconds: 10 }));
+    const [uid, gid] = (await Promise.all(ids).catch(() => [])).map(Number);
+    if (uid && gid) return { uid, gid };
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor nobody');
+}
+
+/** @param {string} binaries the folder of initdb and postgres */
+async function startFrom(binaries) {
+  const user = await unprivilegedUser();
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-postgres-'));
+  const options = { cwd: directory, env: { ...env, LC_ALL: 'C' }, ...user };
+  try {
+    if (user) await chown(directory, user.uid, user.gid);
+    const data = join(directory, 'data');
+    const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    await execute(join(binaries, 'initdb'), initdb, { timeoutSeconds: 60, ...options });
+    const port = await freePort();
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      `port=${port}`,
+      'unix_socket_directories=',
+      'max_connections=200',
+    ];
+    const server = spawn(
+      join(binaries, 'postgres'),
+      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const ended = new Promise((resolve) => server.once('close', resolve));
+    // Where the tests are ended before they could stop it: SIGQUIT makes it leave at once.
+    const abandon = () => void server.kill('SIGQUIT');
+    process.once('exit', abandon);
+    await ready(server);
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      stop: async () => {
+        process.removeListener('exit', abandon);
+        server.kill('SIGINT');
+        await ended;
+        await rm(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Waits for the log line with which PostgreSQL says that it accepts connections.
+ * @param {import('node:child_process').ChildProcess} server
+ * @returns {Promise<void>}
+ */
+function ready(server) {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      server.kill('SIGQUIT');
+      reject(new Error('PostgreSQL failed to be ready within 60 s'));
+    }, 60_000);
+    let last = 'nothing';
+    server.once('error', reject);
+    server.once('close', (code) => {
+      clearTimeout(late);
+      reject(new Error(`PostgreSQL failed to start (exit code ${code}), its last words: ${last}`));
+    });
+    if (!server.stderr) return reject(new Error('PostgreSQL was started without its log'));
+    createInterface(server.stderr).on('line', (line) => {
+      last = line;
+      if (!line.includes('ready to accept connections')) return;
+      clearTimeout(late);
+      resolve();
+    });
+  });
+}
+
+if (argv[1] && import.meta.url === pathToFileURL(argv[1]).href) {
+  const postgres = await startPostgres();
+  if ('reason' in postgres) {
+    process.stderr.write(`No PostgreSQL: ${postgres.reason}\n`);
+    process.exitCode = 1;
+  } else {
+    process.stdout.write(`${postgres.url} until Ctrl-C\n`);
+    process.once('SIGINT', () => void postgres.stop());
+    process.once('SIGTERM', () => void postgres.stop());
+  }
+}

@@ -1,0 +1,203 @@
+/** `npm test`: builds, runs every test runner, and adds up what they report. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { argv, env, execPath } from 'node:process';
+import { findBrowser } from './find-browser.mjs';
+
+const help = `Builds the project and runs its tests.
+
+  npm test                       all of them
+  npm test -- PATH…              only test files whose path contains one of these
+  npm test -- --help             this text
+
+  test/**, server/test/**        in Node (vitest), on SQLite and on PostgreSQL
+  test/**/*.browser.test.ts      in Chromium (web-test-runner)
+  test/e2e/**                    the built server and its pages in Chromium (vitest, playwright-core)
+
+A browser and a PostgreSQL are found or installed; CHROME_PATH and TEST_DATABASE_URL name others.
+What cannot be had is skipped and named; with CI=true it is a failure.`;
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
+const require = createRequire(import.meta.url);
+const root = resolve(import.meta.dirname, '..');
+const isCI = env.CI === 'true';
+
+/** @param {string} name @param {string} file */
+const packageFile = (name, file) => join(dirname(require.resolve(`${name}/package.json`)), file);
+
+/** @param {string} project */
+const vitest = (project) => ({
+  /** @param {string} report @param {string[]} files */
+  command: (report, files) => [
+    packageFile('vitest', 'vitest.mjs'),
+    ...['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    ...files,
+  ],
+  count: countVitest,
+});
+
+/** Each test file belongs to the first of them that takes it. */
+const runners = [
+  {
+    name: 'browser',
+    takes: (/** @type {string} */ file) => file.endsWith('.browser.test.ts'),
+    needsBrowser: true,
+    command: (/** @type {string} */ _report, /** @type {string[]} */ files) => [
+      packageFile('@web/test-runner', 'dist/bin.js'),
+      ...(files.length > 0 ? ['--files', ...files] : []),
+    ],
+    count: (/** @type {string} */ report) => /** @type {Counts} */ (JSON.parse(report)),
+  },
+  {
+    name: 'e2e',
+    takes: (/** @type {string} */ file) => file.startsWith('test/e2e/'),
+    needsBrowser: true,
+    ...vitest('e2e'),
+  },
+  { name: 'node', takes: () => true, needsBrowser: false, ...vitest('node') },
+];
+
+/** @param {string} text vitest's JSON report @returns {Counts} */
+function countVitest(text) {
+  const report = JSON.parse(text);
+  // A file that does not load has no failed test of its own.
+  const broken = report.testResults.filter(
+    (/** @type {{ status: string, assertionResults: { status: string }[] }} */ file) =>
+      file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [more] environment
+ * @returns {Promise<number>} exit code
+ */
+function run(program, args, more) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...env, ...more },
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/**
+ * Runs one runner and reads its report; a runner that failed without saying so, or ran nothing, counts as one failure.
+ * @param {(typeof runners)[number]} runner
+ * @param {string[]} files empty: all that it finds
+ * @returns {Promise<Counts>}
+ */
+async function runTests(runner, files) {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
+  const report = join(directory, 'report.json');
+  try {
+    const code = await run(execPath, runner.command(report, files), { TEST_COUNTS: report });
+    if (!existsSync(report)) {
+      console.error(`The ${runner.name} tests left no report.`);
+      return { passed: 0, failed: 1, skipped: 0 };
+    }
+    const counts = runner.count(await readFile(report, 'utf8'));
+    if (counts.passed + counts.failed === 0) console.error(`No ${runner.name} test was executed.`);
+    else if (code === 0 || counts.failed > 0) return counts;
+    return { ...counts, failed: counts.failed + 1 };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** @param {string[]} filters @returns {Promise<Map<string, string[]>>} runner's name → its files that a filter names */
+async function filesOf(filters) {
+  const listed = await Promise.all(
+    ['test', 'server/test'].map(async (folder) =>
+      (await readdir(join(root, folder), { recursive: true }).catch(() => [])).map((name) =>
+        `${folder}/${name}`.replaceAll('\\', '/'),
+      ),
+    ),
+  );
+  /** @type {Map<string, string[]>} */
+  const files = new Map();
+  for (const file of listed.flat().sort()) {
+    if (!file.endsWith('.test.ts') || !filters.some((filter) => file.includes(filter.replace(/^\.\//, ''))))
+      continue;
+    const { name = '' } = runners.find((runner) => runner.takes(file)) ?? {};
+    files.set(name, [...(files.get(name) ?? []), file]);
+  }
+  return files;
+}
+
+/** @returns {Promise<string | undefined>} why there is no browser; runners find it by CHROME_PATH */
+async function provideBrowser() {
+  try {
+    env.CHROME_PATH = (await findBrowser()).executablePath;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** @param {string[]} filters */
+async function main(filters) {
+  const files = await filesOf(filters);
+  if (filters.length > 0 && files.size === 0) {
+    console.error(`No test file's path contains ${filters.join(' or ')}.`);
+    return 1;
+  }
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {string[]} */
+  const lines = [];
+  const add = (/** @type {string} */ name, /** @type {Counts} */ counts, note = '') => {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+    lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
+  };
+
+  if ((await run('npm', ['run', 'build'])) !== 0) {
+    console.error('The build failed, so no test was run.');
+    console.log('\n0 passed, 1 failed');
+    return 1;
+  }
+  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name)).reverse();
+  const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
+  for (const runner of chosen) {
+    const started = Date.now();
+    if (runner.needsBrowser && noBrowser) {
+      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
+      add(runner.name, missing, `: not run. ${noBrowser}`);
+      continue;
+    }
+    console.log(`\n${runner.name} tests`);
+    const counts = await runTests(runner, files.get(runner.name) ?? []);
+    const seconds = Math.round((Date.now() - started) / 1000);
+    add(
+      runner.name,
+      counts,
+      `: ${counts.passed} of ${counts.passed + counts.failed + counts.skipped} in ${seconds} s`,
+    );
+  }
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  if (isCI && skipped) lines.push('failed: with CI=true no test may be skipped');
+  console.log(`\n${lines.join('\n')}\n${total.passed} passed, ${total.failed} failed${skipped}`);
+  return total.failed > 0 || (isCI && total.skipped > 0) ? 1 : 0;
+}
+
+const filters = argv.slice(2);
+if (filters.includes('--help')) console.log(help);
+else if (filters.some((filter) => filter.startsWith('-'))) {
+  console.error(help);
+  process.exitCode = 1;
+} else process.exitCode = await main(filters);

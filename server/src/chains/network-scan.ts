@@ -1,0 +1,157 @@
+/** Scans one network: holds its lease, reads the chain outside of transactions, and writes each step in one. */
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { ChainCursorTable, Mode } from '../db/schema.js';
+import type { Chain, ChainTransfer } from './chain.js';
+import * as cursors from './cursors.js';
+import { readDifference, type Difference } from './read-chain.js';
+import type { ScanSink } from './scan.js';
+
+export interface ScannedNetwork {
+  readonly chain: Chain;
+  readonly mode: Mode;
+  readonly confirmations: number;
+  readonly intervalMilliseconds: number;
+}
+
+export interface ScanDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sink: ScanSink;
+}
+
+export interface NetworkScan {
+  /**
+   * Reads up to the chain's head. Only one call at a time.
+   * @param isUrgent takes the lease from another process, and notes the time of the scan in any case
+   * @throws LeaseLost when another process took the lease in between; what it wrote stands
+   */
+  run(isUrgent: boolean, signal: AbortSignal): Promise<void>;
+  /** Lets another process scan. */
+  release(): Promise<void>;
+  /** As this process last saw it. */
+  cursor(): ChainCursorTable | undefined;
+}
+
+const blocksAtOnce = 50;
+/** How far `synced_at` may lag behind while nothing happens: each step forward is a write. */
+const syncIntervalMilliseconds = 1000;
+
+export function createNetworkScan(
+  network: ScannedNetwork,
+  { database, clock, sink }: ScanDependencies,
+  holder: string,
+): NetworkScan {
+  const { chain, mode } = network;
+  const code = chain.network;
+  const keptBlocks = Math.max(network.confirmations, 100) * 2;
+  const leaseMilliseconds = 6000 + 2 * network.intervalMilliseconds;
+  let known: ChainCursorTable | undefined;
+  /** What was pending at the last write of this lease; undefined when that is not known. */
+  let appliedPending: string | undefined;
+
+  const realNow = () => clock.now('live');
+  const lease = (): cursors.Lease => ({ network: code, holder, until: realNow() + leaseMilliseconds });
+
+  /** The cursor, when this process may scan; undefined when another one does. */
+  async function hold(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
+    known = await cursors.readCursor(database.reader, code);
+    if (!known) {
+      const syncedAt = clock.now(mode);
+      await cursors.createCursor(database, lease(), await chain.head(signal), syncedAt);
+      known = await cursors.readCursor(database.reader, code);
+      if (!known) throw new Error(`The cursor of ${code} was not kept`);
+    }
+    const isOurs = known.lease_holder === holder;
+    if (isOurs && known.lease_until - realNow() > leaseMilliseconds / 2) return known;
+    // A SQLite file has one server, so a lease of another process was left by one that died.
+    const force = isUrgent || database.engine === 'sqlite';
+    if (!isOurs) {
+      appliedPending = undefined;
+      if (!force && known.lease_holder !== null && known.lease_until >= realNow()) return undefined;
+    }
+    if (!(await cursors.takeLease(database, lease(), realNow(), force))) return undefined;
+    // Read after the lease was taken: only its holder moves the cursor.
+    known = await cursors.readCursor(database.reader, code);
+    return known;
+  }
+
+  /** For reads that take longer than the lease. Answers until when it is held. */
+  async function renewIfDue(until: number): Promise<number> {
+    if (until - realNow() > leaseMilliseconds / 2) return until;
+    const renewed = lease();
+    if (!(await cursors.takeLease(database, renewed, realNow(), false))) throw new cursors.LeaseLost(code);
+    return renewed.until;
+  }
+
+  /** One step. Answers whether there is more to read. */
+  async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
+    const cursor = await hold(isUrgent, signal);
+    if (!cursor) return false;
+    const now = clock.now(mode);
+    let heldUntil = cursor.lease_until;
+    const difference = await readDifference(
+      chain,
+      {
+        last: cursor,
+        scanned: () => cursors.readScannedBlocks(database.reader, code),
+        async beforeBlock() {
+          heldUntil = await renewIfDue(heldUntil);
+        },
+      },
+      blocksAtOnce,
+      signal,
+    );
+    signal.throwIfAborted();
+    // Another replica's clock may be ahead; what was synced stays synced.
+    const syncedAt = difference.pending ? Math.max(now, cursor.synced_at) : cursor.synced_at;
+    await write(cursor, difference, syncedAt, isUrgent);
+    return difference.pending === undefined;
+  }
+
+  async function write(
+    cursor: ChainCursorTable,
+    difference: Difference,
+    syncedAt: number,
+    isUrgent: boolean,
+  ): Promise<void> {
+    const { orphanedAbove, blocks, pending, head } = difference;
+    const pendingKey = pending && keyOf(pending);
+    const isNews =
+      orphanedAbove !== undefined ||
+      blocks.length > 0 ||
+      (pendingKey !== undefined && pendingKey !== appliedPending);
+    const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMilliseconds);
+    if (!isNews && !isSyncDue) return;
+
+    const kept = lease();
+    await database.write(async (transaction) => {
+      await cursors.moveCursor(transaction, kept, head, syncedAt);
+      if (!isNews) return;
+      const forgetUpTo = head.height - keptBlocks;
+      await cursors.writeScannedBlocks(transaction, code, orphanedAbove, blocks, forgetUpTo);
+      await sink.apply(transaction, { network: code, orphanedAbove, blocks, pending, head, syncedAt });
+    });
+    appliedPending = pendingKey;
+    known = { ...cursor, ...head, synced_at: syncedAt, lease_until: kept.until };
+  }
+
+  return {
+    async run(isUrgent, signal) {
+      let more = true;
+      while (more) {
+        signal.throwIfAborted();
+        more = await step(isUrgent, signal);
+      }
+    },
+    release: () => cursors.releaseLease(database, code, holder),
+    cursor: () => known,
+  };
+}
+
+function keyOf(pending: readonly ChainTransfer[]): string {
+  return pending
+    .map(({ txHash, outputIndex }) => `${txHash}:${outputIndex}`)
+    .sort()
+    .join();
+}

@@ -1,0 +1,150 @@
+/** Keeps every network scanned: one loop for each, so that a failing one holds up no other. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { NewId } from '../ids.js';
+import { LeaseLost } from './cursors.js';
+import { createNetworkScan, type ScanDependencies, type ScannedNetwork } from './network-scan.js';
+
+export interface ScannerOptions extends ScanDependencies {
+  readonly networks: readonly ScannedNetwork[];
+  readonly newId: NewId;
+  readonly log: Logger;
+}
+
+export interface NetworkStatus {
+  readonly network: string;
+  /** The last scanned height; undefined before the first scan. */
+  readonly height: number | undefined;
+  /** How far the scan is behind the mode's clock, whichever process scans; undefined before the first scan. */
+  readonly lagMilliseconds: number | undefined;
+  /** Whether this process's last scan failed. */
+  readonly isFailing: boolean;
+}
+
+export interface Scanner {
+  start(): void;
+  /** Waits until a scan that began after the call has finished; fails when it fails. */
+  scanNow(network: string): Promise<void>;
+  /** Aborts what is under way, waits for its end, and lets other processes scan. */
+  stop(): Promise<void>;
+  status(): readonly NetworkStatus[];
+}
+
+const longestPauseMilliseconds = 30_000;
+/** How often an urgent scan begins again when other processes' urgent scans take its lease. */
+const urgentTries = 20;
+
+export function createScanner({ networks, newId, log, ...dependencies }: ScannerOptions): Scanner {
+  const holder = newId();
+  const stopping = new AbortController();
+  const loops = new Map(networks.map((network) => [network.chain.network, createLoop(network)]));
+
+  function createLoop(network: ScannedNetwork) {
+    const code = network.chain.network;
+    const scan = createNetworkScan(network, dependencies, holder);
+    const { signal } = stopping;
+    let failures = 0;
+    let running: Promise<void> = Promise.resolve();
+    /** The scan that begins when the running one has ended; callers until then share it. */
+    let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
+    let loop: Promise<void> | undefined;
+
+    function request(isUrgent: boolean): Promise<void> {
+      if (next) {
+        next.isUrgent ||= isUrgent;
+        return next.done;
+      }
+      const queued = {
+        isUrgent,
+        done: running.then(() => {
+          next = undefined;
+          const done = attempt(queued.isUrgent);
+          running = done.catch(() => {});
+          return done;
+        }),
+      };
+      next = queued;
+      return queued.done;
+    }
+
+    async function attempt(isUrgent: boolean): Promise<void> {
+      try {
+        await runUnlessLost(isUrgent);
+        if (failures > 0) log.info({ network: code }, 'Scanning works again');
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        failures += 1;
+        if (failures === 1) log.warn({ err: error, network: code }, 'Scanning failed; it is tried again');
+        // Another process may reach a node that this one does not.
+        await scan.release().catch(() => {});
+        throw error;
+      }
+    }
+
+    async function runUnlessLost(isUrgent: boolean): Promise<void> {
+      for (let tried = 1; ; tried += 1) {
+        try {
+          return await scan.run(isUrgent, signal);
+        } catch (error) {
+          if (!(error instanceof LeaseLost)) throw error;
+          if (!isUrgent) return;
+          if (tried === urgentTries) throw error;
+          await delay(Math.random() * 20 * tried, undefined, { signal });
+        }
+      }
+    }
+
+    async function run(): Promise<void> {
+      while (!signal.aborted) {
+        // What failed is logged where it failed.
+        await request(false).catch(() => {});
+        const pause = Math.min(
+          network.intervalMilliseconds * 2 ** Math.min(failures, 10),
+          longestPauseMilliseconds,
+        );
+        await delay(pause, undefined, { signal }).catch(() => {});
+      }
+    }
+
+    return {
+      request,
+      start() {
+        loop ??= run();
+      },
+      async stop() {
+        await loop;
+        await next?.done.catch(() => {});
+        await running;
+        await scan
+          .release()
+          .catch((error: unknown) => log.warn({ err: error, network: code }, 'A lease was kept'));
+      },
+      status(): NetworkStatus {
+        const cursor = scan.cursor();
+        return {
+          network: code,
+          height: cursor?.height,
+          lagMilliseconds: cursor && Math.max(0, dependencies.clock.now(network.mode) - cursor.synced_at),
+          isFailing: failures > 0,
+        };
+      },
+    };
+  }
+
+  return {
+    start() {
+      for (const loop of loops.values()) loop.start();
+    },
+    async scanNow(network) {
+      const loop = loops.get(network);
+      if (!loop) throw new Error(`The network ${network} is not scanned`);
+      await loop.request(true);
+    },
+    async stop() {
+      stopping.abort(new Error('The scanner stops'));
+      await Promise.all([...loops.values()].map((loop) => loop.stop()));
+    },
+    status: () => [...loops.values()].map((loop) => loop.status()),
+  };
+}

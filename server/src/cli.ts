@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+/** The command line, bin `crypto-checkout-server`: runs one command and prints what it says. */
+import { runCommand } from './commands.js';
+
+const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
+process.stdout.write(stdout);
+process.stderr.write(stderr);
+process.exitCode = exitCode;

@@ -1,0 +1,84 @@
+/** The Express application: everything that answers HTTP, in its order. */
+import { api, sandbox, type Api } from 'crypto-checkout/contract';
+import express, { type Express, type RequestHandler, type Router } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { Keys } from '../keys/keys.js';
+import { Problem } from '../problems.js';
+import type { PartialHandlers } from './handler.js';
+import { healthRouter, type CheckReady } from './health.js';
+import type { Idempotency } from './idempotency.js';
+import type { CheckLimits } from './limits.js';
+import { mount } from './mount.js';
+import { createProblemHandler } from './problem.js';
+import { requestIdOf, startReply } from './reply.js';
+
+export interface ExpressAppOptions<Services> {
+  readonly services: Services;
+  readonly handlers: PartialHandlers<Api, Services>;
+  readonly testHandlers: PartialHandlers<{ sandbox: typeof sandbox }, Services>;
+  readonly database: Database;
+  readonly keys: Pick<Keys, 'authenticate'>;
+  readonly clock: Clock;
+  readonly idempotency: Idempotency;
+  readonly checkLimits: CheckLimits | undefined;
+  readonly checkReady: CheckReady;
+  /** Hosted pages, the widget's script and the demo shop. */
+  readonly pages: Router;
+  /** Proxies to believe about the client's address: how many, or their addresses. */
+  readonly trustProxy: number | string | undefined;
+  readonly stopping: AbortSignal;
+  readonly log: Logger;
+}
+
+export function createExpressApp<Services>(options: ExpressAppOptions<Services>): Express {
+  const { handlers, testHandlers, checkReady, pages, trustProxy, log } = options;
+  const app = express();
+  app.disable('x-powered-by');
+  app.enable('case sensitive routing');
+  if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
+
+  app.use(startRequest(log));
+  app.use(healthRouter(checkReady));
+  app.use('/v1', apiHeaders, mount(api, handlers, { ...options, modes: ['test', 'live'] }));
+  app.use(
+    '/sandbox',
+    apiHeaders,
+    mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }),
+  );
+  app.use(pages);
+  app.use(() => {
+    throw new Problem('not_found', 'There is nothing at this path');
+  });
+  app.use(createProblemHandler(log));
+  return app;
+}
+
+/** JSON for programs: a browser that is led here shows nothing, frames nothing and guesses no type. */
+const apiHeaders = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  crossOriginResourcePolicy: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+function startRequest(log: Logger): RequestHandler {
+  const isDebug = log.isLevelEnabled('debug');
+  return (request, response, next) => {
+    startReply(response);
+    if (isDebug) {
+      response.once('finish', () => {
+        const { method, path } = request;
+        log.debug({ requestId: requestIdOf(response), method, path, status: response.statusCode }, 'Request');
+      });
+    }
+    next();
+  };
+}

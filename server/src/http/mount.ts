@@ -1,0 +1,103 @@
+/** Serves a table of endpoints: finds the endpoint of a request and who calls, and checks that the two fit. */
+import type { Endpoint } from 'crypto-checkout/contract';
+import cors from 'cors';
+import type { RequestHandler } from 'express';
+import type { Clock } from '../clock.js';
+import type { Mode } from '../db/schema.js';
+import type { Keys } from '../keys/keys.js';
+import { Problem } from '../problems.js';
+import { authenticate } from './authenticate.js';
+import type { Handler, PartialHandlers } from './handler.js';
+import type { CheckLimits } from './limits.js';
+import { createOperation, type RunOperation, type Surroundings } from './operation.js';
+import { sendJson, setCaller, setDate } from './reply.js';
+import { createRoutes, type Routed } from './routes.js';
+
+type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+/** A table's handlers when they are walked by name, and the names no longer tell the types. */
+type NamedHandlers<Services> = Readonly<
+  Record<string, Readonly<Record<string, Handler<Endpoint, Services> | undefined>> | undefined>
+>;
+
+export interface MountOptions<Services> extends Surroundings<Services> {
+  readonly keys: Pick<Keys, 'authenticate'>;
+  readonly clock: Clock;
+  /** Absent when nothing is limited. */
+  readonly checkLimits: CheckLimits | undefined;
+  /** For keys of other modes the paths do not exist. */
+  readonly modes: readonly Mode[];
+}
+
+/** An endpoint at one of its paths; without a handler it answers 501. */
+interface Mounted {
+  readonly endpoint: Endpoint;
+  readonly run: RunOperation | undefined;
+}
+
+/** Pages of any origin may call what takes a public key; they send it in a header, so no cookie is needed. */
+const allowBrowsers = cors({
+  origin: '*',
+  methods: ['GET', 'POST', 'PATCH'],
+  allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key'],
+  exposedHeaders: ['Date', 'Retry-After', 'X-Request-Id', 'Idempotent-Replayed'],
+  maxAge: 24 * 60 * 60,
+});
+const goOn = () => {};
+
+/**
+ * Answers every path below the one it is mounted at, in this order: key, path and method, scope, body,
+ * validation, handler. Without a key nothing is said about what exists.
+ */
+export function mount<T extends Table, Services>(
+  table: T,
+  handlers: PartialHandlers<T, Services>,
+  options: MountOptions<Services>,
+): RequestHandler {
+  const { keys, clock, checkLimits, modes } = options;
+  const find = createRoutes(mountedEndpoints(table, handlers as NamedHandlers<Services>, options));
+
+  return async (request, response) => {
+    const match = find(request.baseUrl + request.path);
+    if (match?.route.isPublic) {
+      allowBrowsers(request, response, goOn);
+      if (request.method === 'OPTIONS') return;
+    }
+    const caller = await authenticate(keys, request.headers.authorization);
+    setCaller(response, caller);
+    setDate(response, caller.mode, clock.now(caller.mode));
+    const mounted = match?.route.operations.get(request.method);
+    await checkLimits?.(request, response, caller, mounted?.endpoint);
+
+    if (!match || !modes.includes(caller.mode)) throw new Problem('not_found', 'There is nothing at this path');
+    if (!mounted) {
+      response.setHeader('Allow', match.route.allow);
+      throw new Problem('method_not_allowed', `This path answers to ${match.route.allow}`);
+    }
+    if (mounted.endpoint.key === 'secret' && caller.kind !== 'secret') {
+      throw new Problem('secret_key_required', 'This endpoint takes secret keys only, from your server');
+    }
+    if (!mounted.run) throw new Problem('not_implemented', 'This endpoint is not served yet');
+
+    const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
+    if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
+    // Once more: the request may have moved the clock.
+    setDate(response, caller.mode, clock.now(caller.mode));
+    sendJson(response, 200, json);
+  };
+}
+
+function* mountedEndpoints<Services>(
+  table: Table,
+  handlers: NamedHandlers<Services>,
+  surroundings: Surroundings<Services>,
+): Iterable<Routed<Mounted>> {
+  for (const [resource, verbs] of Object.entries(table)) {
+    for (const [verb, endpoint] of Object.entries(verbs)) {
+      const handler = handlers[resource]?.[verb];
+      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+        const run = handler && createOperation(endpoint, path, handler, surroundings);
+        yield { method: endpoint.method, path, key: endpoint.key, operation: { endpoint, run } };
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** Serves the widget's script and its chunks, as merchants' pages on other origins load them. */
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { Router, type Request, type Response } from 'express';
+
+interface BuiltFile {
+  readonly modifiedAt: number;
+  readonly etag: string;
+  readonly bodies: Readonly<Record<Encoding, Buffer>>;
+}
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+const entry = 'crypto-checkout.min.js';
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+/**
+ * `/crypto-checkout.js`, which may change with every release, and `/chunks/…`, whose names carry their hash.
+ * @param directory where `npm run build` put the widget
+ */
+export function widgetFiles(directory: string): Router {
+  const files = new Map<string, BuiltFile>();
+
+  /** The file as it is on the disk now, or undefined where the build has not made it. */
+  async function read(name: string): Promise<BuiltFile | undefined> {
+    const path = join(directory, name);
+    try {
+      const { mtimeMs: modifiedAt } = await stat(path);
+      const known = files.get(name);
+      if (known?.modifiedAt === modifiedAt) return known;
+      const identity = await readFile(path);
+      const [br, gz] = await Promise.all([compressBrotli(identity), compressGzip(identity)]);
+      const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
+      const file = { modifiedAt, etag, bodies: { br, gzip: gz, identity } };
+      files.set(name, file);
+      return file;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  const router = Router();
+  router.get('/crypto-checkout.js', async (request, response) => {
+    const file = await read(entry);
+    if (file) send(request, response, file, 'text/javascript', 'public, max-age=300');
+    else response.status(503).type('text').send('The widget is not built yet: run "npm run build".\n');
+  });
+  router.get('/crypto-checkout.min.js.map', async (request, response, next) => {
+    const file = await read(`${entry}.map`);
+    if (file) send(request, response, file, 'application/json', 'public, max-age=300');
+    else next();
+  });
+  router.get('/chunks/:name', async (request, response, next) => {
+    const { name } = request.params;
+    // Only names that the build gives: whatever else was asked for is nobody's file.
+    const file = /^[\w-][\w.-]*\.js(\.map)?$/.test(name) ? await read(join('chunks', name)) : undefined;
+    if (!file) return next();
+    const type = name.endsWith('.map') ? 'application/json' : 'text/javascript';
+    send(request, response, file, type, 'public, max-age=31536000, immutable');
+  });
+  return router;
+}
+
+function send(request: Request, response: Response, file: BuiltFile, type: string, caching: string): void {
+  const encoding = request.acceptsEncodings('br', 'gzip', 'identity') || 'identity';
+  const known: Encoding = encoding === 'br' || encoding === 'gzip' ? encoding : 'identity';
+  response.set({
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Cache-Control': caching,
+    ETag: file.etag,
+    Vary: 'Accept-Encoding',
+    'X-Content-Type-Options': 'nosniff',
+    ...(known !== 'identity' && { 'Content-Encoding': known }),
+  });
+  response.type(type).send(file.bodies[known]);
+}

@@ -1,0 +1,71 @@
+/** Starts the server from the environment, and stops it on SIGTERM and SIGINT. */
+import { startApp, StartError, type App } from './app.js';
+import { ConfigError, describeVariables, readConfig } from './config.js';
+import { createLog } from './log.js';
+import type { Bootstrapped } from './merchants/bootstrap.js';
+import { reasonOf } from './reason.js';
+
+const usage = `Usage: node main.js [--help]
+
+Serves the API, the hosted payment pages, the widget's script and the demo shop. The environment configures it:
+
+${describeVariables()}
+`;
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(usage);
+    return;
+  }
+  if (args.length > 0) {
+    process.stderr.write(`Unknown argument: ${args.join(' ')}\n\n${usage}`);
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    const config = readConfig(process.env);
+    const app = await startApp(config, createLog(config.logLevel));
+    process.stdout.write(`${announceKeys(app.bootstrapped)}crypto-checkout-server listens on ${app.url}\n`);
+    stopOnSignal(app);
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Nobody can be told the secret key again, so it must not be missed. */
+function announceKeys({ made }: Bootstrapped): string {
+  const lines = [
+    ...(made.publicKey === undefined ? [] : [`  Public key  ${made.publicKey}`]),
+    ...(made.secretKey === undefined ? [] : [`  Secret key  ${made.secretKey}`]),
+  ];
+  if (lines.length === 0) return '';
+  const rule = '-'.repeat(72);
+  return `${rule}
+The account "Example Shop" was made. Keep its test keys: the secret key is
+shown this once.
+
+${lines.join('\n')}
+${rule}
+`;
+}
+
+function stopOnSignal(app: App): void {
+  const stop = () => {
+    // A second signal finds no listener and ends the process at once.
+    process.removeListener('SIGTERM', stop);
+    process.removeListener('SIGINT', stop);
+    app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`The server did not stop in order: ${reasonOf(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,126 @@
+/** Merchant accounts: who is paid, under which name, for which fee. */
+import type { Clock } from '../clock.js';
+import type { Reader, Transaction } from '../db/database.js';
+import type { NewId } from '../ids.js';
+import { invalidField, notFound } from '../problems.js';
+import * as store from './store.js';
+import type { MerchantRow } from './store.js';
+
+export interface Merchant {
+  readonly id: string;
+  readonly name: string;
+  /** What payers see. */
+  readonly businessName: string;
+  /** An https URL, or empty. */
+  readonly logo: string;
+  /** The service fee: 100 is 1 %. */
+  readonly feeBasisPoints: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface NewMerchant {
+  readonly name: string;
+  /** The name, where it is not given. */
+  readonly businessName?: string | undefined;
+  readonly logo?: string | undefined;
+  readonly feeBasisPoints?: number | undefined;
+}
+
+export type MerchantChange = Partial<NewMerchant>;
+
+export interface Merchants {
+  /** Problem: `validation_error`. */
+  create(transaction: Transaction, input: NewMerchant): Promise<Merchant>;
+  /** Changes what is given. Problems: `validation_error`, `not_found`. */
+  update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant>;
+  /** Oldest first. */
+  list(reader: Reader): Promise<Merchant[]>;
+  /** Problem: `not_found`. */
+  retrieve(reader: Reader, id: string): Promise<Merchant>;
+  /** The same as it is stored. */
+  row(reader: Reader, id: string): Promise<MerchantRow>;
+}
+
+export function createMerchants(clock: Clock, newId: NewId): Merchants {
+  async function row(reader: Reader, id: string): Promise<MerchantRow> {
+    const found = await store.findMerchant(reader, id);
+    if (!found) throw notFound('merchant');
+    return found;
+  }
+
+  return {
+    row,
+
+    async create(transaction, input) {
+      check(input);
+      const now = clock.now('live');
+      const created: MerchantRow = {
+        id: newId(),
+        name: input.name,
+        business_name: input.businessName ?? input.name,
+        logo: input.logo ?? '',
+        fee_basis_points: input.feeBasisPoints ?? 100,
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertMerchant(transaction, created);
+      return view(created);
+    },
+
+    async update(transaction, id, change) {
+      check(change);
+      const updated = await store.updateMerchant(transaction, id, {
+        ...(change.name !== undefined && { name: change.name }),
+        ...(change.businessName !== undefined && { business_name: change.businessName }),
+        ...(change.logo !== undefined && { logo: change.logo }),
+        ...(change.feeBasisPoints !== undefined && { fee_basis_points: change.feeBasisPoints }),
+        updated_at: clock.now('live'),
+      });
+      if (!updated) throw notFound('merchant');
+      return view(updated);
+    },
+
+    async list(reader) {
+      return (await store.listMerchants(reader)).map(view);
+    },
+
+    async retrieve(reader, id) {
+      return view(await row(reader, id));
+    },
+  };
+}
+
+function check({ name, businessName, logo, feeBasisPoints }: MerchantChange): void {
+  if (name !== undefined) checkName('name', name);
+  if (businessName !== undefined) checkName('businessName', businessName);
+  if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
+    throw invalidField('logo', 'Must be an https URL without a password, of at most 2048 characters, or empty');
+  }
+  const isFee =
+    feeBasisPoints === undefined ||
+    (Number.isInteger(feeBasisPoints) && feeBasisPoints >= 0 && feeBasisPoints <= 10_000);
+  if (!isFee) throw invalidField('feeBasisPoints', 'Must be an integer, 0 to 10000');
+}
+
+function checkName(field: string, value: string): void {
+  if (value.trim() === '' || value.length > 255) throw invalidField(field, 'Must be 1 to 255 characters');
+}
+
+function isHttpsUrl(text: string): boolean {
+  if (text.length > 2048 || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function view(row: MerchantRow): Merchant {
+  return {
+    id: row.id,
+    name: row.name,
+    businessName: row.business_name,
+    logo: row.logo,
+    feeBasisPoints: row.fee_basis_points,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

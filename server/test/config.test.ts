@@ -1,0 +1,102 @@
+/** The environment, and what is said about a wrong one. */
+import { expect, it } from 'vitest';
+import { ConfigError, describeVariables, readConfig } from '../src/config.js';
+
+it('Nothing given is a server for trying out', () => {
+  expect(readConfig({ PATH: '/usr/bin' })).toEqual({
+    host: '127.0.0.1',
+    port: 8080,
+    databaseUrl: 'sqlite:./data/checkout.db',
+    publicUrl: undefined,
+    checkoutUrl: undefined,
+    bootstrapPublicKey: undefined,
+    bootstrapSecretKey: undefined,
+    blockIntervalMilliseconds: 1000,
+    paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
+    ratesFile: undefined,
+    limits: {
+      secretPerSecond: 100,
+      publicPerSecond: 25,
+      paymentsPerMinutePerIp: 10,
+      paymentsPerMinutePerKey: 600,
+      testFactor: 10,
+    },
+    trustProxy: undefined,
+    logLevel: 'info',
+  });
+});
+
+it('What is empty counts as not given', () => {
+  expect(readConfig({ PORT: '', PUBLIC_URL: ' ' })).toEqual(readConfig({}));
+});
+
+const key = 'a'.repeat(43);
+
+it.each([
+  [{ PORT: '0' }, { port: 0 }],
+  [{ HOST: '::1' }, { host: '::1' }],
+  [{ DATABASE_URL: 'postgres://u:p@db/name' }, { databaseUrl: 'postgres://u:p@db/name' }],
+  [{ PUBLIC_URL: 'https://pay.example.com/' }, { publicUrl: 'https://pay.example.com' }],
+  [{ CHECKOUT_URL: 'https://pay.example.com/p/' }, { checkoutUrl: 'https://pay.example.com/p' }],
+  [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
+  [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMilliseconds: 0 }],
+  [{ RATE_LIMIT: 'off' }, { limits: undefined }],
+  [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
+  [{ TRUST_PROXY: 'loopback, 10.0.0.0/8, ::1' }, { trustProxy: 'loopback, 10.0.0.0/8, ::1' }],
+])('%o is read as %o', (environment, expected) => {
+  expect(readConfig(environment)).toMatchObject(expected);
+});
+
+it.each([
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['HOST', 'my host'],
+  ['PUBLIC_URL', 'pay.example.com'],
+  ['PUBLIC_URL', 'ftp://pay.example.com'],
+  ['CHECKOUT_URL', 'https://pay.example.com/?a=b'],
+  ['BLOCK_INTERVAL_MS', '1.5'],
+  ['PAYMENT_PAY_SECONDS', '0'],
+  ['RATE_LIMIT', 'yes'],
+  ['RATE_LIMIT_PUBLIC_PER_SECOND', '0'],
+  ['TRUST_PROXY', 'true'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['LOG_LEVEL', 'loud'],
+])('%s=%s is refused in one line that says what is allowed', (name, value) => {
+  const message = refusal({ [name]: value });
+  expect(message).toMatch(new RegExp(`^${name}: ".*" is not allowed; it must be .+$`));
+  expect(message).toContain(`"${value}"`);
+  expect(message.split('\n')).toHaveLength(1);
+});
+
+it.each([
+  ['DATABASE_URL', 'mysql://root:hunter2@db/name'],
+  ['BOOTSTRAP_SECRET_KEY', `sk_live_${key}`],
+  ['BOOTSTRAP_SECRET_KEY', `pk_test_${key}`],
+  ['BOOTSTRAP_PUBLIC_KEY', `sk_test_${key}`],
+  ['BOOTSTRAP_PUBLIC_KEY', 'pk_test_short'],
+])('A wrong %s is refused without repeating it', (name, value) => {
+  const message = refusal({ [name]: value });
+  expect(message).toMatch(new RegExp(`^${name}: the value given is not allowed; it must be .+$`));
+  expect(message).not.toContain(value);
+});
+
+it('Each wrong variable has its line', () => {
+  expect(refusal({ PORT: 'x', LOG_LEVEL: 'y', RATE_LIMIT: 'z' }).split('\n')).toHaveLength(3);
+});
+
+it('The help names every variable with its default', () => {
+  const help = describeVariables();
+  expect(help).toContain('PORT=an integer from 0 to 65535 (default 8080)');
+  expect(help.match(/^ {2}[A-Z_]+=/gm)).toHaveLength(19);
+});
+
+function refusal(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('The environment was taken');
+}

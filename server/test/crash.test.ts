@@ -1,0 +1,178 @@
+/** The built server is killed at random moments under a stream of payments; what it answered must be there afterwards. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../../scripts/system.mjs';
+import { checkLedger } from '../src/ledger/check.js';
+import { openDatabase } from '../src/db/database.js';
+import { engines } from './support/engines.js';
+
+const rounds = 20;
+const streams = 6;
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
+const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
+
+/** What the server answered 200 to, in the order in which a payment goes through it. */
+const steps = ['created', 'set', 'locked', 'sent', 'cancelled'] as const;
+type Step = (typeof steps)[number];
+
+interface Answered {
+  readonly txRef: string;
+  step: Step;
+  /** What the lock answered. */
+  quote?: { amount: number; address: string };
+  /** Sent by the simulator, and acknowledged. */
+  sent: { txHash: string; amount: number }[];
+}
+
+describe.each(engines)('a server killed at any moment, on $name', (engine) => {
+  it(
+    `keeps all it answered and posts nothing twice, over ${rounds} rounds`,
+    async () => {
+      const { url: databaseUrl, dispose } = await engine.create();
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const answered = new Map<string, Answered>();
+      let child: ChildProcess | undefined;
+      try {
+        for (let round = 0; round < rounds; round += 1) {
+          child = await start(url, port, databaseUrl);
+          const stopped = new AbortController();
+          const running = Array.from({ length: streams }, () => pay(url, answered, stopped.signal));
+          await delay(randomInt(150, 900));
+          const exited = once(child, 'exit');
+          child.kill('SIGKILL');
+          await exited;
+          stopped.abort();
+          await Promise.all(running);
+        }
+        child = await start(url, port, databaseUrl);
+        expect(answered.size).toBeGreaterThan(rounds);
+        await expectAllThere(url, answered);
+        const exited = once(child, 'exit');
+        child.kill('SIGTERM');
+        expect(await exited).toEqual([0, null]);
+        await expectBooksInOrder(databaseUrl, answered);
+      } finally {
+        child?.kill('SIGKILL');
+        await dispose();
+      }
+    },
+    { timeout: 240_000 },
+  );
+});
+
+async function start(url: string, port: number, databaseUrl: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [main], {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      BOOTSTRAP_PUBLIC_KEY: publicKey,
+      BOOTSTRAP_SECRET_KEY: secretKey,
+      BLOCK_INTERVAL_MS: '100',
+      RATE_LIMIT: 'off',
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: was it built?`);
+    if (Date.now() > deadline) throw new Error('The server did not get ready');
+    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (ready?.ok) return child;
+    await delay(20);
+  }
+}
+
+/** Runs payments one after the other, each through a random part of its life, until the server is gone. */
+async function pay(url: string, answered: Map<string, Answered>, signal: AbortSignal): Promise<void> {
+  const client = createCheckoutClient({ apiUrl: url, publicKey });
+  while (!signal.aborted) {
+    try {
+      const txRef = `order-${randomBytes(8).toString('hex')}`;
+      const { data } = await client.create({ amount: 5000, baseCurrency: 'NGN', txRef }, { signal });
+      const { id } = data.payment;
+      const record: Answered = { txRef, step: 'created', sent: [] };
+      answered.set(id, record);
+      await client.setCurrency(id, 'USDT', 'tron', { signal });
+      record.step = 'set';
+      const locked = (await client.lockCurrency(id, { signal })).data;
+      const { amount, addressInformation } = locked;
+      if (amount === undefined || !addressInformation) throw new Error('A locked payment has no quote');
+      record.quote = { amount, address: addressInformation.address };
+      record.step = 'locked';
+      if (randomInt(5) === 0) {
+        await client.cancel(id, { signal });
+        record.step = 'cancelled';
+        continue;
+      }
+      for (const part of randomInt(2) === 0 ? [amount] : [1, amount]) {
+        const txHash = await send(url, addressInformation.address, part, signal);
+        record.sent.push({ txHash, amount: part });
+        record.step = 'sent';
+      }
+    } catch {
+      // The server is gone in the middle of a request: what it did not answer may be there or not.
+      await delay(5);
+    }
+  }
+}
+
+async function send(url: string, address: string, amount: number, signal: AbortSignal): Promise<string> {
+  const response = await fetch(`${url}/sandbox/transfers`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${publicKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ network: 'tron', currency: 'USDT', address, amount }),
+    signal,
+  });
+  if (!response.ok) throw new Error(`The transfer was answered ${response.status}`);
+  const { data } = (await response.json()) as { data: { txHash: string } };
+  return data.txHash;
+}
+
+async function expectAllThere(url: string, answered: ReadonlyMap<string, Answered>): Promise<void> {
+  const merchant = createMerchantClient({ apiUrl: url, secretKey });
+  for (const [id, record] of answered) {
+    const isPaid = record.sent.some(({ amount }) => amount === record.quote?.amount);
+    const read = async () => (await merchant.transactions.verify({ params: { transaction_id: id } })).data;
+    let payment = await read();
+    // A transfer that was answered confirms within a few blocks of 100 ms.
+    for (const deadline = Date.now() + 10_000; isPaid && payment.status !== 'success'; payment = await read()) {
+      if (Date.now() > deadline) break;
+      await delay(50);
+    }
+    expect(payment.txRef).toBe(record.txRef);
+    if (record.step === 'cancelled') expect(payment.status).toBe('cancelled');
+    if (steps.indexOf(record.step) >= steps.indexOf('set')) expect(payment.currency).toBe('USDT');
+    if (record.quote) {
+      expect(payment.isCurrencyLocked).toBe(true);
+      expect(payment.amount).toBe(record.quote.amount);
+      expect(payment.addressInformation?.address).toBe(record.quote.address);
+    }
+    if (isPaid) expect(payment.status, JSON.stringify(payment.transactionTimeLog)).toBe('success');
+  }
+}
+
+async function expectBooksInOrder(databaseUrl: string, answered: ReadonlyMap<string, Answered>): Promise<void> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    const checks = await checkLedger(database.reader);
+    expect(checks.flatMap((check) => check.violations)).toEqual([]);
+    const receipts = await database.reader.selectFrom('receipts').select(['tx_hash', 'status']).execute();
+    const hashes = receipts.map((receipt) => receipt.tx_hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+    for (const { txHash } of [...answered.values()].flatMap((record) => record.sent)) {
+      expect(hashes).toContain(txHash);
+    }
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,75 @@
+/** How many requests a caller may make before 429. */
+import { api } from 'crypto-checkout/contract';
+import { afterEach, expect, it } from 'vitest';
+import { call, startTable, type TableServer } from '../support/table-server.js';
+
+const limits = {
+  secretPerSecond: 2,
+  publicPerSecond: 3,
+  paymentsPerMinutePerIp: 2,
+  paymentsPerMinutePerKey: 600,
+  testFactor: 2,
+};
+const table = { payments: { create: api.payments.create, cancel: api.payments.cancel } };
+
+let server: TableServer | undefined;
+afterEach(() => server?.stop());
+
+async function start(change: Partial<typeof limits> = {}) {
+  server = await startTable({
+    table,
+    handlers: { payments: { cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }) } },
+    limits: { ...limits, ...change },
+  });
+  return server;
+}
+
+/** The statuses of `count` requests, one after the other. */
+async function statuses(count: number, key: string, method = 'PATCH', path = '/v1/payments/P1/cancel') {
+  const { url } = server ?? (await start());
+  const answers = [];
+  for (let index = 0; index < count; index += 1) answers.push(await call(url, method, path, { key }));
+  return answers;
+}
+
+const ok = (count: number) => Array.from({ length: count }, () => 200);
+
+it('A secret key gets twice its rate in a burst, a test key times the factor', async () => {
+  const { live, secret } = await start();
+  expect((await statuses(5, live)).map(({ status }) => status)).toEqual([...ok(4), 429]);
+  expect((await statuses(9, secret)).map(({ status }) => status)).toEqual([...ok(8), 429]);
+});
+
+it('The refusal says when to come back, and then it works again', async () => {
+  const { live, url } = await start();
+  const refused = (await statuses(5, live)).at(-1);
+  expect(refused?.body.data.code).toBe('rate_limited');
+  const retryAfter = Number(refused?.headers.get('retry-after'));
+  expect(retryAfter).toBeGreaterThanOrEqual(1);
+  expect(retryAfter).toBeLessThanOrEqual(2);
+  await expect
+    .poll(async () => (await call(url, 'PATCH', '/v1/payments/P1/cancel', { key: live })).status, { timeout: 4000 })
+    .toBe(200);
+});
+
+it('Public keys are counted by address, whichever key it is', async () => {
+  const { merchantId, database, keys, public: first } = await start();
+  const second = await database.write((transaction) =>
+    keys.create(transaction, { merchantId, kind: 'public', mode: 'test' }),
+  );
+  expect((await statuses(4, first)).map(({ status }) => status)).toEqual(ok(4));
+  expect((await statuses(3, second.key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
+});
+
+it('A public key creates fewer payments from one address, and a secret key as many as it may', async () => {
+  const { public: publicKey, secret } = await start({ publicPerSecond: 100, secretPerSecond: 100 });
+  const create = (key: string) => statuses(6, key, 'POST', '/v1/payments/checkout');
+  expect((await create(publicKey)).map(({ status }) => status)).toEqual([501, 501, 501, 501, 429, 429]);
+  expect((await create(secret)).map(({ status }) => status)).toEqual([501, 501, 501, 501, 501, 501]);
+});
+
+it('A public key creates at most so many payments altogether', async () => {
+  const { public: publicKey } = await start({ publicPerSecond: 100, paymentsPerMinutePerKey: 1 });
+  const answers = await statuses(3, publicKey, 'POST', '/v1/payments/checkout');
+  expect(answers.map(({ status }) => status)).toEqual([501, 501, 429]);
+});

@@ -1,0 +1,110 @@
+/** Merchant accounts, and the first one that a new server makes. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase, type Database } from '../../src/db/database.js';
+import { newId } from '../../src/ids.js';
+import { createKeys } from '../../src/keys/keys.js';
+import { bootstrap } from '../../src/merchants/bootstrap.js';
+import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+
+const clock = { now: () => 1_800_000_000_000 };
+const randomKey = (start: string) => start + randomBytes(32).toString('base64url');
+
+describe.each(engines)('Merchants on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  beforeEach(async () => {
+    testDatabase = await engine.create();
+    database = await openDatabase(testDatabase.url);
+  });
+  afterEach(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+
+  const merchants = createMerchants(clock, newId);
+  const create = (change: MerchantChange = {}) =>
+    database.write((transaction) => merchants.create(transaction, { name: 'Shop', ...change }));
+  const start = (given: { publicKey?: string; secretKey?: string } = {}, on = database) =>
+    bootstrap(on, merchants, createKeys(on, clock, newId), {
+      publicKey: given.publicKey,
+      secretKey: given.secretKey,
+    });
+
+  it('have a name for payers, no logo and a fee of 1 % if nothing else is said', async () => {
+    expect(await create()).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 100 });
+  });
+
+  it('change in what is given', async () => {
+    const { id } = await create({ logo: 'https://shop.example/logo.svg' });
+    const changed = await database.write((transaction) =>
+      merchants.update(transaction, id, { businessName: 'The Shop', feeBasisPoints: 0 }),
+    );
+    expect(changed).toMatchObject({
+      name: 'Shop',
+      businessName: 'The Shop',
+      logo: 'https://shop.example/logo.svg',
+      feeBasisPoints: 0,
+    });
+    expect(await merchants.retrieve(database.reader, id)).toEqual(changed);
+  });
+
+  it.each([
+    ['name', { name: ' ' }],
+    ['name', { name: 'x'.repeat(256) }],
+    ['businessName', { businessName: '' }],
+    ['logo', { logo: 'http://shop.example/logo.svg' }],
+    ['logo', { logo: 'javascript:alert(1)' }],
+    ['logo', { logo: 'https://user:pass@shop.example/' }],
+    ['feeBasisPoints', { feeBasisPoints: -1 }],
+    ['feeBasisPoints', { feeBasisPoints: 10_001 }],
+    ['feeBasisPoints', { feeBasisPoints: 1.5 }],
+  ])('refuse a wrong %s: %o', async (field, change) => {
+    await expect(create(change)).rejects.toMatchObject({ code: 'validation_error', details: { param: field } });
+  });
+
+  it('are made once, with keys that are shown once', async () => {
+    const first = await start();
+    expect(first.made.publicKey).toMatch(/^pk_test_/);
+    expect(first.made.secretKey).toMatch(/^sk_test_/);
+    const [account] = await merchants.list(database.reader);
+    expect(account).toMatchObject({ id: first.merchantId, name: 'Example Shop' });
+    const keys = createKeys(database, clock, newId);
+    expect(await keys.authenticate(first.made.secretKey ?? '')).toMatchObject({ kind: 'secret', mode: 'test' });
+    expect(await start()).toEqual({ merchantId: first.merchantId, made: {} });
+  });
+
+  it('take the keys that are given, also when the account is there already', async () => {
+    const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
+    expect((await start(given)).made).toEqual({});
+    const second = { publicKey: randomKey('pk_test_'), secretKey: given.secretKey };
+    const { merchantId } = await start(second);
+    const keys = createKeys(database, clock, newId);
+    for (const key of [given.publicKey, given.secretKey, second.publicKey]) {
+      expect(await keys.authenticate(key)).toMatchObject({ merchantId });
+    }
+    expect(await keys.list()).toHaveLength(3);
+    expect(await merchants.list(database.reader)).toHaveLength(1);
+  });
+
+  it('leave a revoked key revoked', async () => {
+    const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
+    await start(given);
+    const keys = createKeys(database, clock, newId);
+    for (const { id } of await keys.list()) await keys.revoke(id);
+    await start(given);
+    expect(await keys.authenticate(given.secretKey)).toBeUndefined();
+  });
+
+  // SQLite's lock makes a whole process wait, so there it takes processes of their own: see main.test.ts.
+  it.runIf(engine.name === 'PostgreSQL')('are one when several servers start at once', async () => {
+    const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);
+    const given = { publicKey: randomKey('pk_test_') };
+    const started = await Promise.all([database, ...others].map((on) => start(given, on)));
+    expect(new Set(started.map(({ merchantId }) => merchantId)).size).toBe(1);
+    expect(started.filter(({ made }) => made.secretKey !== undefined)).toHaveLength(1);
+    expect(await createKeys(database, clock, newId).list()).toHaveLength(2);
+    await Promise.all(others.map((other) => other.close()));
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentState } from 'crypto-checkout/contract';
+import { assess, type PaymentFacts, type ReceiptFact } from '../../src/payments/assess.js';
+
+const deadline = 1_000;
+const locked: PaymentFacts = {
+  currency: 'USDT',
+  network: 'tron',
+  amount: 100n,
+  baseAmount: 50n,
+  expiresAt: deadline,
+  cancelledAt: null,
+  settledAt: null,
+  receipts: [],
+};
+
+const receipt = (fact: Partial<ReceiptFact>): ReceiptFact => ({
+  currency: 'USDT',
+  network: 'tron',
+  amount: 100n,
+  firstSeenAt: 500,
+  isConfirmed: true,
+  baseValue: 50n,
+  ...fact,
+});
+
+interface Row {
+  readonly when: string;
+  readonly facts?: Partial<PaymentFacts>;
+  readonly receipts?: readonly Partial<ReceiptFact>[];
+  readonly now?: number;
+  readonly syncedAt?: number;
+  readonly state: PaymentState;
+}
+
+const later = { now: deadline + 100, syncedAt: deadline + 50 };
+const unlocked = { amount: null };
+
+const rows: readonly Row[] = [
+  { when: 'nothing is chosen', facts: { ...unlocked, currency: null, network: null }, state: 'created' },
+  { when: 'a currency is set', facts: unlocked, state: 'currency_set' },
+  { when: 'the time to choose is over', facts: unlocked, now: deadline, syncedAt: 0, state: 'expired' },
+  { when: 'it was cancelled before the lock', facts: { ...unlocked, cancelledAt: 10 }, state: 'cancelled' },
+  { when: 'it was locked', state: 'awaiting_funds' },
+  { when: 'half was seen', receipts: [{ amount: 50n, isConfirmed: false }], state: 'partially_paid' },
+  { when: 'half is confirmed', receipts: [{ amount: 50n }], state: 'partially_paid' },
+  { when: 'all was seen', receipts: [{ isConfirmed: false }], state: 'confirming' },
+  {
+    when: 'half is confirmed and half seen',
+    receipts: [{ amount: 50n }, { amount: 50n, isConfirmed: false }],
+    state: 'confirming',
+  },
+  { when: 'all is confirmed', receipts: [{}], state: 'settled' },
+  { when: 'two halves are confirmed', receipts: [{ amount: 50n }, { amount: 50n }], state: 'settled' },
+  { when: 'one unit is missing', receipts: [{ amount: 99n }], state: 'partially_paid' },
+  { when: 'one unit too much is confirmed', receipts: [{ amount: 101n }], state: 'settled_over' },
+  { when: 'it is paid twice', receipts: [{}, {}], state: 'settled_over' },
+  { when: 'the second time is not confirmed yet', receipts: [{}, { isConfirmed: false }], state: 'settled' },
+  { when: 'another asset arrived', receipts: [{ currency: 'TRX' }], state: 'awaiting_funds' },
+  { when: 'the asset arrived on another network', receipts: [{ network: 'bsc' }], state: 'awaiting_funds' },
+  { when: 'the deadline passed', ...later, state: 'expired' },
+  { when: 'the deadline passed but the chain is not read up to it', now: 1_100, syncedAt: 999, state: 'awaiting_funds' },
+  { when: 'the chain is ahead of the clock', now: 999, syncedAt: 2_000, state: 'awaiting_funds' },
+  {
+    when: 'funds seen in time confirm after the deadline',
+    receipts: [{ isConfirmed: false }],
+    ...later,
+    state: 'confirming',
+  },
+  {
+    when: 'a part seen in time confirms after the deadline',
+    receipts: [{ amount: 50n, isConfirmed: false }],
+    ...later,
+    state: 'partially_paid',
+  },
+  { when: 'it was paid at the very deadline', receipts: [{ firstSeenAt: deadline }], ...later, state: 'settled' },
+  { when: 'a part is confirmed at the deadline', receipts: [{ amount: 50n }], ...later, state: 'expired_partial' },
+  { when: 'only another asset arrived by then', receipts: [{ currency: 'TRX' }], ...later, state: 'invalid' },
+  { when: 'it is paid late and worth it', receipts: [{ firstSeenAt: 1_001 }], ...later, state: 'settled_late' },
+  {
+    when: 'it is paid late and worth less by now',
+    receipts: [{ firstSeenAt: 1_001, baseValue: 49n }],
+    ...later,
+    state: 'expired_late',
+  },
+  {
+    when: 'it is paid late in part',
+    receipts: [{ firstSeenAt: 1_001, amount: 60n }],
+    ...later,
+    state: 'expired_late',
+  },
+  {
+    when: 'a part in time is topped up late',
+    receipts: [
+      { amount: 40n, baseValue: 20n },
+      { amount: 60n, baseValue: 30n, firstSeenAt: 1_050 },
+    ],
+    ...later,
+    state: 'settled_late',
+  },
+  {
+    when: 'the late payment is not confirmed',
+    receipts: [{ firstSeenAt: 1_001, isConfirmed: false }],
+    ...later,
+    state: 'expired',
+  },
+  { when: 'it was cancelled', facts: { cancelledAt: 600 }, state: 'cancelled' },
+  { when: 'it was cancelled and the deadline passed', facts: { cancelledAt: 600 }, ...later, state: 'cancelled' },
+  { when: 'it was paid before the cancel', facts: { cancelledAt: 600 }, receipts: [{}], state: 'settled' },
+  {
+    when: 'funds seen before the cancel are not confirmed',
+    facts: { cancelledAt: 600 },
+    receipts: [{ isConfirmed: false }],
+    state: 'cancelled_paid',
+  },
+  {
+    when: 'it was paid after the cancel',
+    facts: { cancelledAt: 600 },
+    receipts: [{ firstSeenAt: 601 }],
+    state: 'cancelled_paid',
+  },
+  { when: 'the settled receipt is gone', facts: { settledAt: 700 }, state: 'reversed' },
+  {
+    when: 'the settled receipt fell back to unconfirmed',
+    facts: { settledAt: 700 },
+    receipts: [{ isConfirmed: false }],
+    state: 'reversed',
+  },
+  { when: 'the settled receipt is gone and time is over', facts: { settledAt: 700 }, ...later, state: 'reversed' },
+  { when: 'the lost receipt came back', facts: { settledAt: 700 }, receipts: [{}], ...later, state: 'settled' },
+];
+
+describe('the state of a payment', () => {
+  it.each(rows)('is $state when $when', ({ facts, receipts = [], now = 500, syncedAt = 500, state }) => {
+    const payment = { ...locked, ...facts, receipts: receipts.map(receipt) };
+    expect(assess(payment, now, syncedAt)).toBe(state);
+  });
+
+  it('does not depend on the order in which receipts are listed', () => {
+    const receipts = [{ amount: 40n }, { amount: 60n, isConfirmed: false }, { currency: 'TRX' }].map(receipt);
+    const states = [receipts, [...receipts].reverse()].map((order) =>
+      assess({ ...locked, receipts: order }, 500, 500),
+    );
+    expect(states).toEqual(['confirming', 'confirming']);
+  });
+});

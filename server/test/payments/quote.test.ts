@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { toUnits } from 'crypto-checkout/contract';
+import { currencies } from '../../src/chains/assets.js';
+import { createCurrencies } from '../../src/currencies/currencies.js';
+import { feeOf, payableAmount } from '../../src/payments/quote.js';
+import { toNumber, toText } from '../../src/payments/numbers.js';
+import { convert, type Rate } from '../../src/rates/rates.js';
+
+const { known } = createCurrencies(currencies, []);
+const dollars = (numerator: bigint, denominator = 1n): Rate => ({ numerator, denominator, source: 'test', at: 0 });
+
+const rows = [
+  { base: '5000', of: 'NGN', at: dollars(1n, 1540n), to: 'USDT', price: dollars(1n), text: '3.246754' },
+  { base: '0.01', of: 'USD', at: dollars(1n), to: 'BTC', price: dollars(92_000n), text: '0.00000011' },
+  { base: '100', of: 'USD', at: dollars(1n), to: 'USDT', price: dollars(1n), text: '100' },
+  { base: '100', of: 'USD', at: dollars(1n), to: 'ETH', price: dollars(3n), text: '33.33333334' },
+  { base: '10', of: 'EUR', at: dollars(100n, 86n), to: 'LTC', price: dollars(95n), text: '0.12239903' },
+  // Sixteen digits do not fit a double: the last one is rounded up too.
+  { base: '9999999999999.99', of: 'USD', at: dollars(1n), to: 'TRX', price: dollars(285n, 1000n), text: '35087719298245.6' },
+] as const;
+
+describe('the payable amount', () => {
+  it.each(rows)('of $base $of in $to is $text', ({ base, of, at, to, price, text }) => {
+    const sum = { units: toUnits(base, known(of).decimals), currency: known(of), rate: at };
+    expect(toText(payableAmount(sum, known(to), price), known(to))).toBe(text);
+  });
+
+  it.each(rows)('of $base $of in $to is worth at least what was asked, by less than one step', (row) => {
+    const from = { rate: row.at, decimals: known(row.of).decimals };
+    const asset = { rate: row.price, decimals: known(row.to).decimals };
+    const units = toUnits(row.base, from.decimals);
+    const amount = payableAmount({ units, currency: known(row.of), rate: row.at }, known(row.to), row.price);
+    expect(convert(amount, asset, from, 'down')).toBeGreaterThanOrEqual(units);
+    const digits = amount.toString().length;
+    const step = 10n ** BigInt(Math.max(asset.decimals - known(row.to).payableDecimals, digits - 15, 0));
+    expect(convert(amount - step, asset, from, 'up')).toBeLessThanOrEqual(units);
+  });
+
+  it('leaves the API as a number that reads back to the same decimal', () => {
+    for (const row of rows) {
+      const sum = { units: toUnits(row.base, 2), currency: known(row.of), rate: row.at };
+      const amount = payableAmount(sum, known(row.to), row.price);
+      expect(toNumber(amount, known(row.to))).toBe(Number(toText(amount, known(row.to))));
+      expect(Number(JSON.stringify(toNumber(amount, known(row.to))))).toBe(Number(row.text));
+    }
+  });
+});
+
+describe('the fee', () => {
+  it.each([
+    [100n, 100, 1n],
+    [99n, 100, 0n],
+    [3_246_754n, 100, 32_467n],
+    [10n ** 30n, 250, 25n * 10n ** 27n],
+    [500n, 0, 0n],
+  ])('on %s units at %s basis points is %s', (units, basisPoints, fee) => {
+    expect(feeOf(units, basisPoints)).toBe(fee);
+  });
+});

@@ -1,0 +1,147 @@
+/** A server for one small table of endpoints: the HTTP layer alone, with real keys on a real database. */
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Endpoint } from 'crypto-checkout/contract';
+import express from 'express';
+import { pino } from 'pino';
+import type { Clock } from '../../src/clock.js';
+import { openDatabase, type Database } from '../../src/db/database.js';
+import type { Mode } from '../../src/db/schema.js';
+import type { PartialHandlers } from '../../src/http/handler.js';
+import { createIdempotency, type Idempotency } from '../../src/http/idempotency.js';
+import { createLimits } from '../../src/http/limits.js';
+import { mount } from '../../src/http/mount.js';
+import { createProblemHandler } from '../../src/http/problem.js';
+import { startReply } from '../../src/http/reply.js';
+import { newId } from '../../src/ids.js';
+import type { Limits } from '../../src/config.js';
+import { createKeys, type Keys } from '../../src/keys/keys.js';
+import { createMerchants } from '../../src/merchants/merchants.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or undefined where the body is empty. */
+  readonly body: Envelope;
+}
+
+export interface Envelope {
+  readonly status: string;
+  readonly message: string;
+  readonly data: Record<string, unknown> & { code?: string; requestId?: string; param?: string; errors?: unknown };
+  readonly meta?: unknown;
+}
+
+export interface CallOptions {
+  readonly key?: string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** Sends a request: objects as JSON, text and bytes as they are. */
+export async function call(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { key, body, headers } = options;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw ? new Blob([body as BlobPart]).stream() : JSON.stringify(body) }),
+    ...(isRaw && { duplex: 'half' }),
+  } as RequestInit);
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text === '' ? undefined : JSON.parse(text)) as Envelope,
+  };
+}
+
+export interface TableServer {
+  readonly url: string;
+  readonly database: Database;
+  readonly idempotency: Idempotency;
+  readonly keys: Keys;
+  readonly merchantId: string;
+  readonly secret: string;
+  readonly public: string;
+  readonly live: string;
+  /** Everything that was logged. */
+  readonly logged: string[];
+  stop(): Promise<void>;
+}
+
+export interface TableServerOptions<T, Services> {
+  readonly table: T;
+  readonly handlers: Services;
+  readonly databaseUrl?: string;
+  readonly clock?: Clock;
+  readonly limits?: Limits;
+  readonly modes?: readonly Mode[];
+  readonly isIdempotent?: boolean;
+}
+
+export async function startTable<T extends Record<string, Record<string, Endpoint>>>(
+  options: TableServerOptions<T, PartialHandlers<T, { database: Database }>>,
+): Promise<TableServer> {
+  const { table, handlers, databaseUrl = 'sqlite::memory:', limits } = options;
+  const clock = options.clock ?? { now: () => Date.now() };
+  const database = await openDatabase(databaseUrl);
+  const keys = createKeys(database, clock, newId);
+  const merchants = createMerchants(clock, newId);
+  const account = await database.write(async (transaction) => {
+    const { id: merchantId } = await merchants.create(transaction, { name: 'Example Shop' });
+    const make = async (kind: 'secret' | 'public', mode: Mode) =>
+      (await keys.create(transaction, { merchantId, kind, mode })).key;
+    return {
+      merchantId,
+      secret: await make('secret', 'test'),
+      public: await make('public', 'test'),
+      live: await make('secret', 'live'),
+    };
+  });
+  const idempotency = createIdempotency(database, clock);
+  const logged: string[] = [];
+  const stopping = new AbortController();
+  const app = express();
+  app.use((_request, response, next) => {
+    startReply(response);
+    next();
+  });
+  app.use(
+    '/v1',
+    mount(table, handlers, {
+      services: { database },
+      database,
+      idempotency: options.isIdempotent === false ? undefined : idempotency,
+      stopping: stopping.signal,
+      keys,
+      clock,
+      checkLimits: limits && createLimits(limits),
+      modes: options.modes ?? ['test', 'live'],
+    }),
+  );
+  app.use(createProblemHandler(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })));
+  const server = createServer(app);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    database,
+    idempotency,
+    keys,
+    ...account,
+    logged,
+    async stop() {
+      stopping.abort();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      await database.close();
+    },
+  };
+}

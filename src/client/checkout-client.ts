@@ -1,0 +1,71 @@
+/** The calls that a page may make with a public key: all that the widget needs of the API. */
+import type * as z from 'zod/mini';
+import {
+  checkoutRoutes,
+  createdPayment,
+  payment,
+  type CreatedPayment,
+  type Payment,
+} from '../contract/checkout.js';
+import type { payments } from '../contract/payments.js';
+import { request, type Connection, type Reply } from './request.js';
+
+export type CreatePaymentBody = z.input<typeof payments.create.body>;
+
+export interface CheckoutClientOptions extends Omit<Connection, 'key'> {
+  /** `pk_test_…` or `pk_live_…`. */
+  readonly publicKey: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** Random, kept until the reply is known: the same key again answers with the same payment. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * Every method resolves to the parsed `data` and the server's time, and rejects with `ApiError`,
+ * `NetworkError`, `ReplyError`, or the reason of the caller's own abort.
+ */
+export interface CheckoutClient {
+  create(body: CreatePaymentBody, options?: CreateOptions): Promise<Reply<CreatedPayment>>;
+  retrieve(paymentId: string, options?: CallOptions): Promise<Reply<Payment>>;
+  setCurrency(
+    paymentId: string,
+    currency: string,
+    network: string,
+    options?: CallOptions,
+  ): Promise<Reply<Payment>>;
+  lockCurrency(paymentId: string, options?: CallOptions): Promise<Reply<Payment>>;
+  cancel(paymentId: string, options?: CallOptions): Promise<Reply<undefined>>;
+  /** The payment as it stands now; the one to ask again and again. */
+  verify(paymentId: string, options?: CallOptions): Promise<Reply<Payment>>;
+}
+
+export function createCheckoutClient({ publicKey, ...options }: CheckoutClientOptions): CheckoutClient {
+  const connection = { ...options, key: publicKey };
+  const { create, retrieve, setCurrency, lockCurrency, cancel, verify } = checkoutRoutes;
+  return {
+    create: (body, options) => request(connection, { ...create, body, ...options }, createdPayment),
+    retrieve: (payment_id, options) =>
+      request(connection, { ...viaCheckout(retrieve), params: { payment_id }, ...options }, payment),
+    setCurrency: (payment_id, currency, network, options) => {
+      const params = { payment_id, currency, network };
+      return request(connection, { ...viaCheckout(setCurrency), params, ...options }, payment);
+    },
+    lockCurrency: (payment_id, options) =>
+      request(connection, { ...viaCheckout(lockCurrency), params: { payment_id }, ...options }, payment),
+    cancel: (payment_id, options) =>
+      request(connection, { ...viaCheckout(cancel), params: { payment_id }, ...options }, undefined),
+    verify: (transaction_id, options) =>
+      request(connection, { ...verify, params: { transaction_id }, ...options }, payment),
+  };
+}
+
+/** The form of the path that public keys were given for, which every server of the specification knows. */
+function viaCheckout({ method, aliases: [path] }: { method: string; aliases: readonly [string] }) {
+  return { method, path };
+}

@@ -1,0 +1,25 @@
+/** Which text tells a payer what to do about an error. */
+import type { MessageKey } from './en.js';
+
+const keys: Readonly<Record<string, MessageKey>> = {
+  network_error: 'problemNetwork',
+  malformed_reply: 'problemReply',
+  rate_limited: 'problemBusy',
+  rate_unavailable: 'problemBusy',
+  chain_unavailable: 'problemBusy',
+  service_unavailable: 'problemBusy',
+  internal_error: 'problemBusy',
+  idempotency_in_progress: 'problemBusy',
+  amount_below_minimum: 'problemBelowMinimum',
+  unsupported_currency: 'problemUnsupported',
+  duplicate_tx_ref: 'problemDuplicate',
+  not_found: 'problemNotFound',
+  invalid_state: 'problemState',
+  currency_locked: 'problemState',
+  currency_not_set: 'problemState',
+};
+
+/** By an error's code; what a payer can do nothing about is for the shop to mend. */
+export function problemKey(code: string): MessageKey {
+  return keys[code] ?? 'problemShop';
+}

@@ -1,0 +1,58 @@
+/** The server-side client is made from the contract: every endpoint is there, and calls what it declares. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
+import { api, type Endpoint } from '../../src/contract/index.js';
+import { reply, startLocalServer, type LocalServer } from './local-server.js';
+
+let server: LocalServer;
+let merchant: MerchantClient;
+
+beforeEach(async () => {
+  server = await startLocalServer();
+  merchant = createMerchantClient({ apiUrl: server.url, secretKey: 'sk_test_example' });
+});
+afterEach(() => server.close());
+
+type AnyMethod = (call: { params?: unknown; query?: unknown; body?: unknown }) => Promise<{ data: unknown }>;
+
+describe('every endpoint', () => {
+  const rows = Object.entries(api).flatMap(([resource, verbs]) =>
+    Object.entries<Endpoint>(verbs).map(([verb, endpoint]) => ({ resource, verb, endpoint })),
+  );
+  test.each(rows)(
+    '$resource.$verb sends its sample and parses the reply',
+    async ({ resource, verb, endpoint }) => {
+      const { params = {}, query, body, message, data } = endpoint.sample;
+      server.answer = reply(200, { status: 'success', message, data });
+      const table: unknown = merchant;
+      const method = (table as Record<string, Record<string, AnyMethod>>)[resource]?.[verb];
+      const result = await method?.({ params, query, body });
+
+      const path = endpoint.path.replace(/\{\*?(\w+)\}/g, (_all, name: string) => params[name] ?? '');
+      const search = query ? `?${new URLSearchParams(query)}` : '';
+      const [request] = server.received;
+      expect(`${request?.method} ${request?.url}`).toBe(`${endpoint.method} ${path}${search}`);
+      expect(request?.headers.authorization).toBe('Bearer sk_test_example');
+      expect(request?.body === '' ? undefined : JSON.parse(request?.body ?? '')).toEqual(body);
+      expect(JSON.stringify(result?.data)).toBe(JSON.stringify(endpoint.data?.parse(data)));
+    },
+  );
+});
+
+test('types follow the table', async () => {
+  const { data } = api.transactions.retrieve.sample;
+  server.answer = reply(200, { status: 'success', message: 'Fine', data });
+  const retrieved = await merchant.transactions.retrieve({ params: { transaction_id: data.id } });
+  const received: number | undefined = retrieved.data.amountReceived;
+  expect(received).toBe(data.amountReceived);
+  // @ts-expect-error: an endpoint with a path parameter cannot be called without it
+  await expect(merchant.transactions.retrieve()).rejects.toBeInstanceOf(RangeError);
+});
+
+test('a list tells where its rows stand', async () => {
+  const pagination = { total: 60, count: 25, from: 26, to: 50 };
+  server.answer = reply(200, { status: 'success', message: 'Fine', data: [], meta: { pagination } });
+  const list = await merchant.transactions.list({ query: { page: 2, skip: undefined } });
+  expect(list).toMatchObject({ data: [], pagination });
+  expect(server.received[0]?.url).toBe('/v1/transactions?page=2');
+});

@@ -1,0 +1,100 @@
+/** The widget as a payer meets it, by its roles and parts, and the demo shop around it. */
+import type { CheckoutStatus } from 'crypto-checkout';
+import type { Locator, Page } from 'playwright-core';
+import type { SimulationName } from '../../demo/simulator.js';
+
+export interface Checkout {
+  readonly element: Locator;
+  part(name: string): Locator;
+  /** Resolves once the element is in the state. */
+  reach(status: CheckoutStatus): Promise<void>;
+  /** Presses the main action. */
+  act(): Promise<void>;
+  /** From the first button to the address. A coin on one network only has no network to choose. */
+  choose(coin: string, network?: string): Promise<void>;
+  sentence(): Promise<string>;
+  /** The whole address, as it would be copied. */
+  address(): Promise<string>;
+}
+
+export function checkoutOn(page: Page): Checkout {
+  const element = page.locator('crypto-checkout');
+  const part = (name: string) => element.locator(`[part~="${name}"]`);
+  const checkout: Checkout = {
+    element,
+    part,
+    reach: (status) => page.locator(`crypto-checkout[status="${status}"]`).waitFor(),
+    act: () => part('action').click(),
+    async choose(coin, network) {
+      await checkout.reach('choosing-currency');
+      await element.getByRole('radiogroup', { name: 'Currency' }).getByRole('radio', { name: coin }).check();
+      await checkout.act();
+      if (network) {
+        await checkout.reach('choosing-network');
+        await element
+          .getByRole('radiogroup', { name: 'Network' })
+          .getByRole('radio', { name: network })
+          .check();
+        await checkout.act();
+      }
+      await checkout.reach('quoted');
+      await checkout.act();
+      await checkout.reach('awaiting-funds');
+    },
+    // Amounts hold their currency by a no-break space.
+    sentence: async () => (await part('status').innerText()).replaceAll('\u00a0', ' ').trim(),
+    address: async () => ((await part('address').textContent()) ?? '').trim(),
+  };
+  return checkout;
+}
+
+export interface DemoShop extends Checkout {
+  readonly page: Page;
+  /** Plays wallet, network or time, and waits until it is done. */
+  simulate(name: SimulationName): Promise<void>;
+  /** The rules that hold by the shop's server's last look. */
+  rules(): Promise<string[]>;
+  verdict(): Promise<string>;
+  /** Has the shop's server look again. */
+  verify(): Promise<void>;
+  events(): Promise<string[]>;
+}
+
+/** Opens the shop and orders a lantern; the checkout waits to be pressed. */
+export async function orderAt(url: string, page: Page): Promise<DemoShop> {
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Pay with crypto' }).click();
+  return shopOn(page);
+}
+
+export function shopOn(page: Page): DemoShop {
+  const ready = () => page.locator('button.verify:enabled').waitFor();
+  const verdict = page.locator('.verdict');
+  return {
+    ...checkoutOn(page),
+    page,
+    async simulate(name) {
+      const done = page.locator('.done');
+      const before = await done.textContent();
+      await page.locator(`[data-simulation="${name}"]`).click();
+      await ready();
+      if (before) await done.filter({ hasNotText: before }).waitFor();
+      else await done.filter({ hasText: /\S/ }).waitFor();
+    },
+    rules: () =>
+      page
+        .locator('[data-rule].holds')
+        .evaluateAll((rules) => rules.map((rule) => rule.getAttribute('data-rule') ?? '')),
+    verdict: async () => {
+      await verdict.filter({ hasText: /\S/ }).waitFor();
+      return verdict.innerText();
+    },
+    async verify() {
+      const answered = page.waitForResponse(/\/verification$/);
+      await page.locator('button.verify').click();
+      await (await answered).finished();
+      await ready();
+    },
+    events: () => page.locator('.events li code').allInnerTexts(),
+  };
+}

@@ -1,0 +1,98 @@
+/** The main job: somebody pays, and page, API and shop agree on it within seconds. */
+import { expect, test } from 'vitest';
+import { checkoutOn, orderAt } from './checkout.js';
+import { inspect, useStage } from './stage.js';
+
+const stage = useStage();
+/** With a block every second, from the first click to the success on the page. */
+const longestMs = 10_000;
+
+test('the demo shop is paid in USDT on Tron within 10 s', async () => {
+  const page = await stage.page();
+  await page.goto(stage.server.url);
+  await page.getByLabel('Quantity').selectOption('2');
+  await page.getByLabel('Price in').selectOption('NGN');
+  await page.getByText('NGN 75,000.00').waitFor();
+  const start = performance.now();
+  const shop = await orderAt(page.url(), page);
+  await shop.act();
+  await shop.choose('Tether USD', 'Tron');
+  await shop.simulate('exact');
+  await shop.reach('success');
+  const elapsed = performance.now() - start;
+  console.log(`Demo shop, from the order to success: ${(elapsed / 1000).toFixed(1)} s with a 1 s block`);
+  expect(elapsed).toBeLessThan(longestMs);
+
+  expect(await shop.verdict()).toMatch(/^Deliver the order/);
+  expect(await shop.rules()).toEqual(['reference', 'status', 'currency', 'amount']);
+  // With quick blocks the page may not have seen the time in between.
+  const events = (await shop.events()).filter((name) => name !== 'checkout-confirming');
+  expect(events).toEqual([
+    'checkout-ready',
+    'checkout-created',
+    'checkout-currency-set',
+    'checkout-locked',
+    'checkout-detected',
+    'checkout-success',
+  ]);
+  const { data } = await stage.merchant.transactions.list({});
+  expect(data).toHaveLength(1);
+  expect(data[0]).toMatchObject({
+    status: 'success',
+    baseAmount: 75_000,
+    baseCurrency: 'NGN',
+    currency: 'USDT',
+  });
+});
+
+test('a hosted page is paid in USDT on Tron within 10 s', async () => {
+  const { payment, url } = await stage.create();
+  const page = await stage.page();
+  const checkout = checkoutOn(page);
+  const start = performance.now();
+  await page.goto(url);
+  await checkout.choose('Tether USD', 'Tron');
+  const locked = await stage.verify(payment.id);
+  expect(await checkout.address()).toBe(locked.addressInformation?.address);
+  await stage.send(locked, locked.amountDue ?? 0);
+  await checkout.reach('success');
+  const elapsed = performance.now() - start;
+  console.log(`Hosted page, from opening it to success: ${(elapsed / 1000).toFixed(1)} s with a 1 s block`);
+  expect(elapsed).toBeLessThan(longestMs);
+  expect(await page.title()).toBe('Pay Example Shop');
+  expect((await stage.verify(payment.id)).status).toBe('success');
+});
+
+test('bitcoin is paid in two parts, and the page says what is left', async () => {
+  const page = await stage.page();
+  const shop = await orderAt(stage.server.url, page);
+  await shop.act();
+  await shop.choose('Bitcoin');
+  const address = await shop.address();
+  await shop.simulate('half');
+  await shop.reach('partially-paid');
+  const [payment] = (await stage.merchant.transactions.list({ query: { skip: 1 } })).data;
+  const { amountSeen = 0, amountDue = 0, amount = 0 } = payment ?? {};
+  expect(amountSeen).toBeGreaterThan(0);
+  expect(amountDue).toBeGreaterThan(0);
+  expect(amountDue).toBeLessThan(amount);
+  expect(await shop.sentence()).toContain(`${amountSeen} BTC arrived`);
+  expect(await shop.part('amount').innerText()).toContain(String(amountDue));
+  expect(await shop.address()).toBe(address);
+  await inspect(page, 'demo-partially-paid');
+
+  await shop.verify();
+  expect(await shop.rules()).toEqual(['reference', 'currency']);
+  await shop.simulate('exact');
+  await shop.reach('success');
+  expect(await shop.rules()).toHaveLength(4);
+  expect(await shop.events()).toContain('checkout-partial');
+});
+
+test('nobody is shown a payment that does not exist', async () => {
+  const page = await stage.page({ expectedErrors: /404/ });
+  const response = await page.goto(`${stage.server.url}/pay/${'0'.repeat(26)}`);
+  expect(response?.status()).toBe(404);
+  await page.getByRole('heading', { name: 'We know no such payment' }).waitFor();
+  await inspect(page, 'hosted-not-found');
+});

@@ -1,0 +1,207 @@
+/** What every end-to-end test stands on: the built server, a real browser, and pages that may not complain. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createMerchantClient, type CreatePaymentBody, type MerchantClient } from 'crypto-checkout/client';
+import type { Payment } from 'crypto-checkout/contract';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { startApiServer, type ApiServer } from '../../scripts/api-server.mjs';
+import { findBrowser } from '../../scripts/find-browser.mjs';
+
+const require = createRequire(import.meta.url);
+const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
+/** `SCREENS=1` keeps a picture of every state that a test looks at. */
+const keepsScreens = process.env['SCREENS'] === '1';
+
+export interface PageOptions {
+  /** In which the page is opened; a new one, with an empty storage, when absent. */
+  readonly context?: BrowserContext;
+  /** Errors that the test brings about itself. */
+  readonly expectedErrors?: RegExp;
+}
+
+export interface Stage {
+  readonly server: ApiServer;
+  readonly browser: Browser;
+  readonly merchant: MerchantClient;
+  context(): Promise<BrowserContext>;
+  page(options?: PageOptions): Promise<Page>;
+  /** Creates a payment as the merchant's server would. */
+  create(body?: Partial<CreatePaymentBody>): Promise<{ payment: Payment; url: string }>;
+  /** Creates a payment and takes it to its address. */
+  createLocked(currency: string, network: string): Promise<{ payment: Payment; url: string }>;
+  verify(id: string): Promise<Payment>;
+  /** Sends simulated funds to a payment's address, by default in its own currency. */
+  send(payment: Payment, amount: string | number, currency?: string): Promise<void>;
+  sandbox(path: string, body: unknown): Promise<void>;
+}
+
+let references = 0;
+
+/** One server and one browser for the tests of a file. Pages are closed after each test, and must have been quiet. */
+export function useStage(): Stage {
+  let running: { server: ApiServer; browser: Browser; merchant: MerchantClient } | undefined;
+  const contexts: BrowserContext[] = [];
+  const complaints: string[] = [];
+  const get = () => {
+    if (!running) throw new Error('The stage is set in beforeAll');
+    return running;
+  };
+
+  beforeAll(async () => {
+    const { executablePath, args } = await findBrowser();
+    const [server, browser] = await Promise.all([
+      startApiServer({ blockIntervalMs: 1000 }),
+      chromium.launch({ executablePath, args }),
+    ]);
+    const merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
+    running = { server, browser, merchant };
+  });
+
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(complaints.splice(0), 'errors in the console').toEqual([]);
+  });
+
+  afterAll(async () => {
+    await running?.browser.close();
+    await running?.server.stop();
+  });
+
+  const stage: Stage = {
+    get server() {
+      return get().server;
+    },
+    get browser() {
+      return get().browser;
+    },
+    get merchant() {
+      return get().merchant;
+    },
+
+    async context() {
+      const context = await get().browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        // One scale, so that a QR code's modules are whole pixels, and pictures are small.
+        deviceScaleFactor: 1,
+        locale: 'en-GB',
+      });
+      context.setDefaultTimeout(15_000);
+      contexts.push(context);
+      return context;
+    },
+
+    async page({ context, expectedErrors } = {}) {
+      const page = await (context ?? (await stage.context())).newPage();
+      const complain = (text: string) => {
+        if (!expectedErrors?.test(text)) complaints.push(text);
+      };
+      page.on('pageerror', (error) => complain(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error') complain(message.text());
+      });
+      // Chromium logs violations too, but a listener names the directive.
+      await page.addInitScript(() => {
+        addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+          console.error(`CSP: ${effectiveDirective} refused ${blockedURI} ${sample}`),
+        );
+      });
+      await page.addInitScript({ path: require.resolve('axe-core/axe.min.js') });
+      return page;
+    },
+
+    async create(body) {
+      references += 1;
+      const { data } = await get().merchant.payments.create({
+        body: { amount: '20', baseCurrency: 'USD', txRef: `e2e-${process.pid}-${references}`, ...body },
+      });
+      return data;
+    },
+
+    async createLocked(currency, network) {
+      const { payment, url } = await stage.create();
+      const { payments } = get().merchant;
+      await payments.setCurrency({ params: { payment_id: payment.id, currency, network } });
+      const { data } = await payments.lockCurrency({ params: { payment_id: payment.id } });
+      return { payment: data, url };
+    },
+
+    async verify(id) {
+      return (await get().merchant.transactions.verify({ params: { transaction_id: id } })).data;
+    },
+
+    async send({ currencyNetwork, currency, addressInformation }, amount, coin = currency ?? '') {
+      const address = addressInformation?.address;
+      await stage.sandbox('transfers', { network: currencyNetwork, currency: coin, address, amount });
+    },
+
+    async sandbox(path, body) {
+      const { server } = get();
+      const response = await fetch(`${server.url}/sandbox/${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${server.publicKey}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      if (!response.ok) throw new Error(`/sandbox/${path}: ${await response.text()}`);
+    },
+  };
+  return stage;
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Looks at a state as everybody may see it: wide and narrow, zoomed, light and dark, and with axe. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // 640 px is a window of 1280 px at 200 %.
+    for (const width of [320, 640, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow, `${name}: pixels beyond the edge at ${width} px`).toBeLessThanOrEqual(0);
+      if (keepsScreens && width !== 640) {
+        await mkdir(screens, { recursive: true });
+        await page.screenshot({ path: join(screens, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+    expect(await violationsOn(page), `${name}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+async function violationsOn(page: Page): Promise<string[]> {
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+/** Reads QR codes, by another library than the one that drew them. */
+export async function qrReader(stage: Stage): Promise<(picture: Buffer) => Promise<string | undefined>> {
+  const page = await stage.page();
+  await page.addScriptTag({ content: await readFile(require.resolve('jsqr'), 'utf8') });
+  return (picture) =>
+    page.evaluate(async (base64) => {
+      const { jsQR } = globalThis as unknown as {
+        jsQR: (data: Uint8ClampedArray, width: number, height: number) => { data: string } | null;
+      };
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      const { width, height, ...image } = await decode(bytes);
+      return jsQR(image.data, width, height)?.data;
+
+      async function decode(png: Uint8Array<ArrayBuffer>) {
+        const bitmap = await createImageBitmap(new Blob([png], { type: 'image/png' }));
+        const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+        if (!canvas) throw new Error('There is no canvas');
+        canvas.drawImage(bitmap, 0, 0);
+        return canvas.getImageData(0, 0, bitmap.width, bitmap.height);
+      }
+    }, picture.toString('base64'));
+}

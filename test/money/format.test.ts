@@ -1,0 +1,79 @@
+/** Amounts keep every digit in every language, and are copied plain. */
+import { describe, expect, test } from 'vitest';
+import { formatAmount, plainAmount } from '../../src/money/format.js';
+
+/** Intl separates by several kinds of space; what a reader sees is one. */
+const seen = (text: string) => text.replace(/[\s\u202f]/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
+
+describe('formatAmount', () => {
+  test.each([
+    [0.0000007, 'BTC', 'en', '0.0000007 BTC'],
+    [7e-7, 'BTC', 'de', '0,0000007 BTC'],
+    [7e-7, 'BTC', 'fr', '0,0000007 BTC'],
+    [7e-7, 'BTC', 'ar-EG', '٠٫٠٠٠٠٠٠٧ BTC'],
+    [0.00000001, 'LTC', 'en', '0.00000001 LTC'],
+    [1e21, 'TRX', 'en', '1,000,000,000,000,000,000,000 TRX'],
+    [1.5e21, 'TRX', 'de', '1.500.000.000.000.000.000.000 TRX'],
+    [123456789012345, 'USDT', 'en', '123,456,789,012,345 USDT'],
+    [123456789.012345, 'USDT', 'en', '123,456,789.012345 USDT'],
+    [123456789.012345, 'USDT', 'de', '123.456.789,012345 USDT'],
+    [123456789.012345, 'USDT', 'fr', '123 456 789,012345 USDT'],
+    [123456789.012345, 'USDT', 'ar-EG', '١٢٣٬٤٥٦٬٧٨٩٫٠١٢٣٤٥ USDT'],
+    ['0.123456789012345678', 'ETH', 'en', '0.123456789012345678 ETH'],
+    [
+      '1234567890123456789.123456789012345678',
+      'ETH',
+      'en',
+      '1,234,567,890,123,456,789.123456789012345678 ETH',
+    ],
+    [0.1 + 0.2, 'POL', 'en', '0.30000000000000004 POL'],
+    [3.25, 'USDC', 'en', '3.25 USDC'],
+    [0, 'BNB', 'en', '0 BNB'],
+  ])('writes %s %s in %s with every digit', (value, currency, locale, expected) => {
+    expect(seen(formatAmount(value, currency, locale))).toBe(expected);
+  });
+
+  test.each([
+    [5000, 'NGN', 'en-NG', '₦5,000.00'],
+    [5000, 'NGN', 'en', 'NGN 5,000.00'],
+    [1234.5, 'USD', 'en', '$1,234.50'],
+    [1234.5, 'EUR', 'de', '1.234,50 €'],
+    [1234.5, 'EUR', 'fr', '1 234,50 €'],
+    [1234.5, 'EUR', 'ar-EG', '١٬٢٣٤٫٥٠ €'],
+    [5000, 'JPY', 'en', '¥5,000'],
+    [1.5, 'KWD', 'en', 'KWD 1.500'],
+    ['1234567890123.45', 'USD', 'en', '$1,234,567,890,123.45'],
+  ])('writes %s %s in %s with its symbol and minor digits', (value, currency, locale, expected) => {
+    expect(seen(formatAmount(value, currency, locale))).toBe(expected);
+  });
+
+  test.each([
+    [0.00001, 'USD', '$0.00001'],
+    [5000.5, 'JPY', '¥5,000.5'],
+    [0.005, 'USD', '$0.005'],
+  ])('does not round %s %s to the minor digits', (value, currency, expected) => {
+    expect(formatAmount(value, currency, 'en')).toBe(expected);
+  });
+
+  test('keeps number and code on one line', () => {
+    expect(formatAmount(1, 'BTC', 'en')).toBe('1\u00a0BTC');
+  });
+});
+
+describe('plainAmount', () => {
+  test.each([
+    [7e-7, '0.0000007'],
+    [0.0000007, '0.0000007'],
+    [1.23e-8, '0.0000000123'],
+    [1e21, '1000000000000000000000'],
+    [1.5e21, '1500000000000000000000'],
+    [123456789012345, '123456789012345'],
+    [123456789.012345, '123456789.012345'],
+    [0.12345678, '0.12345678'],
+    [1234.5, '1234.5'],
+    [0, '0'],
+  ])('copies %s as %s', (value, expected) => {
+    expect(plainAmount(value)).toBe(expected);
+    expect(Number(plainAmount(value))).toBe(value);
+  });
+});

@@ -1,0 +1,32 @@
+/** Tests that run in Node: contract, client and server from the TypeScript sources, and, as a project of its own, the main job end to end on the build. */
+import { defaultServerConditions } from 'vite';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
+          exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
+          globalSetup: 'test/postgres.setup.ts',
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          // Each of them drives a browser and a server; more at once only take each other's time.
+          fileParallelism: false,
+        },
+      },
+    ],
+    pool: 'forks',
+  },
+});

@@ -1,0 +1,159 @@
+/**
+ * The widget's tests (`test/**` + `/*.browser.test.ts`) in a real browser, from the TypeScript sources. Where the server
+ * is built, one runs beside them: `GET /__server` tells its address and keys, and `/v1` and `/sandbox` are passed on to it,
+ * so a test drives the simulated chain from its own origin. Blocks come only when a test asks for them.
+ */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { env } from 'node:process';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { esbuildPlugin } from '@web/dev-server-esbuild';
+import { defaultReporter } from '@web/test-runner';
+import { chromeLauncher } from '@web/test-runner-chrome';
+import { build } from 'vite';
+import { startApiServer } from './scripts/api-server.mjs';
+import { findBrowser } from './scripts/find-browser.mjs';
+
+const require = createRequire(import.meta.url);
+const { executablePath, args } = await findBrowser();
+
+/** CommonJS packages that the widget or its tests import; a browser cannot load them as they are. */
+const commonJs = /^(qrcode\/|jsqr$)/;
+
+/** Serves each of them as one module that exports what `import` gives in Node: the whole by default, and its names. */
+function commonJsPlugin() {
+  const prefix = '/__commonjs/';
+  /** @type {Map<string, Promise<string>>} */
+  const modules = new Map();
+  return {
+    name: 'commonjs',
+    /** @param {{ source: string }} options */
+    resolveImport: ({ source }) => (commonJs.test(source) ? `${prefix}${source}` : undefined),
+    /** @param {{ path: string }} context */
+    async serve({ path }) {
+      if (!path.startsWith(prefix)) return undefined;
+      const name = path.slice(prefix.length);
+      const module = modules.get(name) ?? bundle(name);
+      modules.set(name, module);
+      return { body: await module, type: 'js' };
+    },
+  };
+}
+
+/** @param {string} name */
+async function bundle(name) {
+  const names = Object.keys(require(name)).filter((key) => key !== 'default' && /^[a-z_$][\w$]*$/i.test(key));
+  const entry = 'virtual:commonjs';
+  const result = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      write: false,
+      minify: false,
+      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
+    },
+    plugins: [
+      {
+        name: 'commonjs-entry',
+        resolveId: (id) => (id === entry ? id : undefined),
+        load: (id) =>
+          id === entry
+            ? `import all from ${JSON.stringify(require.resolve(name))};\nexport default all;\n` +
+              names.map((key) => `export const ${key} = all[${JSON.stringify(key)}];`).join('\n')
+            : undefined,
+      },
+    ],
+  });
+  const { output } = /** @type {import('vite').Rolldown.RolldownOutput} */ (result);
+  return output[0].code;
+}
+
+function apiServerPlugin() {
+  /** @type {import('./scripts/api-server.mjs').ApiServer | undefined} */
+  let server;
+  return {
+    name: 'api-server',
+    async serverStart() {
+      if (existsSync(new URL('server/dist/main.js', import.meta.url))) server = await startApiServer();
+    },
+    async serverStop() {
+      await server?.stop();
+    },
+    /** @param {{ path: string }} context */
+    async serve({ path }) {
+      if (path !== '/__server') return undefined;
+      if (!server) throw new Error('The server is not built: npm run build');
+      const { url, publicKey, secretKey } = server;
+      return { body: JSON.stringify({ url, publicKey, secretKey }), type: 'json' };
+    },
+    /** @returns {string | undefined} */
+    address: () => server?.url,
+  };
+}
+
+const apiServer = apiServerPlugin();
+
+/** Passes requests for the API on to it. @type {NonNullable<import('@web/test-runner').TestRunnerConfig['middleware']>[number]} */
+const proxy = async (context, next) => {
+  const address = apiServer.address();
+  if (!address || !/^\/(v1|sandbox)\//.test(context.path)) return next();
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(context.headers))
+    if (!/^(host|connection|content-length)$/.test(name)) headers.set(name, String(value));
+  const hasBody = !['GET', 'HEAD'].includes(context.method);
+  const reply = await fetch(`${address}${context.url}`, {
+    method: context.method,
+    headers,
+    ...(hasBody && { body: new Uint8Array(await buffer(context.req)) }),
+  });
+  context.status = reply.status;
+  for (const [name, value] of reply.headers)
+    if (!/^(content-encoding|transfer-encoding|connection)$/.test(name)) context.set(name, value);
+  context.body = Buffer.from(await reply.arrayBuffer());
+};
+
+/** Writes the counts that `npm test` adds up. @param {string} file */
+function countsReporter(file) {
+  return {
+    /** @param {{ sessions: import('@web/test-runner').TestSession[] }} run */
+    async onTestRunFinished({ sessions }) {
+      const counts = { passed: 0, failed: 0, skipped: 0 };
+      /** @param {import('@web/test-runner').TestSuiteResult | undefined} suite */
+      const count = (suite) => {
+        for (const test of suite?.tests ?? [])
+          counts[test.skipped ? 'skipped' : test.passed ? 'passed' : 'failed'] += 1;
+        suite?.suites.forEach(count);
+      };
+      for (const session of sessions) {
+        const failedBefore = counts.failed;
+        count(session.testResults);
+        // A file that does not load or never ends has no failed test of its own.
+        if (!session.passed && counts.failed === failedBefore) counts.failed += 1;
+      }
+      await writeFile(file, JSON.stringify(counts));
+    },
+  };
+}
+
+/** @type {import('@web/test-runner').TestRunnerConfig} */
+export default {
+  files: 'test/**/*.browser.test.ts',
+  nodeResolve: true,
+  browsers: [chromeLauncher({ launchOptions: { executablePath, args } })],
+  concurrency: 2,
+  testsFinishTimeout: 300_000,
+  testFramework: { config: { timeout: 20_000 } },
+  middleware: [proxy],
+  plugins: [
+    commonJsPlugin(),
+    esbuildPlugin({
+      ts: true,
+      target: 'es2022',
+      tsconfig: fileURLToPath(new URL('src/tsconfig.json', import.meta.url)),
+    }),
+    apiServer,
+  ],
+  reporters: [defaultReporter(), ...(env.TEST_COUNTS ? [countsReporter(env.TEST_COUNTS)] : [])],
+};
