@@ -2,7 +2,7 @@
  * The widget's script for pages without a build, `dist/crypto-checkout.min.js` with everything in it, and with
  * `--mode demo` the demo shop's pages in `dist/demo`. `vite` alone serves the demo shop, the widget from its sources.
  */
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 
 /** Where the pages ask for the widget's script, as a merchant's pages do. */
@@ -51,7 +51,12 @@ function isLoadedAtOnce(id: string, modules: Rolldown.ChunkingContext, seen = ne
   return module.isEntry || module.importers.some((importer) => isLoadedAtOnce(importer, modules, seen));
 }
 
-// tsc has put the npm package's modules into dist/ already: add to them, do not empty it.
+// tsc has put the npm package's modules into dist/ already: add to them, and take away only one's own of another build.
+const freshChunks: Plugin = {
+  name: 'fresh-chunks',
+  buildStart: () => rmSync('dist/chunks', { recursive: true, force: true }),
+};
+
 const library: UserConfig = {
   build: {
     emptyOutDir: false,
@@ -88,7 +93,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
     publicDir: false,
-    plugins: [widgetFromSources, shortTemplates],
+    plugins: [widgetFromSources, shortTemplates, command === 'build' && mode !== 'demo' && freshChunks],
     server: {
       host: '127.0.0.1',
       strictPort: true,

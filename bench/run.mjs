@@ -18,8 +18,8 @@ of all rounds. Floors: "answer" is bare Express answering the same bytes; "inser
 of the same row first, in the same database engine with the same settings.
 
   --database sqlite|postgres   default sqlite
-  --rounds N                   default 5, after one that is not counted
-  --requests N                 per scenario and round, default 1000
+  --rounds N                   default 9, after one that is not counted
+  --requests N                 per scenario and round, default 500
   --connections N              default 10
   --json FILE                  also writes everything measured as JSON
   --help`;
@@ -59,8 +59,8 @@ const scenarios = [
 const { values: options } = parseArgs({
   options: {
     database: { type: 'string', default: 'sqlite' },
-    rounds: { type: 'string', default: '5' },
-    requests: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '9' },
+    requests: { type: 'string', default: '500' },
     connections: { type: 'string', default: '10' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },

@@ -72,6 +72,12 @@ async function play(name: SimulationName): Promise<void> {
   if (config && payment) update({ done: await simulate(name, payment, config) });
 }
 
+/** A payment that is taken up again after a reload changes the element's status, but fires no event of its own. */
+function onStatus(): void {
+  const payment = counter.querySelector('crypto-checkout')?.payment;
+  if (payment) update({ payment });
+}
+
 function onEvent(event: CheckoutEvent): void {
   const { type, payment } = event;
   const events = [...model.events, { type, time: new Date(), detail: describe(event) }];
@@ -133,6 +139,7 @@ function element(id: string): HTMLElement {
 
 counter.replaceChildren();
 for (const name of eventNames) counter.addEventListener(name, onEvent);
+new MutationObserver(onStatus).observe(counter, { subtree: true, attributeFilter: ['status'] });
 update({ isOpening: true });
 await attempt(open);
 update({ isOpening: false });

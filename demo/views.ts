@@ -256,15 +256,17 @@ function eventLog({ events }: Model): TemplateResult {
   return html`<section class="panel events" aria-labelledby="events-heading">
     <h3 id="events-heading">Events of the checkout</h3>
     <p>What the page hears from <code>&lt;crypto-checkout&gt;</code>, newest last.</p>
-    <ol role="log" aria-labelledby="events-heading">
-      ${events.map(
-        ({ type, time: at, detail }) =>
-          html`<li>
-            <time datetime=${at.toISOString()}>${time.format(at)}</time> <code>${type}</code>
-            <span>${detail}</span>
-          </li>`,
-      )}
-    </ol>
+    <div role="log" aria-labelledby="events-heading">
+      <ol>
+        ${events.map(
+          ({ type, time: at, detail }) =>
+            html`<li>
+              <time datetime=${at.toISOString()}>${time.format(at)}</time> <code>${type}</code>
+              <span>${detail}</span>
+            </li>`,
+        )}
+      </ol>
+    </div>
   </section>`;
 }
 

@@ -2,10 +2,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { argv, env, execPath } from 'node:process';
+import { join, resolve } from 'node:path';
+import { argv, env } from 'node:process';
 import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
@@ -23,42 +22,39 @@ What cannot be had is skipped and named; with CI=true it is a failure.`;
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
-const require = createRequire(import.meta.url);
 const root = resolve(import.meta.dirname, '..');
 const isCI = env.CI === 'true';
 
-/** @param {string} name @param {string} file */
-const packageFile = (name, file) => join(dirname(require.resolve(`${name}/package.json`)), file);
+/**
+ * @typedef {object} Runner
+ * @property {string} name
+ * @property {(file: string) => boolean} takes each test file belongs to the first that takes it
+ * @property {boolean} needsBrowser
+ * @property {string} program
+ * @property {(report: string, files: string[]) => string[]} args no files: all that it finds
+ * @property {(report: string) => Counts} count
+ */
 
-/** @param {string} project */
-const vitest = (project) => ({
-  /** @param {string} report @param {string[]} files */
-  command: (report, files) => [
-    packageFile('vitest', 'vitest.mjs'),
+const wtr = {
+  program: join(root, 'node_modules/.bin/web-test-runner'),
+  args: (/** @type {string} */ _report, /** @type {string[]} */ files) =>
+    files.length > 0 ? ['--files', ...files] : [],
+  count: (/** @type {string} */ report) => /** @type {Counts} */ (JSON.parse(report)),
+};
+
+const vitest = (/** @type {string} */ project) => ({
+  program: join(root, 'node_modules/.bin/vitest'),
+  args: (/** @type {string} */ report, /** @type {string[]} */ files) => [
     ...['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
     ...files,
   ],
   count: countVitest,
 });
 
-/** Each test file belongs to the first of them that takes it. */
+/** @type {Runner[]} */
 const runners = [
-  {
-    name: 'browser',
-    takes: (/** @type {string} */ file) => file.endsWith('.browser.test.ts'),
-    needsBrowser: true,
-    command: (/** @type {string} */ _report, /** @type {string[]} */ files) => [
-      packageFile('@web/test-runner', 'dist/bin.js'),
-      ...(files.length > 0 ? ['--files', ...files] : []),
-    ],
-    count: (/** @type {string} */ report) => /** @type {Counts} */ (JSON.parse(report)),
-  },
-  {
-    name: 'e2e',
-    takes: (/** @type {string} */ file) => file.startsWith('test/e2e/'),
-    needsBrowser: true,
-    ...vitest('e2e'),
-  },
+  { name: 'browser', takes: (file) => file.endsWith('.browser.test.ts'), needsBrowser: true, ...wtr },
+  { name: 'e2e', takes: (file) => file.startsWith('test/e2e/'), needsBrowser: true, ...vitest('e2e') },
   { name: 'node', takes: () => true, needsBrowser: false, ...vitest('node') },
 ];
 
@@ -97,7 +93,7 @@ function run(program, args, more) {
 
 /**
  * Runs one runner and reads its report; a runner that failed without saying so, or ran nothing, counts as one failure.
- * @param {(typeof runners)[number]} runner
+ * @param {Runner} runner
  * @param {string[]} files empty: all that it finds
  * @returns {Promise<Counts>}
  */
@@ -105,7 +101,7 @@ async function runTests(runner, files) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
   const report = join(directory, 'report.json');
   try {
-    const code = await run(execPath, runner.command(report, files), { TEST_COUNTS: report });
+    const code = await run(runner.program, runner.args(report, files), { TEST_COUNTS: report });
     if (!existsSync(report)) {
       console.error(`The ${runner.name} tests left no report.`);
       return { passed: 0, failed: 1, skipped: 0 };

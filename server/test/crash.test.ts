@@ -30,9 +30,10 @@ interface Answered {
   sent: { txHash: string; amount: number }[];
 }
 
-describe.each(engines)('a server killed at any moment, on $name', (engine) => {
+describe.concurrent.each(engines)('a server killed at any moment, on $name', (engine) => {
   it(
     `keeps all it answered and posts nothing twice, over ${rounds} rounds`,
+    { timeout: 240_000 },
     async () => {
       const { url: databaseUrl, dispose } = await engine.create();
       const port = await freePort();
@@ -63,7 +64,6 @@ describe.each(engines)('a server killed at any moment, on $name', (engine) => {
         await dispose();
       }
     },
-    { timeout: 240_000 },
   );
 });
 

@@ -27,13 +27,16 @@ export function checkoutOn(page: Page): Checkout {
     act: () => part('action').click(),
     async choose(coin, network) {
       await checkout.reach('choosing-currency');
-      await element.getByRole('radiogroup', { name: 'Currency' }).getByRole('radio', { name: coin }).check();
+      await element
+        .getByRole('radiogroup', { name: 'Currency' })
+        .getByRole('radio', { name: new RegExp(`^${coin}`) })
+        .check();
       await checkout.act();
       if (network) {
         await checkout.reach('choosing-network');
         await element
           .getByRole('radiogroup', { name: 'Network' })
-          .getByRole('radio', { name: network })
+          .getByRole('radio', { name: new RegExp(`^${network}`) })
           .check();
         await checkout.act();
       }
@@ -63,6 +66,11 @@ export interface DemoShop extends Checkout {
 /** Opens the shop and orders a lantern; the checkout waits to be pressed. */
 export async function orderAt(url: string, page: Page): Promise<DemoShop> {
   await page.goto(url);
+  return order(page);
+}
+
+/** Orders what is chosen in the form. */
+export async function order(page: Page): Promise<DemoShop> {
   await page.getByRole('button', { name: 'Pay with crypto' }).click();
   return shopOn(page);
 }

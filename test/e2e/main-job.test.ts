@@ -1,6 +1,6 @@
 /** The main job: somebody pays, and page, API and shop agree on it within seconds. */
 import { expect, test } from 'vitest';
-import { checkoutOn, orderAt } from './checkout.js';
+import { checkoutOn, order, orderAt } from './checkout.js';
 import { inspect, useStage } from './stage.js';
 
 const stage = useStage();
@@ -14,7 +14,7 @@ test('the demo shop is paid in USDT on Tron within 10 s', async () => {
   await page.getByLabel('Price in').selectOption('NGN');
   await page.getByText('NGN 75,000.00').waitFor();
   const start = performance.now();
-  const shop = await orderAt(page.url(), page);
+  const shop = await order(page);
   await shop.act();
   await shop.choose('Tether USD', 'Tron');
   await shop.simulate('exact');

@@ -62,6 +62,8 @@ const apiHeaders = helmet({
   crossOriginResourcePolicy: false,
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
+  // Subdomains may be somebody else's.
+  strictTransportSecurity: { includeSubDomains: false },
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
   xFrameOptions: false,

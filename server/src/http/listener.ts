@@ -22,6 +22,8 @@ export async function listen(host: string, port: number): Promise<Listener> {
     response.end(JSON.stringify({ status: 'error', message: 'Starting', data: { code: 'service_unavailable' } }));
   };
   const server = createServer((request, response) => answer(request, response));
+  // Whoever sends a request slower than this is cut off.
+  server.requestTimeout = 60_000;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;

@@ -42,7 +42,11 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   } catch (error) {
     throw new Problem('invalid_json', 'The body did not arrive whole', {}, { cause: error });
   }
-  if (length > limitBytes) throw tooLarge();
+  if (length > limitBytes) {
+    // The rest is read and thrown away: what the connection brings next stands behind it.
+    request.resume();
+    throw tooLarge();
+  }
   return Buffer.concat(chunks);
 }
 

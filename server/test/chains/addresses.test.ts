@@ -59,11 +59,14 @@ describe('Derivation', () => {
     expect(words(bitcoin.derive(index))).toEqual(words(published));
   });
 
-  it.each([0, 1, 7, 123_456])("Litecoin address %i is the seed's, with the test network's prefix", (index) => {
-    const { publicKey } = account(`m/84'/1'/1'/0/${index}`);
-    const program = ripemd160(sha256(publicKey ?? new Uint8Array()));
-    expect(sources.litecoin.derive(index)).toBe(bech32.encode('tltc', [0, ...bech32.toWords(program)]));
-  });
+  it.each([0, 1, 7, 123_456])(
+    "Litecoin address %i is the seed's, with the test network's prefix",
+    (index) => {
+      const { publicKey } = account(`m/84'/1'/1'/0/${index}`);
+      const program = ripemd160(sha256(publicKey ?? new Uint8Array()));
+      expect(sources.litecoin.derive(index)).toBe(bech32.encode('tltc', [0, ...bech32.toWords(program)]));
+    },
+  );
 
   it('Every derived address is one of its family, in its canonical form', () => {
     for (const source of Object.values(sources)) {

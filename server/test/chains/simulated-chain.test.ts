@@ -1,22 +1,22 @@
 /** The simulated chains: what they hold, what the controls do to them, and that all of it survives a restart. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { simulatedNetworks } from '../../src/chains/assets.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { addressSources, bestChain, openStage, type Stage } from './stage.js';
+import { addressSources, bestChain, openEmptyStage, openStage, type Stage } from './stage.js';
 
 const { signal } = new AbortController();
 
 describe.each(engines)('Simulated chains on $name', (engine) => {
   let testDatabase: TestDatabase;
   let stage: Stage;
-  beforeEach(async () => {
+  beforeAll(async () => {
     testDatabase = await engine.create();
-    stage = await openStage(testDatabase.url);
   });
-  afterEach(async () => {
-    await stage.close();
-    await testDatabase.dispose();
+  afterAll(() => testDatabase.dispose());
+  beforeEach(async () => {
+    stage = await openEmptyStage(testDatabase.url);
   });
+  afterEach(() => stage.close());
 
   const view = async (network: string) => ({
     blocks: await bestChain(stage.chain(network), 0),
@@ -24,7 +24,9 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
   });
 
   it('Every network begins with one block', async () => {
-    expect(stage.simulated.chains.map(({ network }) => network)).toEqual(simulatedNetworks.map(({ code }) => code));
+    expect(stage.simulated.chains.map(({ network }) => network)).toEqual(
+      simulatedNetworks.map(({ code }) => code),
+    );
     for (const chain of stage.simulated.chains) {
       const { height, hash } = await chain.head(signal);
       expect(height).toBe(0);

@@ -10,6 +10,14 @@ import { openSimulatedChains, type SimulatedChains } from '../../src/chains/simu
 import { openDatabase, type Database, type Reader } from '../../src/db/database.js';
 import { newId } from '../../src/ids.js';
 
+const tables = [
+  'simulated_blocks',
+  'simulated_transfers',
+  'chain_cursors',
+  'scanned_blocks',
+  'settings',
+] as const;
+
 export const addressSources = createAddressSources();
 
 /** A clock that tests move by hand, the same in both modes. */
@@ -32,6 +40,19 @@ export interface Stage {
 
 export async function openStage(url: string, clock = new HandClock()): Promise<Stage> {
   const database = await openDatabase(url);
+  return stageOn(database, clock);
+}
+
+/** For a database that several tests use one after the other. */
+export async function openEmptyStage(url: string): Promise<Stage> {
+  const database = await openDatabase(url);
+  await database.write(async (transaction) => {
+    for (const table of tables) await transaction.deleteFrom(table).execute();
+  });
+  return stageOn(database, new HandClock());
+}
+
+async function stageOn(database: Database, clock: HandClock): Promise<Stage> {
   const simulated = await openSimulatedChains({ database, clock, networks: simulatedNetworks });
   const chain = (network: string) => {
     const found = simulated.chains.find((candidate) => candidate.network === network);
@@ -76,9 +97,12 @@ export function scannerOn(stage: Stage, changes: ScannerChanges = {}): ScannerOn
     { level: 'info' },
     { write: (line: string) => lines.push(JSON.parse(line) as ScannerOnStage['lines'][number]) },
   );
-  const networks = (changes.chains ?? [stage.chain('tron')]).map(
-    (chain): ScannedNetwork => ({ chain, mode: 'test', confirmations: 2, intervalMilliseconds: 5 }),
-  );
+  const networks = (changes.chains ?? [stage.chain('tron')]).map((chain): ScannedNetwork => ({
+    chain,
+    mode: 'test',
+    confirmations: 2,
+    intervalMilliseconds: 5,
+  }));
   const { database, clock, sink } = { ...stage, ...changes };
   return { scanner: createScanner({ networks, database, clock, sink, newId, log }), lines };
 }
@@ -104,7 +128,10 @@ export class RecordingSink implements ScanSink {
     }
     for (const { height, hash, transfers } of blocks) {
       const value = JSON.stringify({ height, hash, txHashes: transfers.map(({ txHash }) => txHash) });
-      await transaction.insertInto('settings').values({ name: blockName(network, height), value }).execute();
+      await transaction
+        .insertInto('settings')
+        .values({ name: blockName(network, height), value })
+        .execute();
     }
     if (!pending) return;
     const value = JSON.stringify(pending.map(({ txHash }) => txHash));
@@ -127,7 +154,10 @@ export async function recordedBlocks(reader: Reader, network: string): Promise<R
   return rows.map(({ value }) => JSON.parse(value) as RecordedBlock);
 }
 
-export async function recordedPending(reader: Reader, network: string): Promise<readonly string[] | undefined> {
+export async function recordedPending(
+  reader: Reader,
+  network: string,
+): Promise<readonly string[] | undefined> {
   const row = await reader
     .selectFrom('settings')
     .select('value')

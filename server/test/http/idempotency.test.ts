@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Transaction } from '../../src/db/database.js';
 import { Problem } from '../../src/problems.js';
 import { engines } from '../support/engines.js';
-import { call, startTable, type Answer, type TableServer } from '../support/table-server.js';
+import { call, type Answer } from '../support/call.js';
+import { startTable, type TableServer } from '../support/table-server.js';
 
 const note = z.object({ id: z.number(), text: z.string() });
 const body = z.object({ text: z.string(), count: z.optional(z.union([z.number(), z.string()])) });

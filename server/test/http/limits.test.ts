@@ -1,7 +1,8 @@
 /** How many requests a caller may make before 429. */
 import { api } from 'crypto-checkout/contract';
 import { afterEach, expect, it } from 'vitest';
-import { call, startTable, type TableServer } from '../support/table-server.js';
+import { call } from '../support/call.js';
+import { startTable, type TableServer } from '../support/table-server.js';
 
 const limits = {
   secretPerSecond: 2,

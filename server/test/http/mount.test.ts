@@ -4,7 +4,8 @@ import * as z from 'zod/mini';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { integer, positiveDecimal, requiredText } from '../../../src/contract/fields.js';
 import { Problem } from '../../src/problems.js';
-import { call, startTable, type CallOptions, type TableServer } from '../support/table-server.js';
+import { call, type CallOptions } from '../support/call.js';
+import { startTable, type TableServer } from '../support/table-server.js';
 
 const sample = { message: 'Done' };
 const thing = z.object({ id: z.string(), label: z.string() });

@@ -1,0 +1,502 @@
+/** The scanner: whatever the chain and the database do, what was written follows the best chain, each block once. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readCursor } from '../../src/chains/cursors.js';
+import type { Chain } from '../../src/chains/chain.js';
+import type { Database } from '../../src/db/database.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import {
+  bestChain,
+  openEmptyStage,
+  openStage,
+  recordedBlocks,
+  recordedPending,
+  scannerOn,
+  type ScannerOnStage,
+  type Stage,
+} from './stage.js';
+
+const { signal } = new AbortController();
+
+describe.each(engines)('The scanner on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let stage: Stage;
+  let running: ScannerOnStage[];
+  beforeAll(async () => {
+    testDatabase = await engine.create();
+  });
+  afterAll(() => testDatabase.dispose());
+  beforeEach(async () => {
+    stage = await openEmptyStage(testDatabase.url);
+    running = [];
+  });
+  afterEach(async () => {
+    await Promise.all(running.map(({ scanner }) => scanner.stop()));
+    await stage.close();
+  });
+
+  function scan(...parameters: Parameters<typeof scannerOn>): ScannerOnStage {
+    const created = scannerOn(...parameters);
+    running.push(created);
+    return created;
+  }
+
+  /** What the sink kept is what the chain says, from the first block that was new on. */
+  async function expectFollowed(chain: Chain = stage.chain('tron')): Promise<void> {
+    const { reader } = stage.database;
+    const blocks = await recordedBlocks(reader, chain.network);
+    expect(blocks).toEqual(await bestChain(chain, blocks[0]?.height ?? 1));
+    const pending = await chain.pending(signal);
+    expect(new Set(await recordedPending(reader, chain.network))).toEqual(
+      new Set(pending.map(({ txHash }) => txHash)),
+    );
+    expect(await readCursor(reader, chain.network)).toMatchObject(await chain.head(signal));
+  }
+
+  it('Begins at the head, without history, and takes in what waits', async () => {
+    await stage.send('tron', 'USDT');
+    await stage.mine('tron', 3);
+    const txHash = await stage.send('tron', 'USDT');
+    await scan(stage).scanner.scanNow('tron');
+    expect(stage.sink.batches).toMatchObject([
+      { network: 'tron', orphanedAbove: undefined, blocks: [], pending: [{ txHash }], head: { height: 3 } },
+    ]);
+    expect(stage.sink.batches[0]?.syncedAt).toBe(stage.clock.time);
+  });
+
+  it('Sees a transfer while it waits, then in its block', async () => {
+    const { scanner } = scan(stage);
+    await scanner.scanNow('tron');
+    const txHash = await stage.send('tron', 'USDT');
+    await scanner.scanNow('tron');
+    expect(stage.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [{ txHash }] });
+    await stage.mine('tron');
+    await scanner.scanNow('tron');
+    expect(stage.sink.batches.at(-1)).toMatchObject({
+      blocks: [{ height: 1, transfers: [{ txHash }] }],
+      pending: [],
+    });
+    await expectFollowed();
+  });
+
+  it('Sees that a waiting transfer was dropped', async () => {
+    const { scanner } = scan(stage);
+    await stage.send('tron', 'USDT');
+    await scanner.scanNow('tron');
+    await stage.database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
+    await scanner.scanNow('tron');
+    expect(stage.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [] });
+    await expectFollowed();
+  });
+
+  it('Catches up after a gap in steps, and reads what waits only at the end', async () => {
+    await scan(stage).scanner.scanNow('tron');
+    for (let part = 0; part < 4; part += 1) {
+      await stage.send('tron', 'USDT');
+      await stage.mine('tron', 30);
+    }
+    await stage.send('tron', 'USDT');
+    stage.clock.time += 5000;
+    await scan(stage).scanner.scanNow('tron');
+    const catching = stage.sink.batches.slice(-3);
+    expect(catching.map(({ blocks }) => blocks.length)).toEqual([50, 50, 20]);
+    expect(catching.map(({ pending }) => pending?.length)).toEqual([undefined, undefined, 1]);
+    expect(catching.map(({ syncedAt }) => syncedAt - stage.clock.time)).toEqual([-5000, -5000, 0]);
+    await expectFollowed();
+  });
+
+  describe.each([true, false])('A reorganisation, keeping what it dropped: %s', (keep) => {
+    it.each([1, 2, 3, 7, 30, 60])('of depth %i', async (depth) => {
+      const { scanner } = scan(stage);
+      await scanner.scanNow('tron');
+      for (const count of [30, 28, 3, 1, 1, 1, 1]) {
+        await stage.send('tron', 'USDT');
+        await stage.mine('tron', count);
+      }
+      await scanner.scanNow('tron');
+      await stage.reorg('tron', depth, keep);
+      const applied = stage.sink.batches.length;
+      await scanner.scanNow('tron');
+      expect(stage.sink.batches[applied]?.orphanedAbove).toBe(65 - depth);
+      await expectFollowed();
+      await stage.mine('tron');
+      await scanner.scanNow('tron');
+      await expectFollowed();
+    });
+
+    it('below all blocks that are kept', async () => {
+      const { scanner } = scan(stage);
+      await scanner.scanNow('tron');
+      await stage.mine('tron', 150);
+      await stage.send('tron', 'USDT');
+      await stage.mine('tron', 150);
+      await scanner.scanNow('tron');
+      await stage.reorg('tron', 290, keep);
+      const applied = stage.sink.batches.length;
+      await scanner.scanNow('tron');
+      expect(stage.sink.batches[applied]?.orphanedAbove).toBe(100);
+      const kept = (await recordedBlocks(stage.database.reader, 'tron')).slice(100);
+      expect(kept).toEqual(await bestChain(stage.chain('tron'), 101));
+      expect(await recordedPending(stage.database.reader, 'tron')).toHaveLength(keep ? 1 : 0);
+    });
+  });
+
+  it('Between two scans a block is replaced and the chain grows', async () => {
+    const { scanner } = scan(stage);
+    await scanner.scanNow('tron');
+    await stage.send('tron', 'USDT');
+    await stage.mine('tron', 3);
+    await scanner.scanNow('tron');
+    await stage.reorg('tron', 3, true);
+    await stage.mine('tron', 80);
+    await scanner.scanNow('tron');
+    await expectFollowed();
+  });
+
+  it('A chain that got shorter is followed back, and forward again', async () => {
+    const chain = stage.chain('tron');
+    let cut = 0;
+    const shorter: Chain = {
+      network: 'tron',
+      async head() {
+        const { height } = await chain.head(signal);
+        const block = await chain.block(height - cut, signal);
+        if (!block) throw new Error('Cut too much');
+        return { height: block.height, hash: block.hash };
+      },
+      async block(height) {
+        return height > (await this.head(signal)).height ? undefined : chain.block(height, signal);
+      },
+      pending: () => chain.pending(signal),
+    };
+    const { scanner } = scan(stage, { chains: [shorter] });
+    await scanner.scanNow('tron');
+    await stage.mine('tron', 5);
+    await stage.send('tron', 'USDT');
+    await stage.mine('tron', 5);
+    await scanner.scanNow('tron');
+    cut = 7;
+    await scanner.scanNow('tron');
+    expect(stage.sink.batches.at(-1)).toMatchObject({ orphanedAbove: 3, blocks: [], head: { height: 3 } });
+    await expectFollowed(shorter);
+    cut = 0;
+    await scanner.scanNow('tron');
+    await expectFollowed(shorter);
+  });
+
+  it('What leaves the waiting ones for a block during a scan is never taken for dropped', async () => {
+    const chain = stage.chain('tron');
+    let duringPending = (): Promise<void> => Promise.resolve();
+    const moving: Chain = {
+      network: 'tron',
+      head: () => chain.head(signal),
+      block: (height) => chain.block(height, signal),
+      async pending() {
+        const move = duringPending;
+        duringPending = () => Promise.resolve();
+        await move();
+        return chain.pending(signal);
+      },
+    };
+    const { scanner } = scan(stage, { chains: [moving] });
+    const txHash = await stage.send('tron', 'USDT');
+    await scanner.scanNow('tron');
+    duringPending = () => stage.mine('tron');
+    await scanner.scanNow('tron');
+    for (const { blocks, pending } of stage.sink.batches) {
+      const seen = [...(pending ?? []), ...blocks.flatMap(({ transfers }) => transfers)];
+      if (pending) expect(seen.map((transfer) => transfer.txHash)).toEqual([txHash]);
+    }
+    await expectFollowed();
+
+    duringPending = () => stage.reorg('tron', 1, false);
+    await stage.mine('tron');
+    await scanner.scanNow('tron');
+    await expectFollowed();
+  });
+
+  it('A transfer that was mined and dropped while what waits was not read is reported as gone', async () => {
+    const chain = stage.chain('tron');
+    const moves: (() => Promise<void>)[] = [];
+    const moving: Chain = {
+      network: 'tron',
+      head: () => chain.head(signal),
+      block: (height) => chain.block(height, signal),
+      async pending() {
+        const pending = await chain.pending(signal);
+        await moves.shift()?.();
+        return pending;
+      },
+    };
+    const { scanner } = scan(stage, { chains: [moving] });
+    await scanner.scanNow('tron');
+    await stage.send('tron', 'USDT');
+    await stage.mine('tron');
+    // Both scans find that the chain moved, so neither hands over what waits; the third one must.
+    moves.push(
+      () => stage.reorg('tron', 1, false),
+      () => stage.mine('tron'),
+    );
+    await scanner.scanNow('tron');
+    expect(stage.sink.batches.slice(-2).map(({ pending }) => pending)).toEqual([undefined, []]);
+    await expectFollowed();
+  });
+
+  it('A crash between reading and writing loses nothing and doubles nothing', async () => {
+    let crashes: 'before the work' | 'before the commit' | undefined;
+    const crashing: Database = {
+      ...stage.database,
+      write: (work) =>
+        stage.database.write(async (transaction) => {
+          if (crashes === 'before the work') throw new Error('crash');
+          const result = await work(transaction);
+          if (crashes === 'before the commit') throw new Error('crash');
+          return result;
+        }),
+    };
+    await scan(stage, { database: crashing }).scanner.scanNow('tron');
+    for (const moment of ['before the work', 'before the commit'] as const) {
+      await stage.send('tron', 'USDT');
+      await stage.mine('tron', 2);
+      await stage.send('tron', 'USDT');
+      crashes = moment;
+      await expect(scan(stage, { database: crashing }).scanner.scanNow('tron')).rejects.toThrow('crash');
+      crashes = undefined;
+      await scan(stage).scanner.scanNow('tron');
+      await expectFollowed();
+    }
+  });
+
+  it('A chain that fails holds up no other, is logged once, and is followed again when it is back', async () => {
+    const chain = stage.chain('tron');
+    let isDown = true;
+    let asked = 0;
+    const failing: Chain = {
+      ...chain,
+      head() {
+        asked += 1;
+        return isDown ? Promise.reject(new Error('The node is down')) : chain.head(signal);
+      },
+    };
+    const { scanner, lines } = scan(stage, { chains: [failing, stage.chain('bitcoin')] });
+    await expect(scanner.scanNow('tron')).rejects.toThrow('The node is down');
+    scanner.start();
+    const txHash = await stage.send('bitcoin', 'BTC');
+    await vi.waitFor(async () =>
+      expect(await recordedPending(stage.database.reader, 'bitcoin')).toEqual([txHash]),
+    );
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(3));
+    expect(scanner.status()).toMatchObject([
+      { network: 'tron', height: undefined, lagMilliseconds: undefined, isFailing: true },
+      { network: 'bitcoin', height: 0, isFailing: false },
+    ]);
+    isDown = false;
+    await vi.waitFor(() => expect(scanner.status()[0]).toMatchObject({ height: 0, isFailing: false }));
+    expect(lines.map(({ msg, network }) => [network, msg])).toEqual([
+      ['tron', 'Scanning failed; it is tried again'],
+      ['tron', 'Scanning works again'],
+    ]);
+  });
+
+  it('A sink that fails moves no cursor', async () => {
+    const { scanner } = scan(stage);
+    await scanner.scanNow('tron');
+    const before = await readCursor(stage.database.reader, 'tron');
+    await stage.send('tron', 'USDT');
+    await stage.mine('tron');
+    const failing = { apply: () => Promise.reject(new Error('A bug in a rule')) };
+    await expect(scan(stage, { sink: failing }).scanner.scanNow('tron')).rejects.toThrow('A bug in a rule');
+    const { height, hash, synced_at } = before ?? {};
+    expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ height, hash, synced_at });
+    await scanner.scanNow('tron');
+    await expectFollowed();
+  });
+
+  it('Scans by itself, and writes nothing while neither the chain nor the clock moves', async () => {
+    let writes = 0;
+    const counting: Database = {
+      ...stage.database,
+      write(work) {
+        writes += 1;
+        return stage.database.write(work);
+      },
+    };
+    const chain = stage.chain('tron');
+    let asked = 0;
+    const counted: Chain = {
+      ...chain,
+      head() {
+        asked += 1;
+        return chain.head(signal);
+      },
+    };
+    const { scanner } = scan(stage, { database: counting, chains: [counted] });
+    scanner.start();
+    const txHash = await stage.send('tron', 'USDT');
+    await vi.waitFor(async () =>
+      expect(await recordedPending(stage.database.reader, 'tron')).toEqual([txHash]),
+    );
+    const [written, before] = [writes, asked];
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(before + 20));
+    expect(writes).toBe(written);
+
+    stage.clock.time += 1000;
+    await vi.waitFor(async () =>
+      expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ synced_at: stage.clock.time }),
+    );
+    expect(scanner.status()).toMatchObject([{ height: 0, lagMilliseconds: 0 }]);
+    expect(writes).toBe(written + 1);
+    expect(stage.sink.batches.filter(({ pending }) => pending?.length === 1)).toHaveLength(1);
+  });
+
+  it('An asked-for scan notes its time even when it is a moment later', async () => {
+    const { scanner } = scan(stage);
+    await scanner.scanNow('tron');
+    stage.clock.time += 1;
+    await scanner.scanNow('tron');
+    expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ synced_at: stage.clock.time });
+  });
+
+  it('Callers at the same time share scans, and each gets one that began after its call', async () => {
+    const chain = stage.chain('tron');
+    let asked = 0;
+    const counted: Chain = {
+      ...chain,
+      head() {
+        asked += 1;
+        return chain.head(signal);
+      },
+    };
+    const { scanner } = scan(stage, { chains: [counted] });
+    await scanner.scanNow('tron');
+    asked = 0;
+    const first = scanner.scanNow('tron');
+    const txHash = await stage.send('tron', 'USDT');
+    await Promise.all([first, ...Array.from({ length: 10 }, () => scanner.scanNow('tron'))]);
+    expect(await recordedPending(stage.database.reader, 'tron')).toEqual([txHash]);
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+
+  it('Stops at once, whatever the chain is doing', async () => {
+    let isAsked = false;
+    const hanging: Chain = {
+      ...stage.chain('tron'),
+      head: (stopped) =>
+        new Promise((_, reject) => {
+          isAsked = true;
+          stopped.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    };
+    const { scanner, lines } = scan(stage, { chains: [hanging] });
+    scanner.start();
+    await vi.waitFor(() => expect(isAsked).toBe(true));
+    await scanner.stop();
+    expect(lines).toEqual([]);
+  });
+
+  it('An unknown network is not scanned', async () => {
+    await expect(scan(stage).scanner.scanNow('dogecoin')).rejects.toThrow('dogecoin');
+  });
+});
+
+describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scanners on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let stages: [Stage, Stage];
+  let scanners: [ScannerOnStage, ScannerOnStage];
+  beforeAll(async () => {
+    testDatabase = await engine.create();
+  });
+  afterAll(() => testDatabase.dispose());
+  beforeEach(async () => {
+    const first = await openEmptyStage(testDatabase.url);
+    stages = [first, await openStage(testDatabase.url, first.clock)];
+    scanners = [scannerOn(stages[0]), scannerOn(stages[1])];
+  });
+  afterEach(async () => {
+    await Promise.all(scanners.map(({ scanner }) => scanner.stop()));
+    await Promise.all(stages.map((stage) => stage.close()));
+  });
+
+  const holder = async () => (await readCursor(stages[0].database.reader, 'tron'))?.lease_holder;
+
+  it('One scans; the other goes on when it stops', async () => {
+    scanners[0].scanner.start();
+    await vi.waitFor(() => expect(scanners[0].scanner.status()).toMatchObject([{ height: 0 }]));
+    const first = await holder();
+    scanners[1].scanner.start();
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    const txHash = await stages[0].send('tron', 'USDT');
+    await vi.waitFor(async () =>
+      expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([txHash]),
+    );
+    expect(await holder()).toBe(first);
+    expect(stages[1].sink.batches).toEqual([]);
+
+    await scanners[0].scanner.stop();
+    await stages[1].mine('tron');
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    expect(await holder()).not.toBe(first);
+  });
+
+  it('The lease of one that died ends', async () => {
+    await scanners[0].scanner.scanNow('tron');
+    const first = await holder();
+    scanners[1].scanner.start();
+    await stages[1].mine('tron');
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    expect(await holder()).toBe(first);
+    stages[1].clock.time += 10_000;
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    expect(await holder()).not.toBe(first);
+  });
+
+  it('What one has read is not written once another has scanned in between', async () => {
+    const chain = stages[0].chain('tron');
+    let duringHead = (): Promise<void> => Promise.resolve();
+    const slow: Chain = {
+      ...chain,
+      async head() {
+        const head = await chain.head(signal);
+        const interrupt = duringHead;
+        duringHead = () => Promise.resolve();
+        await interrupt();
+        return head;
+      },
+    };
+    const { scanner, lines } = scannerOn(stages[0], { chains: [slow] });
+    await scanner.scanNow('tron');
+    await stages[0].send('tron', 'USDT');
+    await stages[0].mine('tron', 2);
+    duringHead = async () => {
+      await scanners[1].scanner.scanNow('tron');
+      await stages[1].reorg('tron', 1, true);
+      await stages[1].mine('tron');
+      await scanners[1].scanner.scanNow('tron');
+    };
+    await scanner.scanNow('tron');
+    const blocks = await recordedBlocks(stages[0].database.reader, 'tron');
+    expect(blocks).toEqual(await bestChain(chain, 1));
+    expect(lines).toEqual([]);
+    await scanner.stop();
+  });
+
+  it('Under load no block is applied twice and none is lost', async () => {
+    for (const { scanner } of scanners) scanner.start();
+    const act = async (index: 0 | 1) => {
+      for (let round = 0; round < 25; round += 1) {
+        await stages[index].send('tron', 'USDT');
+        await stages[index].mine('tron', 1 + (round % 3));
+        if (round % 5 === 4) await stages[index].reorg('tron', 1 + (round % 4), round % 2 === 0);
+        await scanners[index].scanner.scanNow('tron');
+      }
+    };
+    await scanners[0].scanner.scanNow('tron');
+    await Promise.all([act(0), act(1)]);
+    await scanners[0].scanner.scanNow('tron');
+    const { reader } = stages[0].database;
+    const blocks = await recordedBlocks(reader, 'tron');
+    expect(blocks.length).toBeGreaterThan(50);
+    expect(blocks).toEqual(await bestChain(stages[0].chain('tron'), blocks[0]?.height ?? 1));
+    // A primary key that was violated would be a failure in here.
+    expect(scanners.flatMap(({ lines }) => lines)).toEqual([]);
+  });
+});

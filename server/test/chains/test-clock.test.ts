@@ -1,0 +1,70 @@
+/** The movable clock: what moves, when it is seen, and that it survives. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTestClock, type TestClock } from '../../src/chains/test-clock.js';
+import { openDatabase, type Database } from '../../src/db/database.js';
+import { Problem } from '../../src/problems.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+
+const real = Date.UTC(2026, 0, 1);
+
+describe.each(engines)('The clock on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let clock: TestClock;
+  beforeEach(async () => {
+    testDatabase = await engine.create();
+    database = await openDatabase(testDatabase.url);
+    clock = await openTestClock(database, () => real);
+  });
+  afterEach(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+
+  const advance = (seconds: number) => database.write((transaction) => clock.advance(transaction, seconds));
+
+  it('Goes by real time at first', () => {
+    expect([clock.now('live'), clock.now('test')]).toEqual([real, real]);
+  });
+
+  it('Moves in test mode alone, forward by each step', async () => {
+    expect(await advance(1800)).toBe(real + 1_800_000);
+    expect(clock.now('test')).toBe(real);
+    await clock.refresh();
+    expect([clock.now('live'), clock.now('test')]).toEqual([real, real + 1_800_000]);
+    await Promise.all(Array.from({ length: 5 }, () => advance(60)));
+    await clock.refresh();
+    expect(clock.now('test')).toBe(real + 2_100_000);
+  });
+
+  it('Does not move when the change is rolled back', async () => {
+    const failing = database.write(async (transaction) => {
+      await clock.advance(transaction, 60);
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    await clock.refresh();
+    expect(clock.now('test')).toBe(real);
+  });
+
+  it('Is seen by another process after a refresh, and by one that starts later', async () => {
+    const other = await openTestClock(database, () => real);
+    await advance(60);
+    expect(other.now('test')).toBe(real);
+    await other.refresh();
+    expect(other.now('test')).toBe(real + 60_000);
+    expect((await openTestClock(database, () => real)).now('test')).toBe(real + 60_000);
+  });
+
+  it('Stops before the year 10000', async () => {
+    const tenYears = 10 * 366 * 86_400;
+    const far = database.write(async (transaction) => {
+      for (let step = 0; step < 1000; step += 1) await clock.advance(transaction, tenYears);
+    });
+    await expect(far).rejects.toThrow(Problem);
+    await expect(far).rejects.toMatchObject({
+      code: 'validation_error',
+      details: { param: 'advanceSeconds' },
+    });
+  });
+});

@@ -1,0 +1,249 @@
+/** Every route of the API, aliases too, against whatever a caller may send: always the agreed answer, never a 5xx. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { handlers, testHandlers } from '../../src/handlers.js';
+import type { Answer } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+interface Route {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  readonly method: string;
+  /** One of the endpoint's paths, with the values of its sample. */
+  readonly path: string;
+  /** The same with an id that nobody has. */
+  readonly unknownPath: string;
+  readonly isServed: boolean;
+  readonly body: unknown;
+}
+
+const unknownId = 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ';
+type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+type Served = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+
+function fill(path: string, value: (name: string) => string): string {
+  return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
+}
+
+function routesOf(table: Table, served: Served): Route[] {
+  return Object.entries(table).flatMap(([resource, verbs]) =>
+    Object.entries(verbs).flatMap(([verb, endpoint]) =>
+      [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => {
+        const value = (name: string) => endpoint.sample.params?.[name] ?? name;
+        return {
+          name: `${endpoint.method} ${path}`,
+          endpoint,
+          method: endpoint.method,
+          path: fill(path, value),
+          unknownPath: fill(path, (name) => (name.endsWith('_id') ? unknownId : value(name))),
+          isServed: served[resource]?.[verb] !== undefined,
+          body: endpoint.sample.body,
+        };
+      }),
+    ),
+  );
+}
+
+const all = [...routesOf(api, handlers), ...routesOf({ sandbox }, testHandlers)];
+const served = all.filter(({ isServed }) => isServed);
+const withBody = all.filter(({ method }) => method !== 'GET');
+const servedWithBody = withBody.filter(({ isServed }) => isServed);
+const ofRecord = served.filter(({ endpoint }) => /\{\w+_id\}/.test(endpoint.path));
+const secretOnly = all.filter(({ endpoint }) => endpoint.key === 'secret');
+
+const code = ({ status, body }: Answer) => [status, body.data.code] as const;
+
+it('The walk reaches every route', () => {
+  const declared = [...Object.values(api), sandbox].flatMap((verbs) => Object.values<Endpoint>(verbs));
+  expect(new Set(all.map(({ endpoint }) => endpoint)).size).toBe(declared.length);
+  expect(all.length).toBeGreaterThan(declared.length);
+  expect(ofRecord.length).toBeGreaterThan(0);
+});
+
+describe.each(engines)('On $name', (engine) => {
+  let server: TestServer;
+  let foreign: string;
+  let liveForeign: string;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    foreign = await server.foreignKey('secret', 'test');
+    liveForeign = await server.foreignKey('secret', 'live');
+  });
+  afterAll(() => server.stop());
+
+  it.each(all)('$name without a key is 401', async ({ method, path }) => {
+    const answer = await server.api(method, path, { key: undefined });
+    expect(code(answer)).toEqual([401, 'missing_api_key']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it.each(all)('$name with an unknown key is 401', async ({ method, path }) => {
+    const answer = await server.api(method, path, { key: `sk_test_${'x'.repeat(43)}` });
+    expect(code(answer)).toEqual([401, 'invalid_api_key']);
+  });
+
+  it.each(secretOnly)('$name with a public key is 403', async ({ method, path, body }) => {
+    expect(code(await server.api(method, path, { key: server.publicKey, body }))).toEqual([403, 'secret_key_required']);
+  });
+
+  it.each(all)('$name by another method is 405 and says which', async ({ method, path }) => {
+    for (const other of ['PUT', 'DELETE', 'PATCH', 'POST', 'GET']) {
+      const answer = await server.api(other, path);
+      const allowed = answer.headers.get('allow')?.split(', ');
+      if (answer.status !== 405) continue;
+      expect(answer.body.data.code).toBe('method_not_allowed');
+      expect(allowed).toContain(method);
+      expect(allowed).not.toContain(other);
+    }
+    expect((await server.api('PUT', path)).status).toBe(405);
+  });
+
+  it.each(servedWithBody)('$name with a huge body is 413', async ({ method, path }) => {
+    const body = { more: 'x'.repeat(200_000) };
+    expect(code(await server.api(method, path, { body }))).toEqual([413, 'payload_too_large']);
+    expect((await server.api(method, path, { body: JSON.stringify(body) })).status).toBe(413);
+  });
+
+  it.each(servedWithBody)('$name with broken JSON is 400', async ({ method, path }) => {
+    for (const body of ['{', '{"a":}', 'nothing', '\u{feff}{}x', "{'a':1}", '{"a":1}{"b":2}']) {
+      expect(code(await server.api(method, path, { body }))).toEqual([400, 'invalid_json']);
+    }
+  });
+
+  it.each(servedWithBody)('$name with what is not JSON is 415', async ({ method, path, body }) => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+      const headers = { 'Content-Type': type };
+      const answer = await server.api(method, path, { body: body ?? { a: 1 }, headers });
+      expect(code(answer)).toEqual([415, 'unsupported_media_type']);
+    }
+  });
+
+  it.each(servedWithBody)('$name with a body that is no object is 400', async ({ method, path }) => {
+    for (const body of ['[]', 'null', '1', '"text"', 'true', '[{}]']) {
+      expect(code(await server.api(method, path, { body }))).toEqual([400, 'validation_error']);
+    }
+  });
+
+  const wrongValues = [null, [], {}, true, -1, 1e300, '', ' ', 'x'.repeat(3000), '\ud800', "'; drop table payments;--"];
+  const fields = servedWithBody.flatMap((route) =>
+    Object.keys(route.endpoint.body?.def.shape ?? {}).map((field) => ({ ...route, field })),
+  );
+  it.each(fields)('$name with any wrong $field is the caller’s error or taken', async ({ method, path, body, field }) => {
+    for (const value of wrongValues) {
+      const answer = await server.api(method, path, { body: { ...(body as object), [field]: value } });
+      expect(answer.status, `${field}: ${JSON.stringify(value)}`).toBeLessThan(500);
+    }
+    const answer = await server.api(method, path, { body: { ...(body as object), [field]: [] } });
+    expect(code(answer)).toEqual([400, 'validation_error']);
+    expect(answer.body.data.param).toBe(field);
+  });
+
+  const requiredFields = fields.filter(({ endpoint, field }) => {
+    const { body } = endpoint;
+    return body && !body.safeParse({ ...(endpoint.sample.body as object), [field]: undefined }).success;
+  });
+  it.each(requiredFields)('$name without $field is 400 and names it', async ({ method, path, body, field }) => {
+    const answer = await server.api(method, path, { body: { ...(body as object), [field]: undefined } });
+    expect(code(answer)).toEqual([400, 'validation_error']);
+    expect(answer.body.data.param).toBe(field);
+    expect(answer.body.data.errors).toEqual([{ path: field, message: expect.stringMatching(/./) as string }]);
+  });
+
+  it.each(served)('$name ignores surplus fields and parameters', async ({ method, unknownPath, body }) => {
+    const plain = await server.api(method, unknownPath, body === undefined ? {} : { body });
+    const surplus = {
+      __proto__x: 1,
+      constructor: { prototype: { isAdmin: true } },
+      surplus: [1, { a: null }],
+      ...(body as object | undefined),
+    };
+    const path = `${unknownPath}?surplus=1&surplus=2&__proto__=x&constructor=y`;
+    const answer = await server.api(method, path, method === 'GET' ? {} : { body: surplus });
+    // A second payment with the same reference is a conflict; anything else is answered as before.
+    const repeated = [plain.status, 409];
+    expect(repeated).toContain(answer.status);
+    expect(answer.status).toBeLessThan(500);
+  });
+
+  const queries = served.flatMap((route) =>
+    Object.keys(route.endpoint.query?.def.shape ?? {}).map((parameter) => ({ ...route, parameter })),
+  );
+  it.each(queries)('$name with any wrong ?$parameter is 400 or taken', async ({ method, path, parameter }) => {
+    expect((await server.api(method, `${path}?${parameter}=1&${parameter}=2`)).status).toBe(400);
+    for (const value of ['-1', 'x'.repeat(3000), '%00', '%ff', '{}', "'--", 'NaN', '1e9', '2026-02-30', '\u202e']) {
+      const answer = await server.api(method, `${path}?${parameter}=${encodeURI(value)}`);
+      expect(answer.status, value).toBeLessThan(500);
+    }
+  });
+
+  it.each(ofRecord)('$name for an id that nobody has is 404', async ({ method, unknownPath, body }) => {
+    expect(code(await server.api(method, unknownPath, { ...(body !== undefined && { body }) }))).toEqual([
+      404,
+      'not_found',
+    ]);
+  });
+
+  it.each(ofRecord)('$name for an id that cannot be one is 404 or 400', async ({ method, endpoint, body }) => {
+    const ids = ['%00', '%ff', '%', '..', '.', "'", '%2e%2e%2f', 'x'.repeat(5000), '%F0%9F%92%A9', '-1', 'null', '__proto__'];
+    for (const id of ids) {
+      const path = endpoint.path.replace(/\{\w+_id\}/, id).replace(/\{(\w+)\}/g, 'usdt');
+      expect([400, 404], id).toContain(await statusAsWritten(method, path, body));
+    }
+  });
+
+  it.each(ofRecord)("$name for another merchant's record is the same 404", async ({ method, endpoint, body }) => {
+    const created = await server.api('POST', '/v1/payments/checkout', {
+      body: { amount: 10, baseCurrency: 'USD' },
+    });
+    const { id } = created.body.data['payment'] as { id: string };
+    const pathOf = (record: string) =>
+      endpoint.path.replace(/\{\w+_id\}/, record).replace('{currency}', 'USDT').replace('{network}', 'tron');
+    for (const key of [foreign, liveForeign]) {
+      const options = { key, ...(body !== undefined && { body }) };
+      const theirs = await server.api(method, pathOf(id), options);
+      const nobodys = await server.api(method, pathOf(unknownId), options);
+      // A currency that cannot be paid in the key's mode is seen before the payment is looked up.
+      expect([404, key === liveForeign ? 400 : 404]).toContain(theirs.status);
+      expect(withoutRequestId(theirs)).toEqual(withoutRequestId(nobodys));
+    }
+  });
+
+  /** Fetch would tidy up the path. */
+  async function statusAsWritten(method: string, path: string, body: unknown): Promise<number | undefined> {
+    const { hostname, port } = new URL(server.url);
+    const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
+    const sent = request({ hostname, port, method, path, headers });
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    return response.statusCode;
+  }
+
+  it.each(withBody)('$name with an Idempotency-Key that is too long is 400', async ({ method, path, body, isServed }) => {
+    if (method === 'DELETE' || !isServed || path.startsWith('/sandbox')) return;
+    const headers = { 'Idempotency-Key': 'k'.repeat(256) };
+    const answer = await server.api(method, path, { headers, ...(body !== undefined && { body }) });
+    expect(code(answer)).toEqual([400, 'validation_error']);
+  });
+
+  it.each(all.filter(({ isServed }) => !isServed))('$name is not served yet: 501', async ({ method, path, body }) => {
+    const answer = await server.api(method, path, method === 'GET' ? {} : { body: body ?? {} });
+    expect(code(answer)).toEqual([501, 'not_implemented']);
+  });
+
+  it.each(served.filter(({ path }) => path.startsWith('/sandbox')))(
+    '$name does not exist for live keys',
+    async ({ method, path, body }) => {
+      const live = await server.foreignKey('public', 'live');
+      expect(code(await server.api(method, path, { key: live, body }))).toEqual([404, 'not_found']);
+    },
+  );
+});
+
+function withoutRequestId({ body }: Answer): unknown {
+  return { ...body, data: { ...body.data, requestId: '' } };
+}

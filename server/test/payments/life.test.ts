@@ -1,0 +1,420 @@
+/** A payment's life over real HTTP, on both engines: what was sent, what the record says, what the merchant gets. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
+import type { Payment } from 'crypto-checkout/contract';
+import { checkLedger } from '../../src/ledger/check.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const price = { amount: 5000, baseCurrency: 'NGN' };
+/** 5,000 naira at 1,540 a dollar, rounded up. */
+const due = 3.246754;
+
+describe.each(engines)('a payment, on $name', (engine) => {
+  let server: TestServer;
+  let checkout: ReturnType<typeof createCheckoutClient>;
+  let merchant: ReturnType<typeof createMerchantClient>;
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
+    merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
+  });
+
+  afterAll(async () => {
+    const violations = (await checkLedger(server.database.reader)).flatMap((check) => check.violations);
+    await server.stop();
+    expect(violations).toEqual([]);
+  });
+
+  const sandbox = async (path: string, body: object) => {
+    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { key: server.publicKey, body });
+    expect(status, JSON.stringify(reply)).toBe(200);
+    return reply.data;
+  };
+  const mine = (count: number, network = 'tron') => sandbox('blocks', { network, count });
+  const advance = (advanceSeconds: number) => sandbox('clock', { advanceSeconds });
+  const verify = async (id: string) => (await checkout.verify(id)).data;
+
+  async function lock(currency = 'USDT', network = 'tron'): Promise<Payment & { address: string }> {
+    const { data } = await checkout.create({ ...price, txRef: `order-${randomBytes(8).toString('hex')}` });
+    await checkout.setCurrency(data.payment.id, currency, network);
+    const { data: locked } = await checkout.lockCurrency(data.payment.id);
+    return { ...locked, address: locked.addressInformation?.address ?? '' };
+  }
+
+  const send = (address: string, amount: number, currency = 'USDT', network = 'tron') =>
+    sandbox('transfers', { network, currency, address, amount });
+
+  /** What the merchant can spend, in units. */
+  async function available(currency: string): Promise<bigint> {
+    const account = await server.database.reader
+      .selectFrom('ledger_accounts')
+      .select('balance')
+      .where('kind', '=', 'available')
+      .where('currency', '=', currency)
+      .executeTakeFirst();
+    return BigInt(account?.balance ?? '0');
+  }
+
+  const lastEvent = (payment: Payment) => payment.transactionTimeLog.at(-1);
+  const events = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
+
+  it('starts in progress, unlocked, with nothing to pay yet and every way to pay', async () => {
+    const before = Date.now();
+    const { data } = await checkout.create({
+      ...price,
+      txRef: 'order-created',
+      customer: { email: 'ada@example.com', name: 'Ada Example' },
+    });
+    const { payment, url } = data;
+    expect(payment).toMatchObject({
+      _id: payment.id,
+      status: 'in progress',
+      state: 'created',
+      amount: 0,
+      baseAmount: 5000,
+      baseCurrency: 'NGN',
+      totalDue: 5000,
+      transactionFees: 50,
+      customer: 'ada@example.com',
+      customerDetails: { email: 'ada@example.com', fullName: 'Ada Example' },
+      description: 'Payment from Ada Example',
+      isCurrencyLocked: false,
+      addressSentFrom: [],
+    });
+    expect(payment.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(url).toBe(`${server.url}/pay/${payment.id}`);
+    expect(payment.addressInformation).toBeUndefined();
+    expect(payment.currencies).toEqual(['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL']);
+    expect(payment.currencyOptions).toHaveLength(15);
+    expect(payment.expiresBy).toBeGreaterThanOrEqual(before + 86_400_000);
+    expect(events(payment)).toEqual(['Payment started']);
+  });
+
+  it('gets its address when it is locked, and the same one when an option is chosen again', async () => {
+    const { data } = await checkout.create(price);
+    const { id } = data.payment;
+    const set = (await checkout.setCurrency(id, 'usdt', 'TRON')).data;
+    expect(set).toMatchObject({ currency: 'USDT', currencyNetwork: 'tron', amount: due, currencies: [] });
+    expect(set.addressInformation).toBeUndefined();
+    await checkout.setCurrency(id, 'BTC', 'bitcoin');
+    await checkout.setCurrency(id, 'USDT', 'tron');
+    const rows = await server.database.reader.selectFrom('addresses').selectAll().where('payment_id', '=', id).execute();
+    expect(rows.map((row) => row.network).sort()).toEqual(['bitcoin', 'tron']);
+
+    const locked = (await checkout.lockCurrency(id)).data;
+    const tron = rows.find((row) => row.network === 'tron');
+    expect(locked).toMatchObject({
+      isCurrencyLocked: true,
+      amount: due,
+      amountDue: due,
+      fee: 0.032467,
+      addressInformation: { network: 'tron', address: tron?.address, id: tron?.id },
+    });
+    expect(locked.currencyOptions).toBeUndefined();
+    const again = (await checkout.lockCurrency(id)).data;
+    expect(again).toMatchObject({ amount: due, expiresBy: locked.expiresBy });
+    expect(again.transactionTimeLog).toHaveLength(locked.transactionTimeLog.length + 1);
+  });
+
+  it('succeeds with its confirmations, once, and credits the amount less the fee', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, due);
+    expect(await verify(id)).toMatchObject({ state: 'confirming', amountSeen: due, amountReceived: 0, amountDue: 0 });
+    await mine(1);
+    expect(await verify(id)).toMatchObject({ status: 'in progress', confirmations: 1, confirmationsRequired: 2 });
+    await mine(1);
+    const paid = await verify(id);
+    expect(paid).toMatchObject({
+      status: 'success',
+      state: 'settled',
+      amountReceived: due,
+      nairaValue: 5000,
+      dollarValue: 3.25,
+      confirmations: 2,
+    });
+    expect(paid.addressSentFrom).toHaveLength(1);
+    expect(lastEvent(paid)).toMatchObject({ type: 'success', event: 'Payment complete: 3.246754 USDT received' });
+    await mine(5);
+    expect(await verify(id)).toEqual(paid);
+    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+    const fee = (await merchant.transactions.fee({ params: { transaction_id: id } })).data;
+    expect(fee).toEqual({
+      fee: 0.032467,
+      nairaValue: 5000,
+      dollarValue: 3.25,
+      amountReceived: due,
+      baseAmount: 5000,
+      baseCurrency: 'NGN',
+    });
+  });
+
+  it('that is underpaid takes a top-up', async () => {
+    const { id, address } = await lock();
+    await send(address, 1);
+    await mine(2);
+    const partial = await verify(id);
+    expect(partial).toMatchObject({ state: 'partially_paid', amountReceived: 1, amountDue: 2.246754 });
+    expect(events(partial)).toContain('Underpaid so far: 1 of 3.246754 USDT seen');
+    await send(address, 2.246754);
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
+  });
+
+  it('that is overpaid succeeds once and credits the excess', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, 5);
+    await mine(2);
+    const paid = await verify(id);
+    expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 5 });
+    expect(lastEvent(paid)?.event).toContain('1.753246 USDT more than due');
+    expect((await available('USDT')) - before).toBe(4_950_000n);
+  });
+
+  it('that is paid twice says so, and credits both', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, due);
+    await mine(2);
+    await send(address, due);
+    await mine(2);
+    const paid = await verify(id);
+    expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 6.493508 });
+    expect(paid.transactionTimeLog.filter((entry) => entry.type === 'success')).toHaveLength(1);
+    expect((await available('USDT')) - before).toBe(2n * (3_246_754n - 32_467n));
+  });
+
+  it('expires when nothing arrives, and not before', async () => {
+    const { id } = await lock();
+    await advance(1799);
+    expect((await verify(id)).status).toBe('in progress');
+    await advance(2);
+    const expired = await verify(id);
+    expect(expired).toMatchObject({ status: 'error', state: 'expired' });
+    expect(lastEvent(expired)).toMatchObject({ type: 'error', event: 'Payment expired: nothing arrived in time' });
+    const cancelled = await server.api('PATCH', `/v1/payments/${id}/cancel`, { key: server.publicKey });
+    expect([cancelled.status, cancelled.body.data.code]).toEqual([409, 'invalid_state']);
+  });
+
+  it('expires a day after its creation when no currency is locked', async () => {
+    const { data } = await checkout.create(price);
+    await checkout.setCurrency(data.payment.id, 'USDT', 'tron');
+    await advance(86_401);
+    expect(await verify(data.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
+  });
+
+  it('does not expire while funds that were seen in time confirm', async () => {
+    const { id, address } = await lock();
+    await send(address, due);
+    await advance(1801);
+    expect(await verify(id)).toMatchObject({ status: 'in progress', state: 'confirming' });
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
+  });
+
+  it('that expires with a part credits the part', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, 1);
+    await mine(2);
+    expect(await available('USDT')).toBe(before);
+    await advance(1801);
+    expect(await verify(id)).toMatchObject({ status: 'error', state: 'expired_partial', amountReceived: 1 });
+    expect((await available('USDT')) - before).toBe(990_000n);
+  });
+
+  it('that is paid late in full and worth it becomes a success', async () => {
+    const { id, address } = await lock();
+    await advance(1801);
+    expect((await verify(id)).status).toBe('error');
+    await send(address, due);
+    await mine(2);
+    const paid = await verify(id);
+    expect(paid).toMatchObject({ status: 'success', state: 'settled_late', amountReceived: due });
+    expect(lastEvent(paid)).toMatchObject({ type: 'success' });
+  });
+
+  it('that is paid late in part stays an error, and the part is credited', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await advance(1801);
+    await send(address, 2);
+    await mine(2);
+    const late = await verify(id);
+    expect(late).toMatchObject({ status: 'error', state: 'expired_late', amountReceived: 2 });
+    expect(lastEvent(late)?.event).toContain('Paid late');
+    expect((await available('USDT')) - before).toBe(1_980_000n);
+  });
+
+  it('that is cancelled stays so, and a second cancel adds nothing', async () => {
+    const { id } = await lock();
+    await checkout.cancel(id);
+    const cancelled = await verify(id);
+    await checkout.cancel(id);
+    expect(await verify(id)).toEqual(cancelled);
+    expect(cancelled).toMatchObject({ status: 'cancelled', state: 'cancelled' });
+  });
+
+  it('that was paid before its cancel still succeeds', async () => {
+    const { id, address } = await lock();
+    await send(address, due);
+    await checkout.cancel(id);
+    expect((await verify(id)).status).toBe('cancelled');
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
+  });
+
+  it('that is paid after its cancel stays cancelled, and is credited', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await checkout.cancel(id);
+    await advance(1);
+    await send(address, due);
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'cancelled', state: 'cancelled_paid' });
+    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+  });
+
+  it('credits a wrong asset and does not count it', async () => {
+    const before = await available('TRX');
+    const { id, address } = await lock();
+    await send(address, 100, 'TRX');
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ state: 'awaiting_funds', amountReceived: 0, amountSeen: 0 });
+    expect((await available('TRX')) - before).toBe(99_000_000n);
+    await advance(1801);
+    expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
+  });
+
+  it('finds funds that came on another network of the same family, and does not count them', async () => {
+    const { id, address } = await lock('USDC', 'base');
+    await send(address, due, 'USDC', 'polygon');
+    await mine(2, 'polygon');
+    const record = await verify(id);
+    expect(record).toMatchObject({ state: 'awaiting_funds', amountReceived: 0 });
+    expect(events(record).some((event) => event.includes('USDC on polygon'))).toBe(true);
+  });
+
+  it('falls back when its unconfirmed transfer is dropped, and goes on when it returns', async () => {
+    const { id, address } = await lock();
+    await send(address, due);
+    await mine(1);
+    await sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+    expect(await verify(id)).toMatchObject({ state: 'confirming', confirmations: 0 });
+    await mine(1);
+    await sandbox('reorgs', { network: 'tron', depth: 1 });
+    const dropped = await verify(id);
+    expect(dropped).toMatchObject({ state: 'awaiting_funds', amountSeen: 0, amountDue: due });
+    expect(events(dropped).at(-1)).toContain('Gone from the network');
+    await send(address, due);
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: due });
+  });
+
+  it('turns to error when its settled receipt is lost, and back when it is paid again', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, due);
+    await mine(2);
+    expect((await verify(id)).status).toBe('success');
+    await sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
+    expect(await verify(id)).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0 });
+    expect(await available('USDT')).toBe(before);
+    await mine(2);
+    expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
+    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+  });
+
+  it('keeps the order of checks: what may be chosen, then whose payment it is, then its state', async () => {
+    const { id } = await lock();
+    const path = (payment: string, rest: string) => `/v1/payments/checkout/${payment}/${rest}`;
+    const rows = [
+      [path('01J00000000000000000000000', 'currency/set/XXX/tron'), 400, 'unsupported_currency'],
+      [path('01J00000000000000000000000', 'currency/set/USDT/tron'), 404, 'not_found'],
+      [path(id, 'currency/set/USDT/bitcoin'), 400, 'unsupported_currency'],
+      [path(id, 'currency/set/BTC/bitcoin'), 409, 'currency_locked'],
+    ] as const;
+    for (const [target, status, code] of rows) {
+      const reply = await server.api('PATCH', target, { key: server.publicKey });
+      expect([reply.status, reply.body.data.code], target).toEqual([status, code]);
+    }
+    const { data } = await checkout.create(price);
+    const reply = await server.api('PATCH', path(data.payment.id, 'currency/lock'), { key: server.publicKey });
+    expect([reply.status, reply.body.data.code]).toEqual([409, 'currency_not_set']);
+  });
+
+  it('refuses an amount below the minimum of an option, when it is set', async () => {
+    const { data } = await checkout.create({ amount: 1, baseCurrency: 'NGN' });
+    const path = `/v1/payments/${data.payment.id}/currency/set/USDT/tron`;
+    const reply = await server.api('PATCH', path, { key: server.publicKey });
+    expect([reply.status, reply.body.data.code]).toEqual([400, 'amount_below_minimum']);
+  });
+
+  it.each([
+    [{ amount: 0 }, 'amount'],
+    [{ amount: -1 }, 'amount'],
+    [{ amount: '1.234' }, 'amount'],
+    [{ amount: 'NaN' }, 'amount'],
+    [{ amount: 1e21 }, 'amount'],
+    [{ baseCurrency: '' }, 'baseCurrency'],
+    [{ txRef: 'with space' }, 'txRef'],
+    [{ txRef: 'x'.repeat(101) }, 'txRef'],
+    [{ customer: { email: 'nobody' } }, 'customer.email'],
+    [{ redirectUrl: 'http://shop.example/' }, 'redirectUrl'],
+    [{ redirectUrl: 'javascript:alert(1)' }, 'redirectUrl'],
+    [{ redirectUrl: 'https://user:secret@shop.example/' }, 'redirectUrl'],
+    [{ redirectUrl: '/thanks' }, 'redirectUrl'],
+  ])('is not created from %j', async (change, param) => {
+    const reply = await server.api('POST', '/v1/payments/checkout', {
+      key: server.publicKey,
+      body: { ...price, ...change },
+    });
+    expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([400, 'validation_error', param]);
+  });
+
+  it.each([
+    { redirectUrl: 'https://shop.example/thanks?order=42' },
+    { redirectUrl: 'http://localhost:3000/thanks' },
+    { redirectUrl: '' },
+    { amount: '5000' },
+    { amount: 0.01, baseCurrency: 'usd' },
+    { surplus: true },
+  ])('is created from %j', async (change) => {
+    const reply = await server.api('POST', '/v1/payments/checkout', {
+      key: server.publicKey,
+      body: { ...price, ...change },
+    });
+    expect(reply.status).toBe(200);
+  });
+
+  it('has a reference of its own: a second one is refused, however they race', async () => {
+    const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body })),
+    );
+    expect(replies.map((reply) => reply.status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
+    const loser = replies.find((reply) => reply.status === 409);
+    expect(loser?.body.data).toMatchObject({ code: 'duplicate_tx_ref', param: 'txRef' });
+    expect(loser?.body.data).not.toHaveProperty('paymentId');
+    const own = await server.api('POST', '/v1/payments/checkout', { key: server.secretKey, body });
+    const winner = replies.find((reply) => reply.status === 200)?.body.data['payment'] as Payment;
+    expect(own.body.data['paymentId']).toBe(winner.id);
+  });
+
+  it('is listed newest first, in pages', async () => {
+    const all = (await merchant.transactions.list({ query: { skip: 100 } })).data;
+    const page = await server.api('GET', '/v1/transactions?page=2&skip=3', { key: server.secretKey });
+    expect(page.status).toBe(200);
+    expect((page.body.data as unknown as Payment[]).map(({ id }) => id)).toEqual(all.slice(3, 6).map(({ id }) => id));
+    expect(page.body.meta).toEqual({ pagination: { total: all.length, count: 3, from: 4, to: 6 } });
+    const times = all.map((payment) => payment.createdAt);
+    expect(times).toEqual([...times].sort().reverse());
+    const past = await server.api('GET', '/v1/transactions?page=999', { key: server.secretKey });
+    expect(past.body.data).toEqual([]);
+    expect(past.body.meta).toEqual({ pagination: { total: all.length, count: 0, from: 0, to: 0 } });
+  });
+});

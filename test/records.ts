@@ -1,0 +1,71 @@
+/** Payments as the API reports them, one for each state that a test needs. */
+import type { CurrencyOption, Payment, PaymentState } from '../src/contract/checkout.js';
+import { sampleLocked, samplePayment } from '../src/contract/payments.js';
+
+const option = (
+  currency: string,
+  name: string,
+  network: string,
+  networkName: string,
+  amount: number,
+): CurrencyOption => ({
+  currency,
+  name,
+  network,
+  networkName,
+  amount,
+  fee: 0.01,
+  minAmount: 0.00001,
+  confirmations: 2,
+});
+
+export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.246754);
+export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.246754);
+export const bitcoin = option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00005213);
+
+/** Created, not yet chosen. */
+export function created(changes: Partial<Payment> = {}): Payment {
+  return {
+    ...samplePayment,
+    currencyOptions: [usdtOnTron, usdtOnBase, bitcoin],
+    redirectUrl: '',
+    ...changes,
+  };
+}
+
+/** Set to a currency, unless changed USDT on Tron, and not yet locked. */
+export function quoted(changes: Partial<Payment> = {}): Payment {
+  return created({
+    state: 'currency_set',
+    currency: 'USDT',
+    currencyName: 'Tether USD',
+    currencyNetwork: 'tron',
+    networkName: 'Tron',
+    amount: 3.246754,
+    currencies: [],
+    ...changes,
+  });
+}
+
+/** Locked, 20 minutes before its deadline unless changed. */
+export function locked(changes: Partial<Payment> = {}): Payment {
+  const { currencyOptions: _dropped, ...record } = sampleLocked;
+  return { ...record, redirectUrl: '', expiresBy: Date.now() + 20 * 60_000, ...changes };
+}
+
+/** A locked payment in one of the finer states, with what the server would say about it. */
+export function inState(state: PaymentState, changes: Partial<Payment> = {}): Payment {
+  return locked({ status: statusOf(state), state, ...changes });
+}
+
+/** The same record from a server that sends the specification's fields alone. */
+export function bare(payment: Payment): Payment {
+  const { state: _state, amountSeen: _seen, amountDue: _due, currencyOptions: _options, ...record } = payment;
+  return record;
+}
+
+function statusOf(state: PaymentState): Payment['status'] {
+  if (state.startsWith('settled')) return 'success';
+  if (state.startsWith('cancelled')) return 'cancelled';
+  return state.startsWith('expired') || state === 'invalid' || state === 'reversed' ? 'error' : 'in progress';
+}

@@ -1,0 +1,110 @@
+/** Each import rule bites: a small tree breaks every one of them once, and each break is found where it is. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+interface Rule {
+  readonly name: string;
+}
+
+interface Violation {
+  readonly rule: Rule;
+  readonly from: string;
+}
+
+const require = createRequire(import.meta.url);
+const root = resolve(import.meta.dirname, '../..');
+const cruiser = join(root, 'node_modules/.bin/depcruise');
+const configPath = join(root, '.dependency-cruiser.cjs');
+const { forbidden } = require(configPath) as { forbidden: Rule[] };
+
+/** Rule → the file that breaks it and what it imports. */
+const breaks: Record<string, [file: string, imported: string]> = {
+  contract: ['src/contract/a.ts', 'lit'],
+  state: ['src/state.ts', './client/a.js'],
+  views: ['src/views/a.ts', '../client/a.js'],
+  'views-types': ['src/views/b.ts', '../contract/a.js'],
+  money: ['src/money/a.ts', '../state.js'],
+  messages: ['src/messages/a.ts', '../state.js'],
+  client: ['src/client/a.ts', '../state.js'],
+  controller: ['src/checkout-controller.ts', './views/a.js'],
+  element: ['src/flow.ts', './crypto-checkout.js'],
+  'server-elements': ['server/src/a.ts', '../../src/crypto-checkout.js'],
+  'server-client': ['server/src/payments/a.ts', '../../../src/client/a.js'],
+  'no-server': ['src/b.ts', '../server/src/app.js'],
+  demo: ['demo/a.ts', '../src/state.js'],
+  express: ['server/src/payments/b.ts', 'express'],
+  engines: ['server/src/payments/c.ts', 'pg'],
+  assembly: ['server/src/payments/d.ts', '../app.js'],
+  routes: ['server/src/payments/routes.ts', './store.js'],
+  rules: ['server/src/payments/e.ts', '../http/a.js'],
+  'own-store': ['server/src/payments/f.ts', '../keys/store.js'],
+  jobs: ['server/src/jobs/a.ts', '../keys/store.js'],
+  tests: ['src/c.ts', '../scripts/a.mjs'],
+  dependencies: ['src/d.ts', 'vitest'],
+  unresolvable: ['src/e.ts', './nowhere.js'],
+  cycles: ['src/f.ts', './g.js'],
+};
+
+/** What they import, and what nothing is wrong with. */
+const rest: Record<string, string> = {
+  'package.json': JSON.stringify({
+    dependencies: { lit: '*', express: '*', pg: '*' },
+    devDependencies: { vitest: '*' },
+  }),
+  ...Object.fromEntries(
+    ['lit', 'express', 'pg', 'vitest'].flatMap((name) => [
+      [`node_modules/${name}/package.json`, JSON.stringify({ name, main: 'index.js' })],
+      [`node_modules/${name}/index.js`, ''],
+    ]),
+  ),
+  'src/crypto-checkout.ts': '',
+  'src/g.ts': "import './f.js';",
+  'server/src/app.ts': '',
+  'server/src/http/a.ts': '',
+  'server/src/keys/store.ts': '',
+  'server/src/payments/store.ts': '',
+  'scripts/a.mjs': '',
+  'src/views/types.ts': "import type { A } from '../contract/a.js';",
+  'server/src/payments/types.ts': "import type { A } from '../http/a.js';",
+};
+
+describe('the import rules', () => {
+  let directory: string;
+  let violations: Violation[];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-imports-'));
+    const files = { ...rest };
+    for (const [file, imported] of Object.values(breaks)) files[file] = `import '${imported}';`;
+    for (const [file, text] of Object.entries(files)) {
+      await mkdir(join(directory, dirname(file)), { recursive: true });
+      await writeFile(join(directory, file), text);
+    }
+    const args = ['--config', configPath, '--output-type', 'json', 'src', 'server/src', 'demo', 'scripts'];
+    const { stdout } = await promisify(execFile)(cruiser, args, { cwd: directory }).catch(
+      // It leaves with the number of violations.
+      (error: unknown) => error as { stdout: string },
+    );
+    violations = (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('all have a break below', () => {
+    expect(forbidden.map(({ name }) => name).sort()).toEqual(Object.keys(breaks).sort());
+  });
+
+  it.each(Object.entries(breaks))('%s refuses what breaks it', (name, [file]) => {
+    expect(violations.filter(({ rule }) => rule.name === name).map(({ from }) => from)).toContain(file);
+  });
+
+  it('let types pass where only values are refused', () => {
+    const files = violations.map(({ from }) => from);
+    expect(files).not.toContain('src/views/types.ts');
+    expect(files).not.toContain('server/src/payments/types.ts');
+  });
+});
