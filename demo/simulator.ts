@@ -32,24 +32,26 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
   const seen = payment?.amountSeen ?? 0;
   const notYet = address ? undefined : noAddress;
   const complete = payment?.status === 'success' ? 'It is paid already.' : undefined;
+  const isEnough = payment?.amountDue === 0;
+  const enough = isEnough ? 'Enough is on its way.' : undefined;
   const wrong = payment && otherAsset(payment, config);
   return [
     {
       name: 'exact',
       label: 'Pay exactly',
       explanation: 'Sends what is still due.',
-      refusal: notYet ?? complete,
+      refusal: notYet ?? complete ?? enough,
     },
     {
       name: 'half',
       label: 'Pay half',
       explanation: 'Sends half of what is still due.',
-      refusal: notYet ?? complete,
+      refusal: notYet ?? complete ?? enough,
     },
     {
       name: 'over',
       label: 'Pay too much',
-      explanation: 'Sends a quarter more than is due.',
+      explanation: isEnough ? 'Sends all of it once more.' : 'Sends a quarter more than is due.',
       refusal: notYet ?? complete,
     },
     {
@@ -90,14 +92,16 @@ export async function simulate(name: SimulationName, payment: Payment, config: C
     const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
     return `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).`;
   };
-  const due = dueUnits(payment, config);
+  const decimals = config.assets.find((asset) => asset.currency === currency)?.decimals ?? 6;
+  const unitsOf = (amount = 0) => toUnits(decimalOf(amount), decimals);
+  const due = unitsOf(payment.amountDue);
   switch (name) {
     case 'exact':
-      return transfer(fromUnits(due.units, due.decimals));
+      return transfer(fromUnits(due, decimals));
     case 'half':
-      return transfer(fromUnits(due.units / 2n, due.decimals));
+      return transfer(fromUnits(due / 2n, decimals));
     case 'over':
-      return transfer(fromUnits((due.units * 5n) / 4n, due.decimals));
+      return transfer(fromUnits(due > 0n ? (due * 5n) / 4n : unitsOf(payment.amount), decimals));
     case 'wrong':
       return transfer('1', otherAsset(payment, config)?.currency);
     case 'mine': {
@@ -116,13 +120,6 @@ export async function simulate(name: SimulationName, payment: Payment, config: C
     default:
       return name satisfies never;
   }
-}
-
-/** What a wallet would still have to send; all of it where nothing is due any more. */
-function dueUnits(payment: Payment, { assets }: Config): { units: bigint; decimals: number } {
-  const decimals = assets.find(({ currency }) => currency === payment.currency)?.decimals ?? 6;
-  const { amount = 0, amountDue = 0 } = payment;
-  return { units: toUnits(decimalOf(amountDue > 0 ? amountDue : amount), decimals), decimals };
 }
 
 function otherAsset(payment: Payment, { assets }: Config): Config['assets'][number] | undefined {

@@ -243,16 +243,16 @@ function verification(
 
 function verdict({ verified, isOverpaid, transaction }: Verification): string {
   const { status, state, amount = 0, amountReceived = 0, currency = '' } = transaction;
-  const sum = `${amountReceived} of ${amount} ${currency}`.trim();
+  const sum = currency ? `${amountReceived} ${currency} received of ${amount} due` : 'nothing received';
   if (!verified)
-    return `Do not deliver: ${status}${state ? ` (${state.replaceAll('_', ' ')})` : ''}, ${sum} received.`;
+    return `Do not deliver: ${status}${state ? ` (${state.replaceAll('_', ' ')})` : ''}, ${sum}.`;
   return isOverpaid
-    ? `Deliver the order: ${sum} received. The excess is the customer’s to ask for.`
-    : `Deliver the order: ${sum} received.`;
+    ? `Deliver the order: ${sum}. The excess is the customer’s to ask for.`
+    : `Deliver the order: ${sum}.`;
 }
 
 function eventLog({ events }: Model): TemplateResult {
-  const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+  const time = new Intl.DateTimeFormat(document.documentElement.lang, { timeStyle: 'medium' });
   return html`<section class="panel events" aria-labelledby="events-heading">
     <h3 id="events-heading">Events of the checkout</h3>
     <p>What the page hears from <code>&lt;crypto-checkout&gt;</code>, newest last.</p>
@@ -275,7 +275,7 @@ function totalOf(price: string, quantity: number, currency: string): string {
 }
 
 function money(decimal: string, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(
+  return new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency }).format(
     decimal as Intl.StringNumericLiteral,
   );
 }

@@ -12,8 +12,8 @@ export interface MerchantClientOptions extends Omit<Connection, 'key'> {
 type Part<E extends Endpoint, Name extends 'params' | 'query' | 'body'> =
   E extends Record<Name, infer S extends z.ZodMiniType>
     ? Partial<z.input<S>> extends z.input<S>
-      ? { readonly [N in Name]?: z.input<S> }
-      : { readonly [N in Name]: z.input<S> }
+      ? Readonly<Partial<Record<Name, z.input<S>>>>
+      : Readonly<Record<Name, z.input<S>>>
     : unknown;
 
 /** `params`, `query` and `body` as the endpoint declares them, with `signal` and `idempotencyKey`. */

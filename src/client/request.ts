@@ -17,7 +17,7 @@ export interface Call {
   readonly method: string;
   /** `{name}` in it stands for one segment, `{*name}` for any number. */
   readonly path: string;
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
   /** Makes a repeated POST or PATCH happen once: up to 255 characters, the same for every try. */
@@ -175,7 +175,8 @@ function serverTime(response: Response): number | undefined {
 /** The path with each value as one segment, whatever characters it holds. */
 function filledPath({ path, params = {} }: Call): string {
   return path.replace(/\{(\*?)(\w+)\}/g, (_placeholder, rest: string, param: string) => {
-    const segments = rest ? String(params[param] ?? '').split('/') : [String(params[param] ?? '')];
+    const value = params[param] ?? '';
+    const segments = rest ? value.split('/') : [value];
     // A URL with such a segment is resolved to another path before it is sent.
     const lost = segments.find((segment) => (segment === '' && !rest) || segment === '.' || segment === '..');
     if (lost !== undefined) throw new RangeError(`"${lost}" cannot be a ${param}`);

@@ -224,7 +224,9 @@ describe('what never arrives', () => {
     const hasty = createCheckoutClient({ apiUrl: server.url, publicKey: 'pk_test_example', timeoutMs: 50 });
     const error = await failure(hasty.verify('p1'));
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toMatchObject({ message: expect.stringContaining('took more than 0.05 s') });
+    expect(error).toMatchObject({
+      message: 'GET /v1/transactions/{transaction_id}/verify/checkout took more than 0.05 s',
+    });
   });
 });
 

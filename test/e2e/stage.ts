@@ -41,7 +41,7 @@ export interface Stage {
 let references = 0;
 
 /** One server and one browser for the tests of a file. Pages are closed after each test, and must have been quiet. */
-export function useStage(): Stage {
+export function useStage({ blockIntervalMs = 1000 } = {}): Stage {
   let running: { server: ApiServer; browser: Browser; merchant: MerchantClient } | undefined;
   const contexts: BrowserContext[] = [];
   const complaints: string[] = [];
@@ -53,7 +53,7 @@ export function useStage(): Stage {
   beforeAll(async () => {
     const { executablePath, args } = await findBrowser();
     const [server, browser] = await Promise.all([
-      startApiServer({ blockIntervalMs: 1000 }),
+      startApiServer({ blockIntervalMs }),
       chromium.launch({ executablePath, args }),
     ]);
     const merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });

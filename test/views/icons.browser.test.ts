@@ -29,9 +29,9 @@ describe('icons', () => {
 
     it(`give an unknown ${kind} its first letter`, async () => {
       const icon = await fixture<SVGSVGElement>(draw('xmr'));
-      expect(icon.textContent?.trim()).to.equal('X');
+      expect(icon.textContent.trim()).to.equal('X');
       const unnamed = await fixture<SVGSVGElement>(draw(''));
-      expect(unnamed.textContent?.trim()).to.equal('?');
+      expect(unnamed.textContent.trim()).to.equal('?');
     });
 
     it(`are hidden from assistive technology and free of style attributes: ${kind}`, async () => {

@@ -54,7 +54,9 @@ export function createAddresses(sources: Readonly<Record<string, AddressSource>>
       // SQLite and PostgreSQL both bound the parameters of one statement.
       for (let start = 0; start < addresses.length; start += 500) {
         const chunk = addresses.slice(start, start + 500);
-        found.push(...(await reader.selectFrom('addresses').selectAll().where('address', 'in', chunk).execute()));
+        found.push(
+          ...(await reader.selectFrom('addresses').selectAll().where('address', 'in', chunk).execute()),
+        );
       }
       return found;
     },

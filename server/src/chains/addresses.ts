@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { base58check as createBase58check, hex } from '@scure/base';
+import { createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import type { Network } from './assets.js';

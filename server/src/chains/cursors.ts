@@ -95,7 +95,7 @@ export async function moveCursor(
     .where('network', '=', network)
     .where('lease_holder', '=', holder)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows > 1n) throw new LeaseLost(`Another process scans ${network} now`);
+  if (numUpdatedRows !== 1n) throw new LeaseLost(`Another process scans ${network} now`);
 }
 
 /** The blocks that are kept, newest first. */

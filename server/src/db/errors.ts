@@ -14,7 +14,8 @@ export function isUniqueViolation(error: unknown): boolean {
 /** PostgreSQL: connection exceptions (class 08), too many connections or no space (53), shutting down or starting (57P). */
 const postgresUnavailable = /^(08|53|57P)/;
 /** What `pg` says without a code. */
-const connectionLost = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
+const connectionLost =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

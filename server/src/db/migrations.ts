@@ -32,7 +32,11 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('revoked_at', 'bigint')
     .execute();
-  await schema.createIndex('api_keys_merchant').on('api_keys').columns(['merchant_id', 'mode', 'kind']).execute();
+  await schema
+    .createIndex('api_keys_merchant')
+    .on('api_keys')
+    .columns(['merchant_id', 'mode', 'kind'])
+    .execute();
 
   await schema
     .createTable('payments')
@@ -142,7 +146,11 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .columns(['network', 'tx_hash', 'output_index'])
     .execute();
   await schema.createIndex('receipts_payment').on('receipts').columns(['payment_id']).execute();
-  await schema.createIndex('receipts_open').on('receipts').columns(['network', 'status', 'block_height']).execute();
+  await schema
+    .createIndex('receipts_open')
+    .on('receipts')
+    .columns(['network', 'status', 'block_height'])
+    .execute();
 
   await schema
     .createTable('chain_cursors')
@@ -209,7 +217,14 @@ async function foundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('payload_hash', 'text', (c) => c.notNull())
     .addColumn('reply', 'text', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('idempotency_key', ['merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key'])
+    .addPrimaryKeyConstraint('idempotency_key', [
+      'merchant_id',
+      'mode',
+      'key_kind',
+      'method',
+      'path',
+      'idempotency_key',
+    ])
     .execute();
   await schema.createIndex('idempotency_age').on('idempotency').columns(['mode', 'created_at']).execute();
 

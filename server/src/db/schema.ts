@@ -161,13 +161,7 @@ export interface LedgerAccountTable {
 }
 
 export type LedgerAccountKind =
-  | 'custody'
-  | 'unallocated'
-  | 'available'
-  | 'reserved'
-  | 'fee_income'
-  | 'network_fee'
-  | 'bank_clearing';
+  'custody' | 'unallocated' | 'available' | 'reserved' | 'fee_income' | 'network_fee' | 'bank_clearing';
 
 export interface LedgerPostingTable {
   id: string;

@@ -1,7 +1,6 @@
 /** The Express application: everything that answers HTTP, in its order. */
 import { api, sandbox, type Api } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
@@ -40,14 +39,15 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
   app.enable('case sensitive routing');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
-  app.use(startRequest(log));
+  app.use(startReply);
+  if (log.isLevelEnabled('debug')) app.use(logRequests(log));
+  app.use('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] }));
+  app.use('/sandbox', mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }));
+  app.use((_request, response, next) => {
+    response.setHeader('X-Request-Id', requestIdOf(response));
+    next();
+  });
   app.use(healthRouter(checkReady));
-  app.use('/v1', apiHeaders, mount(api, handlers, { ...options, modes: ['test', 'live'] }));
-  app.use(
-    '/sandbox',
-    apiHeaders,
-    mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }),
-  );
   app.use(pages);
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -56,31 +56,13 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
   return app;
 }
 
-/** JSON for programs: a browser that is led here shows nothing, frames nothing and guesses no type. */
-const apiHeaders = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  crossOriginResourcePolicy: false,
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  // Subdomains may be somebody else's.
-  strictTransportSecurity: { includeSubDomains: false },
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xFrameOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
-
-function startRequest(log: Logger): RequestHandler {
-  const isDebug = log.isLevelEnabled('debug');
+function logRequests(log: Logger): RequestHandler {
   return (request, response, next) => {
-    startReply(response);
-    if (isDebug) {
-      response.once('finish', () => {
-        const { method, path } = request;
-        log.debug({ requestId: requestIdOf(response), method, path, status: response.statusCode }, 'Request');
-      });
-    }
+    response.once('finish', () => {
+      const { method, originalUrl } = request;
+      const path = originalUrl.split('?', 1)[0];
+      log.debug({ requestId: requestIdOf(response), method, path, status: response.statusCode }, 'Request');
+    });
     next();
   };
 }

@@ -1,6 +1,5 @@
 /** Serves a table of endpoints: finds the endpoint of a request and who calls, and checks that the two fit. */
 import type { Endpoint } from 'crypto-checkout/contract';
-import cors from 'cors';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../clock.js';
 import type { Mode } from '../db/schema.js';
@@ -10,7 +9,7 @@ import { authenticate } from './authenticate.js';
 import type { Handler, PartialHandlers } from './handler.js';
 import type { CheckLimits } from './limits.js';
 import { createOperation, type RunOperation, type Surroundings } from './operation.js';
-import { sendJson, setCaller, setDate } from './reply.js';
+import { allowBrowsers, answerPreflight, sendJson, setCaller } from './reply.js';
 import { createRoutes, type Routed } from './routes.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
@@ -34,16 +33,6 @@ interface Mounted {
   readonly run: RunOperation | undefined;
 }
 
-/** Pages of any origin may call what takes a public key; they send it in a header, so no cookie is needed. */
-const allowBrowsers = cors({
-  origin: '*',
-  methods: ['GET', 'POST', 'PATCH'],
-  allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key'],
-  exposedHeaders: ['Date', 'Retry-After', 'X-Request-Id', 'Idempotent-Replayed'],
-  maxAge: 24 * 60 * 60,
-});
-const goOn = () => {};
-
 /**
  * Answers every path below the one it is mounted at, in this order: key, path and method, scope, body,
  * validation, handler. Without a key nothing is said about what exists.
@@ -56,15 +45,14 @@ export function mount<T extends Table, Services>(
   const { keys, clock, checkLimits, modes } = options;
   const find = createRoutes(mountedEndpoints(table, handlers as NamedHandlers<Services>, options));
 
-  return async (request, response) => {
+  return async (request, response, next) => {
     const match = find(request.baseUrl + request.path);
     if (match?.route.isPublic) {
-      allowBrowsers(request, response, goOn);
-      if (request.method === 'OPTIONS') return;
+      if (request.method === 'OPTIONS') return void answerPreflight(request, response, next);
+      allowBrowsers(response);
     }
     const caller = await authenticate(keys, request.headers.authorization);
-    setCaller(response, caller);
-    setDate(response, caller.mode, clock.now(caller.mode));
+    setCaller(response, caller, clock.now(caller.mode));
     const mounted = match?.route.operations.get(request.method);
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
@@ -81,7 +69,7 @@ export function mount<T extends Table, Services>(
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Once more: the request may have moved the clock.
-    setDate(response, caller.mode, clock.now(caller.mode));
+    setCaller(response, caller, clock.now(caller.mode));
     sendJson(response, 200, json);
   };
 }

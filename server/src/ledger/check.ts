@@ -40,7 +40,9 @@ export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
       invariant: 'Debits equal credits in every posting',
       violations: postings
         .filter((posting) => byPosting.get(posting.id) !== 0n)
-        .map((posting) => `${posting.key} is off by ${byPosting.get(posting.id) ?? 'all: it has no entries'}`),
+        .map(
+          (posting) => `${posting.key} is off by ${byPosting.get(posting.id) ?? 'all: it has no entries'}`,
+        ),
     },
     {
       invariant: 'Every balance is the sum of its entries',

@@ -52,7 +52,10 @@ export function createLedger(newId: NewId): Ledger {
       const entries = posting.entries.filter((entry) => (entry.debit ?? 0n) + (entry.credit ?? 0n) > 0n);
       const debits = entries.reduce((sum, entry) => sum + (entry.debit ?? 0n), 0n);
       const credits = entries.reduce((sum, entry) => sum + (entry.credit ?? 0n), 0n);
-      if (debits !== credits || entries.some((entry) => (entry.debit ?? 0n) < 0n || (entry.credit ?? 0n) < 0n)) {
+      if (
+        debits !== credits ||
+        entries.some((entry) => (entry.debit ?? 0n) < 0n || (entry.credit ?? 0n) < 0n)
+      ) {
         throw new Error(`The posting ${posting.key} does not balance`);
       }
       if (entries.length === 0) return false;

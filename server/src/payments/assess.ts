@@ -32,7 +32,10 @@ export interface Totals {
   readonly seen: bigint;
 }
 
-export function counts(payment: Pick<PaymentFacts, 'currency' | 'network'>, receipt: { currency: string; network: string }) {
+export function counts(
+  payment: Pick<PaymentFacts, 'currency' | 'network'>,
+  receipt: { currency: string; network: string },
+) {
   return receipt.currency === payment.currency && receipt.network === payment.network;
 }
 

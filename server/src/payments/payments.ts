@@ -15,7 +15,7 @@ import { checkRedirectUrl, describeTransition, payerName } from './texts.js';
 import { toText } from './numbers.js';
 import { currencyOptions, feeOf, minimumUnits, payableAmount, type BaseSum } from './quote.js';
 import * as store from './store.js';
-import type { NewLogEntry, PageRequest, PaymentRow, Scope } from './store.js';
+import type { NewLogEntry, PageRequest, PaymentRow, Scope, StoredRecord } from './store.js';
 import { viewBranding, viewLogEntry, viewPayment } from './view.js';
 
 export interface PaymentTimes {
@@ -125,45 +125,12 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
     );
   }
 
-  async function view(reader: Reader, rows: readonly PaymentRow[]): Promise<Payment[]> {
-    if (rows.length === 0) return [];
-    const logs = groupBy(
-      await store.readLogs(
-        reader,
-        rows.map((row) => row.id),
-      ),
-      (entry) => entry.payment_id,
-    );
-    const paidIds = rows.filter(mayHaveReceipts).map((row) => row.id);
-    const receipts = groupBy(
-      paidIds.length === 0 ? [] : await store.readReceipts(reader, paidIds),
-      (receipt) => receipt.payment_id,
-    );
-    const cursors = receipts.size === 0 ? undefined : await store.readCursors(reader);
-    return rows.map((row) =>
-      viewPayment(
-        {
-          row,
-          log: logs.get(row.id) ?? [],
-          receipts: receipts.get(row.id) ?? [],
-          scannedHeight: row.network === null ? undefined : cursors?.get(row.network)?.height,
-          options: optionsOf(row),
-        },
-        currencies,
-      ),
-    );
-  }
+  const view = (record: StoredRecord): Payment => viewPayment(record, optionsOf(record), currencies);
 
-  async function viewOne(reader: Reader, row: PaymentRow): Promise<Payment> {
-    const [payment] = await view(reader, [row]);
-    if (!payment) throw new Error('A payment has no view');
-    return payment;
-  }
-
-  async function find(scope: Scope, id: string): Promise<PaymentRow> {
-    const row = await store.findPayment(database.reader, scope, id);
-    if (!row) throw notFound('payment');
-    return row;
+  async function find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord> {
+    const record = await store.findRecord(reader, scope, id);
+    if (!record) throw notFound('payment');
+    return record;
   }
 
   async function lockRow(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
@@ -178,10 +145,10 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
     happenings: readonly NewLogEntry[],
   ): Promise<void> {
     const now = clock.now(row.mode);
-    const receipts = await store.readReceipts(transaction, [row.id]);
-    const cursor = row.network === null ? undefined : (await store.readCursors(transaction)).get(row.network);
+    const receipts = await store.readReceipts(transaction, row.id);
+    const syncedAt = row.network === null ? undefined : await store.readSyncedAt(transaction, row.network);
     const facts = factsOf(row, receipts);
-    const state = assess(facts, now, cursor?.syncedAt ?? Number.NEGATIVE_INFINITY);
+    const state = assess(facts, now, syncedAt ?? Number.NEGATIVE_INFINITY);
     const transition = describeTransition(row.state, state, sumsOf(row, facts));
     if (state !== row.state) {
       const isFirstSuccess = statusOf(state) === 'success' && row.settled_at === null;
@@ -224,7 +191,10 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         });
       }
       if (countDecimals(input.amount) > currency.payableDecimals) {
-        throw invalidField('amount', `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`);
+        throw invalidField(
+          'amount',
+          `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
+        );
       }
       latestRate(currency.code);
       const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
@@ -270,34 +240,21 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       }
       const started = { type: 'event', event: 'Payment started' } as const;
       await store.appendLog(transaction, id, now, [started]);
-      return viewPayment(
-        {
-          row,
-          log: [{ payment_id: id, time: now, ...started }],
-          receipts: [],
-          scannedHeight: undefined,
-          options: optionsOf(row),
-        },
-        currencies,
-      );
+      return view({ ...row, log: [{ time: now, ...started }], receipts: [], scanned_height: null });
     },
 
     async retrieve(scope, id) {
-      const row = await find(scope, id);
-      const payment = await viewOne(database.reader, row);
-      return { ...payment, branding: viewBranding(await merchant(database.reader, row.merchant_id)) };
+      const record = await find(database.reader, scope, id);
+      return { ...view(record), branding: viewBranding(await merchant(database.reader, record.merchant_id)) };
     },
 
-    verify: async (scope, id) => viewOne(database.reader, await find(scope, id)),
+    verify: async (scope, id) => view(await find(database.reader, scope, id)),
 
-    async events(scope, id) {
-      const { id: known } = await find(scope, id);
-      return (await store.readLogs(database.reader, [known])).map(viewLogEntry);
-    },
+    events: async (scope, id) => (await find(database.reader, scope, id)).log.map(viewLogEntry),
 
     async list(scope, page) {
-      const { rows, total } = await store.listPayments(database.reader, scope, page);
-      return { payments: await view(database.reader, rows), total };
+      const { records, total } = await store.listRecords(database.reader, scope, page);
+      return { payments: records.map(view), total };
     },
 
     async cancel(transaction, scope, id) {
@@ -315,7 +272,10 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       const row = await lockRow(transaction, scope, id);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.locked_at !== null) {
-        throw new Problem('currency_locked', 'The currency is locked; create a new payment to pay with another');
+        throw new Problem(
+          'currency_locked',
+          'The currency is locked; create a new payment to pay with another',
+        );
       }
       const { currency, network } = option;
       const amount = payableAmount(baseSum(row), currency, latestRate(currency.code));
@@ -342,7 +302,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       await store.appendLog(transaction, id, now, [
         { type: 'event', event: `Currency set to ${currency.code} on ${network.code}` },
       ]);
-      return viewOne(transaction, { ...row, ...changes });
+      return view(await find(transaction, scope, id));
     },
 
     async lockCurrency(transaction, scope, id) {
@@ -354,8 +314,10 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       const currency = currencies.known(row.currency);
       const now = clock.now(row.mode);
       if (row.locked_at !== null) {
-        await store.appendLog(transaction, id, now, [{ type: 'event', event: 'Currency was locked already' }]);
-        return viewOne(transaction, row);
+        await store.appendLog(transaction, id, now, [
+          { type: 'event', event: 'Currency was locked already' },
+        ]);
+        return view(await find(transaction, scope, id));
       }
       if (now >= row.expires_at) throw ended('expired');
       const base = baseSum(row, freshRate);
@@ -377,7 +339,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
           event: `Currency locked: ${toText(amount, currency)} ${currency.code} on ${row.network ?? ''}`,
         },
       ]);
-      return viewOne(transaction, { ...row, ...changes });
+      return view(await find(transaction, scope, id));
     },
 
     async lock(transaction, ids) {
@@ -437,11 +399,6 @@ function factsOf(row: PaymentRow, receipts: readonly ReceiptTable[]): PaymentFac
   };
 }
 
-/** Before the lock nobody knows the address, so most reads need not look for receipts. */
-function mayHaveReceipts(row: PaymentRow): boolean {
-  return row.locked_at !== null;
-}
-
 function ended(state: PaymentState): Problem {
   return new Problem('invalid_state', `The payment is ${statusOf(state)}: it cannot be changed any more`);
 }
@@ -454,14 +411,4 @@ function rateUnavailable(code: string): Problem {
 
 function storedRate({ numerator, denominator, source, at }: Rate) {
   return { dollars: `${numerator}/${denominator}`, source, at };
-}
-
-function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return groups;
 }

@@ -1,10 +1,36 @@
 /** What is kept of a payment, and how. */
+import type { ExpressionBuilder } from 'kysely';
 import type { Reader, Transaction } from '../db/database.js';
+import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate } from '../db/locks.js';
-import type { LogEntryTable, Mode, PaymentTable, ReceiptTable } from '../db/schema.js';
+import { prepared } from '../db/prepared.js';
+import type { LogEntryTable, Mode, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
 
 export type PaymentRow = PaymentTable;
 export type NewLogEntry = Pick<LogEntryTable, 'type' | 'event'>;
+
+const receiptColumns = [
+  'receipts.id',
+  'receipts.payment_id',
+  'receipts.merchant_id',
+  'receipts.address',
+  'receipts.network',
+  'receipts.currency',
+  'receipts.tx_hash',
+  'receipts.output_index',
+  'receipts.amount',
+  'receipts.senders',
+  'receipts.first_seen_at',
+  'receipts.block_height',
+  'receipts.block_hash',
+  'receipts.status',
+  'receipts.confirmed_at',
+  'receipts.reversals',
+  'receipts.is_credited',
+  'receipts.naira_value',
+  'receipts.dollar_value',
+  'receipts.base_value',
+] as const satisfies `receipts.${keyof ReceiptTable}`[];
 
 /** @returns false when the merchant has a payment of this reference in this mode */
 export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
@@ -22,14 +48,68 @@ export interface Scope {
   readonly mode: Mode;
 }
 
-export function findPayment(reader: Reader, scope: Scope, id: string): Promise<PaymentRow | undefined> {
+export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event'>;
+
+/** A payment with all that is shown of it. */
+export interface StoredRecord extends PaymentRow {
+  /** Oldest first. */
+  readonly log: LogRow[];
+  /** On their chain or waiting to be; lost ones are not facts any more. */
+  readonly receipts: ReceiptTable[];
+  /** Up to which block its network was scanned. */
+  readonly scanned_height: number | null;
+}
+
+function selectRecords(reader: Reader) {
   return reader
     .selectFrom('payments')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .executeTakeFirst();
+    .selectAll('payments')
+    .select((e) => [
+      jsonRows(
+        reader,
+        e
+          .selectFrom('log_entries')
+          .select(['time', 'type', 'event'])
+          .whereRef('log_entries.payment_id', '=', 'payments.id')
+          .orderBy('log_entries.id'),
+      ).as('log'),
+      jsonRows(
+        reader,
+        e
+          .selectFrom('receipts')
+          .select(receiptColumns)
+          .whereRef('receipts.payment_id', '=', 'payments.id')
+          .where('receipts.status', 'in', ['seen', 'confirmed'])
+          .orderBy('receipts.first_seen_at')
+          .orderBy('receipts.id'),
+      ).as('receipts'),
+      e
+        .selectFrom('chain_cursors')
+        .select('chain_cursors.height')
+        .whereRef('chain_cursors.network', '=', 'payments.network')
+        .as('scanned_height'),
+    ]);
+}
+
+function readRecord(row: StoredRecord): StoredRecord {
+  return { ...row, log: readRows(row.log), receipts: readRows(row.receipts) };
+}
+
+const findRecords = prepared((reader, id: string, merchantId: string, mode: string) =>
+  selectRecords(reader)
+    .where('payments.id', '=', id)
+    .where('payments.merchant_id', '=', merchantId)
+    // The argument is a mode; queries are prepared with values of any text.
+    .where('payments.mode', '=', mode as Mode),
+);
+
+export async function findRecord(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<StoredRecord | undefined> {
+  const [row] = await findRecords(reader, id, scope.merchantId, scope.mode);
+  return row && readRecord(row);
 }
 
 /** Whose payment it is, for pages that are opened by its id alone. */
@@ -87,24 +167,12 @@ export async function appendLog(
     .execute();
 }
 
-export type LogRow = Pick<LogEntryTable, 'payment_id' | 'time' | 'type' | 'event'>;
-
-export function readLogs(reader: Reader, paymentIds: readonly string[]): Promise<LogRow[]> {
-  const query = reader.selectFrom('log_entries').select(['payment_id', 'time', 'type', 'event']);
-  const [only] = paymentIds;
-  const filtered =
-    paymentIds.length === 1 && only !== undefined
-      ? query.where('payment_id', '=', only)
-      : query.where('payment_id', 'in', [...paymentIds]);
-  return filtered.orderBy('id').execute();
-}
-
 /** Receipts that are on their chain or waiting to be; lost ones are not facts any more. */
-export function readReceipts(reader: Reader, paymentIds: readonly string[]): Promise<ReceiptTable[]> {
+export function readReceipts(reader: Reader, paymentId: string): Promise<ReceiptTable[]> {
   return reader
     .selectFrom('receipts')
     .selectAll()
-    .where('payment_id', 'in', [...paymentIds])
+    .where('payment_id', '=', paymentId)
     .where('status', 'in', ['seen', 'confirmed'])
     .orderBy('first_seen_at')
     .orderBy('id')
@@ -120,28 +188,31 @@ export interface PageRequest {
   readonly to?: number | undefined;
 }
 
-export async function listPayments(
+export async function listRecords(
   reader: Reader,
   scope: Scope,
   { page, skip, from, to }: PageRequest,
-): Promise<{ rows: PaymentRow[]; total: number }> {
-  let query = reader
+): Promise<{ records: StoredRecord[]; total: number }> {
+  const isListed = (e: ExpressionBuilder<Schema, 'payments'>) =>
+    e.and([
+      e('payments.merchant_id', '=', scope.merchantId),
+      e('payments.mode', '=', scope.mode),
+      ...(from === undefined ? [] : [e('payments.created_at', '>=', from)]),
+      ...(to === undefined ? [] : [e('payments.created_at', '<=', to)]),
+    ]);
+  const { total } = await reader
     .selectFrom('payments')
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode);
-  if (from !== undefined) query = query.where('created_at', '>=', from);
-  if (to !== undefined) query = query.where('created_at', '<=', to);
-  const { total } = await query
     .select((e) => e.fn.countAll<number | string>().as('total'))
+    .where(isListed)
     .executeTakeFirstOrThrow();
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+  const rows = await selectRecords(reader)
+    .where(isListed)
+    .orderBy('payments.created_at', 'desc')
+    .orderBy('payments.id', 'desc')
     .limit(skip)
     .offset((page - 1) * skip)
     .execute();
-  return { rows, total: Number(total) };
+  return { records: rows.map(readRecord), total: Number(total) };
 }
 
 /**
@@ -154,7 +225,13 @@ export async function findOverdue(reader: Reader, mode: Mode, now: number, limit
     .leftJoin('chain_cursors', 'chain_cursors.network', 'payments.network')
     .select('payments.id')
     .where('payments.mode', '=', mode)
-    .where('payments.state', 'in', ['created', 'currency_set', 'awaiting_funds', 'partially_paid', 'confirming'])
+    .where('payments.state', 'in', [
+      'created',
+      'currency_set',
+      'awaiting_funds',
+      'partially_paid',
+      'confirming',
+    ])
     .where('payments.expires_at', '<=', now)
     .where((e) =>
       e.or([
@@ -179,13 +256,12 @@ export async function findOverdue(reader: Reader, mode: Mode, now: number, limit
   return rows.map((row) => row.id);
 }
 
-/** Where the scans of networks stand: the height that was read, and up to what time. */
-export async function readCursors(reader: Reader): Promise<Map<string, Cursor>> {
-  const rows = await reader.selectFrom('chain_cursors').select(['network', 'height', 'synced_at']).execute();
-  return new Map(rows.map((row) => [row.network, { height: row.height, syncedAt: row.synced_at }]));
-}
-
-export interface Cursor {
-  readonly height: number;
-  readonly syncedAt: number;
+/** Up to what time of its mode's clock a network was read; undefined where it never was. */
+export async function readSyncedAt(reader: Reader, network: string): Promise<number | undefined> {
+  const cursor = await reader
+    .selectFrom('chain_cursors')
+    .select('synced_at')
+    .where('network', '=', network)
+    .executeTakeFirst();
+  return cursor?.synced_at;
 }

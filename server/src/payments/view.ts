@@ -5,23 +5,16 @@ import { isoTime } from '../clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
 import { counts, statusOf } from './assess.js';
 import { toMoney, toNumber } from './numbers.js';
-import type { LogRow, PaymentRow } from './store.js';
+import { feeOf } from './quote.js';
+import type { LogRow, StoredRecord } from './store.js';
 
-/** Everything that a view shows of one payment. */
-export interface PaymentRecord {
-  readonly row: PaymentRow;
-  readonly log: readonly LogRow[];
-  readonly receipts: readonly ReceiptTable[];
-  /** Of the payment's network, or undefined where it does not matter or was not scanned yet. */
-  readonly scannedHeight: number | undefined;
-  /** What can be chosen, until the currency is locked. */
-  readonly options: readonly CurrencyOption[] | undefined;
-}
-
+/** @param options what can be chosen, until the currency is locked */
 export function viewPayment(
-  { row, log, receipts, scannedHeight, options }: PaymentRecord,
+  row: StoredRecord,
+  options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
 ): Payment {
+  const { receipts } = row;
   const base = currencies.known(row.base_currency);
   const counting = receipts.filter((receipt) => counts(row, receipt));
   const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
@@ -32,7 +25,7 @@ export function viewPayment(
     description: row.description,
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
-    ...viewAmounts(row, counting, scannedHeight, currencies),
+    ...viewAmounts(row, counting, currencies),
     nairaValue: toMoney(sum(confirmed.map((receipt) => receipt.naira_value))),
     dollarValue: toMoney(sum(confirmed.map((receipt) => receipt.dollar_value))),
     baseAmount: toNumber(BigInt(row.base_amount), base),
@@ -55,13 +48,13 @@ export function viewPayment(
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
       }),
     addressSentFrom: [...new Set(receipts.flatMap((receipt) => readSenders(receipt.senders)))],
-    transactionTimeLog: log.map(viewLogEntry),
+    transactionTimeLog: row.log.map(viewLogEntry),
     isCurrencyLocked: row.locked_at !== null,
     createdAt: isoTime(row.created_at),
   };
 }
 
-export function viewLogEntry({ time, type, event }: Pick<LogRow, 'time' | 'type' | 'event'>) {
+export function viewLogEntry({ time, type, event }: LogRow) {
   return { time: isoTime(time), type, event };
 }
 
@@ -77,9 +70,8 @@ export function viewBranding(merchant: MerchantTable): NonNullable<Payment['bran
 }
 
 function viewAmounts(
-  row: PaymentRow,
+  row: StoredRecord,
   counting: readonly ReceiptTable[],
-  scannedHeight: number | undefined,
   currencies: Currencies,
 ): Partial<Payment> {
   if (row.currency === null || row.network === null) {
@@ -98,24 +90,28 @@ function viewAmounts(
     currencyNetwork: row.network,
     ...(network && { networkName: network.name, confirmationsRequired: network.confirmations }),
     amount: toNumber(amount, currency),
-    fee: toNumber(BigInt(row.fee ?? '0'), currency),
+    // The quoted fee until it is paid; then what was charged, which rises with what came beyond the amount.
+    fee: toNumber(
+      statusOf(row.state) === 'success' ? feeOf(received, row.fee_basis_points) : BigInt(row.fee ?? '0'),
+      currency,
+    ),
     amountReceived: toNumber(received, currency),
     amountSeen: toNumber(seen, currency),
     // From what is shown, so that the three numbers add up for the payer.
     amountDue: toNumber(seen >= amount ? 0n : amount - seen, currency),
-    confirmations: youngestConfirmations(counting, scannedHeight, network?.confirmations ?? 0),
+    confirmations: youngestConfirmations(counting, row.scanned_height, network?.confirmations ?? 0),
   };
 }
 
 /** Confirmations of the receipt that has the fewest, capped at what is needed. */
 function youngestConfirmations(
   receipts: readonly ReceiptTable[],
-  scannedHeight: number | undefined,
+  scannedHeight: number | null,
   needed: number,
 ): number {
   const each = receipts.map(({ status, block_height: height }) => {
     if (status === 'confirmed') return needed;
-    return height === null || scannedHeight === undefined ? 0 : Math.max(0, scannedHeight - height + 1);
+    return height === null || scannedHeight === null ? 0 : Math.max(0, scannedHeight - height + 1);
   });
   return each.length === 0 ? 0 : Math.min(needed, ...each);
 }

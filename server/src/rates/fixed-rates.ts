@@ -11,7 +11,11 @@ export const shippedRatesFile = fileURLToPath(new URL('../../data/rates.json', i
 
 const price = z
   .string()
-  .check(z.refine((value) => (parseDecimal(value) ?? '0') !== '0', { error: 'Must be a decimal above 0, as text' }));
+  .check(
+    z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
+      error: 'Must be a decimal above 0, as text',
+    }),
+  );
 
 const ratesFile = z.object({
   source: z.string(),

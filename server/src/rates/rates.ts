@@ -31,8 +31,7 @@ export function convert(
   to: Denomination,
   rounding: 'up' | 'down' | 'nearest',
 ): bigint {
-  const numerator =
-    units * from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals);
+  const numerator = units * from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals);
   const denominator = from.rate.denominator * to.rate.numerator * 10n ** BigInt(from.decimals);
   switch (rounding) {
     case 'up':

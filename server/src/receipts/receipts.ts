@@ -53,7 +53,11 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
     ).toString();
   }
 
-  function newReceipt({ transfer, block, address }: Arrival, network: string, payment: PaymentToPay): ReceiptTable {
+  function newReceipt(
+    { transfer, block, address }: Arrival,
+    network: string,
+    payment: PaymentToPay,
+  ): ReceiptTable {
     const now = clock.now(payment.mode);
     return {
       id: newId(),
@@ -162,7 +166,9 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
         return payment;
       };
 
-      const receipts = new Map(known.map((receipt) => [keyOf(receipt.tx_hash, receipt.output_index), receipt]));
+      const receipts = new Map(
+        known.map((receipt) => [keyOf(receipt.tx_hash, receipt.output_index), receipt]),
+      );
       for (const [key, arrival] of arrivals) {
         const payment = paymentOf(arrival.address.payment_id);
         const receipt = receipts.get(key);

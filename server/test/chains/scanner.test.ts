@@ -214,30 +214,38 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('A transfer that was mined and dropped while what waits was not read is reported as gone', async () => {
+  it('What waits is handed over after a scan that could not tell, even when it is as it was before', async () => {
     const chain = stage.chain('tron');
-    const moves: (() => Promise<void>)[] = [];
-    const moving: Chain = {
-      network: 'tron',
-      head: () => chain.head(signal),
-      block: (height) => chain.block(height, signal),
-      async pending() {
-        const pending = await chain.pending(signal);
-        await moves.shift()?.();
-        return pending;
+    let isPendingRead = false;
+    let seemsToMove = false;
+    const flickering: Chain = {
+      ...chain,
+      async head() {
+        const head = await chain.head(signal);
+        if (!seemsToMove || !isPendingRead) return head;
+        seemsToMove = false;
+        return { ...head, hash: 'of another node' };
+      },
+      pending() {
+        isPendingRead = true;
+        return chain.pending(signal);
       },
     };
-    const { scanner } = scan(stage, { chains: [moving] });
+    const { scanner } = scan(stage, { chains: [flickering] });
+    await stage.mine('tron');
     await scanner.scanNow('tron');
     await stage.send('tron', 'USDT');
     await stage.mine('tron');
-    // Both scans find that the chain moved, so neither hands over what waits; the third one must.
-    moves.push(
-      () => stage.reorg('tron', 1, false),
-      () => stage.mine('tron'),
-    );
     await scanner.scanNow('tron');
-    expect(stage.sink.batches.slice(-2).map(({ pending }) => pending)).toEqual([undefined, []]);
+    await stage.reorg('tron', 1, false);
+    isPendingRead = false;
+    seemsToMove = true;
+    await scanner.scanNow('tron');
+    // Only the second one tells the sink that the transfer is gone.
+    expect(stage.sink.batches.slice(-2)).toMatchObject([
+      { orphanedAbove: 1, pending: undefined },
+      { orphanedAbove: undefined, blocks: [], pending: [] },
+    ]);
     await expectFollowed();
   });
 
@@ -447,6 +455,36 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
     stages[1].clock.time += 10_000;
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
     expect(await holder()).not.toBe(first);
+  });
+
+  it('One whose node fails lets another one scan', async () => {
+    const chain = stages[0].chain('tron');
+    let isDown = false;
+    const failing: Chain = {
+      ...chain,
+      head: () => (isDown ? Promise.reject(new Error('The node is down')) : chain.head(signal)),
+    };
+    const { scanner } = scannerOn(stages[0], { chains: [failing] });
+    await scanner.scanNow('tron');
+    const first = await holder();
+    scanners[1].scanner.start();
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    isDown = true;
+    await expect(scanner.scanNow('tron')).rejects.toThrow('The node is down');
+    await stages[1].mine('tron');
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    expect(await holder()).not.toBe(first);
+    await scanner.stop();
+  });
+
+  it('One that scans again hands over what waits, even when it is as it last saw it', async () => {
+    await scanners[0].scanner.scanNow('tron');
+    const txHash = await stages[1].send('tron', 'USDT');
+    await scanners[1].scanner.scanNow('tron');
+    expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([txHash]);
+    await stages[1].database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
+    await scanners[0].scanner.scanNow('tron');
+    expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([]);
   });
 
   it('What one has read is not written once another has scanned in between', async () => {

@@ -66,10 +66,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
   const logged: string[] = [];
   const stopping = new AbortController();
   const app = express();
-  app.use((_request, response, next) => {
-    startReply(response);
-    next();
-  });
+  app.use(startReply);
   app.use(
     '/v1',
     mount(table, handlers, {

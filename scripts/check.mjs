@@ -1,0 +1,79 @@
+/** `npm run check`: everything that is held against a change; goes on after a failed step, so that one run shows all. */
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { argv, env } from 'node:process';
+
+const help = `Checks the whole repository.
+
+  npm run check                   every step, tests included
+  npm run check -- --no-tests     all but the tests
+  npm run check -- --help         this text`;
+
+const root = resolve(import.meta.dirname, '..');
+const manifestFolder = 'node_modules/.cache/manifest';
+const withoutTests = argv.includes('--no-tests');
+
+/** Name → command, and what to do about a failure. @type {[name: string, command: string, remedy?: string][]} */
+const steps = [
+  ['format', 'prettier --check . --log-level warn', 'npm run format'],
+  ['lint', 'npm run lint --silent'],
+  ['types', 'tsc -b'],
+  ['import rules', 'depcruise src server/src server/test test demo bench scripts'],
+  ['unused code', 'knip --no-progress'],
+  ['build', 'npm run build --silent'],
+  ['package of the widget', 'publint --strict'],
+  ['package of the server', 'publint --strict server'],
+  ['types in the package', 'attw --pack . --profile esm-only --no-emoji'],
+  ['size budgets', 'size-limit'],
+  ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
+  ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),
+];
+
+/** After a step's command succeeded. @type {Record<string, () => Promise<boolean>>} */
+const comparisons = {
+  'element manifest': async () => {
+    const read = (/** @type {string} */ folder) =>
+      readFile(join(root, folder, 'custom-elements.json'), 'utf8');
+    return (await read('.')) === (await read(manifestFolder));
+  },
+};
+
+/** @param {string} command @param {boolean} isShown while it runs, or only after it failed */
+function run(command, isShown) {
+  const [program = '', ...args] = command.split(' ');
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
+      env: { ...env, PATH: `${join(root, 'node_modules/.bin')}:${env.PATH ?? ''}` },
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code !== 0) process.stdout.write(output);
+      resolve(code === 0);
+    });
+  });
+}
+
+async function main() {
+  let failed = 0;
+  for (const [name, command, remedy] of steps) {
+    const started = Date.now();
+    const isOk = (await run(command, name === 'tests')) && (await (comparisons[name]?.() ?? true));
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    if (!isOk) failed += 1;
+    const advice = !isOk && remedy ? `; ${remedy} mends it` : '';
+    console.log(`${isOk ? 'ok    ' : 'failed'} ${name} (${seconds} s)${advice}`);
+  }
+  console.log(`\n${steps.length - failed} passed, ${failed} failed`);
+  return failed > 0 ? 1 : 0;
+}
+
+const unknown = argv.slice(2).filter((argument) => argument !== '--no-tests');
+if (unknown.length > 0) {
+  console.log(help);
+  process.exitCode = unknown.includes('--help') ? 0 : 1;
+} else process.exitCode = await main();

@@ -1,0 +1,19 @@
+/** Rows of a subquery as one JSON value, so that a record and what belongs to it come in one query. */
+import type { Expression, RawBuilder, Simplify } from 'kysely';
+import { jsonArrayFrom as jsonArrayOnPostgres } from 'kysely/helpers/postgres';
+import { jsonArrayFrom as jsonArrayOnSqlite } from 'kysely/helpers/sqlite';
+import type { Reader } from './database.js';
+import { engineOf } from './prepared.js';
+
+type Rows<T> = Parameters<typeof jsonArrayOnSqlite<T>>[0];
+
+/** The rows of a subquery, to be read with `readRows`. */
+export function jsonRows<T>(reader: Reader, rows: Rows<T>): RawBuilder<Simplify<T>[]> {
+  const jsonArray = engineOf(reader) === 'postgres' ? jsonArrayOnPostgres : jsonArrayOnSqlite;
+  return (jsonArray as (expression: Expression<T>) => RawBuilder<Simplify<T>[]>)(rows);
+}
+
+/** SQLite hands JSON over as text, PostgreSQL's driver parses it. */
+export function readRows<T>(value: T[]): T[] {
+  return typeof value === 'string' ? (JSON.parse(value) as T[]) : value;
+}
