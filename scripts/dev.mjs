@@ -18,7 +18,7 @@ await new Promise((resolve) => start(tsc, ['-b', 'src', 'server']).once('close',
 const children = [
   start(tsc, ['-b', '--watch', '--preserveWatchOutput', 'src', 'server']),
   start(execPath, ['--watch', '--watch-preserve-output', 'server/dist/main.js'], { PUBLIC_URL: pages }),
-  start(vite, []),
+  start(vite, [], { API_URL: `http://127.0.0.1:${env.PORT || 8080}` }),
 ];
 console.log(`\nThe demo shop is at ${pages}/ (Ctrl-C ends it)\n`);
 

@@ -41,9 +41,15 @@ export async function place(attributes: Attributes): Promise<CryptoCheckout> {
   return element;
 }
 
+/** Patient, since modules are loaded on demand from a busy machine. */
+export function until(condition: () => boolean, message?: string): Promise<void> {
+  return waitUntil(condition, message, { timeout: 10_000 });
+}
+
 export async function reach(element: CryptoCheckout, status: CheckoutStatus): Promise<void> {
   await waitUntil(
-    () => element.getAttribute('status') === status,
+    // A clone is born with the attribute of its original.
+    () => element.status === status && element.getAttribute('status') === status,
     `reaches ${status}, not ${element.getAttribute('status')}`,
     { timeout: 15_000 },
   );
@@ -51,6 +57,11 @@ export async function reach(element: CryptoCheckout, status: CheckoutStatus): Pr
 
 export function find(element: CryptoCheckout, part: string): HTMLElement | null {
   return element.shadowRoot?.querySelector<HTMLElement>(`[part='${part}']`) ?? null;
+}
+
+/** A failed comparison would print the whole element, which takes the browser down. */
+export function has(element: CryptoCheckout, part: string): boolean {
+  return find(element, part) !== null;
 }
 
 export function part(element: CryptoCheckout, name: string): HTMLElement {
@@ -85,7 +96,7 @@ export async function payUpToAddress(
   pick(element, currency);
   await element.updateComplete;
   press(element);
-  await waitUntil(() => element.status !== 'choosing-currency');
+  await until(() => element.status !== 'choosing-currency');
   if (element.status === 'choosing-network') {
     await element.updateComplete;
     pick(element, network);

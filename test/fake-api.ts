@@ -83,7 +83,8 @@ export class FakeApi {
         return success({ payment: this.payment, url: 'https://pay.example/pay/x' });
       case 'set': {
         const [network = '', currency = ''] = path.split('/').reverse();
-        this.payment = quoted({ currency, currencyNetwork: network });
+        const { currencyOptions = [] } = this.payment;
+        this.payment = quoted({ currency, currencyNetwork: network, currencyOptions });
         break;
       }
       case 'lock':

@@ -1,6 +1,18 @@
 /** What the checkout lives through: lost connections, refusals, nonsense, and being moved about the page. */
 import { aTimeout, expect, waitUntil } from '@open-wc/testing';
-import { create, find, listen, order, part, payUpToAddress, place, press, reach, textOf } from './element.js';
+import {
+  create,
+  has,
+  listen,
+  order,
+  part,
+  payUpToAddress,
+  place,
+  press,
+  reach,
+  textOf,
+  until,
+} from './element.js';
 import { failure, FakeApi, held, success } from './fake-api.js';
 import { created, inState, locked, quoted } from './records.js';
 
@@ -99,14 +111,14 @@ describe('a step that is refused', () => {
     const element = await place(resuming);
     await reach(element, 'quoted');
     press(element);
-    await waitUntil(() => find(element, 'error') !== null);
+    await until(() => has(element, 'error'));
     expect(textOf(element, 'error')).to.contain('busy');
     expect(element.status).to.equal('quoted');
     delete api.answers.lock;
     await aTimeout(0);
     press(element);
     await reach(element, 'awaiting-funds');
-    expect(find(element, 'error')).to.equal(null);
+    expect(has(element, 'error')).to.equal(false);
   });
 
   it('because another tab went on shows where the payment is', async () => {
@@ -133,11 +145,11 @@ describe('polling', () => {
     await element.updateComplete;
     expect(textOf(element, 'connection')).to.equal('Reconnecting…');
     expect(element.status).to.equal('awaiting-funds');
-    expect(find(element, 'address')).not.to.equal(null);
+    expect(has(element, 'address')).to.equal(true);
     delete api.answers.verify;
     const before = api.of('verify').length;
     window.dispatchEvent(new Event('online'));
-    await waitUntil(() => textOf(element, 'connection') === '');
+    await until(() => textOf(element, 'connection') === '');
     expect(api.of('verify').length).to.equal(before + 1);
   });
 
@@ -180,7 +192,7 @@ describe('polling', () => {
     delete api.answers.verify;
     await element.refresh();
     await element.updateComplete;
-    expect(find(element, 'error')).to.equal(null);
+    expect(has(element, 'error')).to.equal(false);
   });
 
   it('ignores a record from before the lock that was overtaken on its way', async () => {
@@ -237,11 +249,11 @@ describe('on the page', () => {
     api.answers.create = answer;
     const element = await place(order);
     press(element);
-    await waitUntil(() => api.of('create').length === 1);
+    await until(() => api.of('create').length === 1);
     const home = element.parentElement;
     element.remove();
     home?.append(element);
-    await waitUntil(() => api.of('create').length === 2);
+    await until(() => api.of('create').length === 2);
     release();
     await reach(element, 'choosing-currency');
     expect(api.of('create')[0]?.signal?.aborted).to.equal(true);
@@ -255,7 +267,7 @@ describe('on the page', () => {
     await reach(rendered, 'awaiting-funds');
     const clone = first.cloneNode(true) as typeof first;
     first.replaceWith(clone);
-    await waitUntil(() => clone.payment !== undefined);
+    await until(() => clone.payment !== undefined);
     expect(clone.payment?.id).to.equal(first.payment?.id);
     expect(api.of('create')).to.have.length(1);
   });
@@ -264,7 +276,7 @@ describe('on the page', () => {
     api.answers.create = held(() => success({ payment: api.payment, url: '' })).answer;
     const element = await place(order);
     press(element);
-    await waitUntil(() => api.of('create').length === 1);
+    await until(() => api.of('create').length === 1);
     element.remove();
     delete api.answers.create;
     const reloaded = await place(order);
@@ -286,7 +298,7 @@ describe('on the page', () => {
     await payUpToAddress(await place(order));
     api.payment = created();
     const changed = await place({ ...order, amount: '6000' });
-    await waitUntil(() => api.of('retrieve').length > 1 && changed.status === 'idle');
+    await until(() => api.of('retrieve').length > 1 && changed.status === 'idle');
     press(changed);
     await reach(changed, 'choosing-currency');
     expect(api.of('create').map(({ body }) => body)).to.deep.include({
@@ -303,7 +315,7 @@ describe('on the page', () => {
     first.remove();
     api.answers.retrieve = () => failure(404, 'not_found');
     const element = await place(order);
-    await waitUntil(() => localStorage.length === 0 && element.getAttribute('status') === 'idle');
+    await until(() => localStorage.length === 0 && element.getAttribute('status') === 'idle');
   });
 
   it('works without local storage', async () => {

@@ -9,9 +9,11 @@ import {
   Migrator,
   PostgresDialect,
   PostgresDriver,
+  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
   type DatabaseConnection,
+  type DialectAdapter,
   type Driver,
   type SqliteDialectConfig,
   type Transaction as KyselyTransaction,
@@ -106,8 +108,19 @@ class GuardedSqliteDialect extends SqliteDialect {
     this.#config = config;
   }
 
+  override createAdapter(): DialectAdapter {
+    return new TransactionalSqliteAdapter();
+  }
+
   override createDriver(): Driver {
     return new GuardedSqliteDriver(this.#config);
+  }
+}
+
+/** Migrates in one transaction: of two processes that start at once the second waits, and a killed one leaves nothing half made. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
   }
 }
 

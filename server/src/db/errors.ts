@@ -11,8 +11,11 @@ export function isUniqueViolation(error: unknown): boolean {
   );
 }
 
-/** PostgreSQL: connection exceptions (class 08), too many connections or no space (53), shutting down or starting (57P). */
-const postgresUnavailable = /^(08|53|57P)/;
+/**
+ * PostgreSQL: connection exceptions (class 08), not let in (28), database gone (3D), too many connections or no
+ * space (53), shutting down or starting (57P).
+ */
+const postgresUnavailable = /^(08|28|3D|53|57P)/;
 /** What `pg` says without a code. */
 const connectionLost =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;

@@ -145,7 +145,10 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   router.use('/demo-api', api);
   router.use(
     express.static(directory, {
-      setHeaders: (response) => response.setHeader('Content-Security-Policy', policy),
+      setHeaders(response) {
+        response.setHeader('Content-Security-Policy', policy);
+        response.setHeader('X-Content-Type-Options', 'nosniff');
+      },
     }),
   );
   router.get('/', (_request, response) => {

@@ -1,0 +1,164 @@
+/** The built server as a process: what it prints, what it refuses to start with, how it ends. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { call } from './support/call.js';
+import { engines } from './support/engines.js';
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+
+let directory: string;
+const children = new Set<ChildProcess>();
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-main-'));
+});
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function run(env: Record<string, string>, script = main, args: readonly string[] = []) {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'], PORT: '0', BLOCK_INTERVAL_MS: '0', LOG_LEVEL: 'error', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const ended = once(child, 'close').then(() => ({ exitCode: child.exitCode, ...output }));
+  return {
+    child,
+    output,
+    ended,
+    /** Where it listens, once it says so. */
+    async url() {
+      await expect
+        .poll(() => output.stdout + (child.exitCode === null ? '' : output.stderr), { timeout: 15_000 })
+        .toMatch(/listens on|\n/);
+      const [, url] = /listens on (http:\S+)\n/.exec(output.stdout) ?? [];
+      if (url === undefined) throw new Error(`It did not start: ${output.stderr}`);
+      return url;
+    },
+  };
+}
+
+async function stop({ child, ended }: ReturnType<typeof run>, signal: NodeJS.Signals = 'SIGTERM') {
+  child.kill(signal);
+  return ended;
+}
+
+describe.each(engines)('On $name, the server', (engine) => {
+  it('prints the keys of its first account once, and ends with 0', async () => {
+    const database = await engine.create();
+    const first = run({ DATABASE_URL: database.url });
+    const url = await first.url();
+    const secretKey = /^ {2}Secret key {2}(sk_test_\S{43})$/m.exec(first.output.stdout)?.[1];
+    expect(first.output.stdout).toMatch(/^ {2}Public key {2}pk_test_\S{43}$/m);
+    expect((await call(url, 'GET', '/v1/currencies', { key: secretKey })).status).toBe(200);
+    expect(await stop(first)).toMatchObject({ exitCode: 0, stderr: '' });
+
+    const second = run({ DATABASE_URL: database.url });
+    const again = await second.url();
+    expect((await call(again, 'GET', '/v1/currencies', { key: secretKey })).status).toBe(200);
+    const { exitCode, stdout } = await stop(second, 'SIGINT');
+    expect([exitCode, stdout]).toEqual([0, `crypto-checkout-server listens on ${again}\n`]);
+    await database.dispose();
+  });
+
+  it('makes one account when two start at once', async () => {
+    const database = await engine.create();
+    const servers = [run({ DATABASE_URL: database.url }), run({ DATABASE_URL: database.url })];
+    await Promise.all(servers.map((server) => server.url()));
+    expect(servers.filter(({ output }) => output.stdout.includes('Secret key'))).toHaveLength(1);
+    const listed = await run({ DATABASE_URL: database.url }, cli, ['merchants', 'list', '--json']).ended;
+    expect(JSON.parse(listed.stdout)).toHaveLength(1);
+    expect(await Promise.all(servers.map((server) => stop(server)))).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
+    await database.dispose();
+  });
+
+  it('takes keys of the command line at once, and revoked ones for 5 s at most', async () => {
+    const database = await engine.create();
+    const server = run({ DATABASE_URL: database.url });
+    const url = await server.url();
+    const command = async (...args: string[]) => {
+      const { exitCode, stdout, stderr } = await run({ DATABASE_URL: database.url }, cli, [...args, '--json']).ended;
+      expect([exitCode, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const { id: merchant } = await command('merchants', 'create', '--name', 'Second Shop');
+    const options = ['--merchant', merchant, '--kind', 'secret', '--mode', 'test'];
+    const { id, key } = await command('keys', 'create', ...options);
+    const status = async () => (await call(url, 'GET', '/v1/transactions', { key })).status;
+    expect(await status()).toBe(200);
+    await command('keys', 'revoke', id);
+    await expect.poll(status, { timeout: 6000, interval: 200 }).toBe(401);
+    await stop(server);
+    await database.dispose();
+  });
+});
+
+describe('The server refuses to start', () => {
+  it('with values that are not allowed, one line for each', async () => {
+    const { exitCode, stdout, stderr } = await run({ PORT: 'x', BOOTSTRAP_SECRET_KEY: 'sk_live_secret' }).ended;
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr.split('\n').filter(Boolean).sort()).toEqual([
+      'BOOTSTRAP_SECRET_KEY: the value given is not allowed; it must be sk_test_ and 43 characters of A-Z a-z 0-9 _ -',
+      'PORT: "x" is not allowed; it must be an integer from 0 to 65535',
+    ]);
+  });
+
+  it('on a port that is in use, and leaves the database alone', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const { exitCode, stderr } = await run({ PORT: String(port) }).ended;
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `HOST, PORT: cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+    ]);
+    expect((await run({}, cli, ['merchants', 'list']).ended).stdout).toBe('There are no accounts\n');
+    taken.close();
+  });
+
+  it.each([
+    ['postgres://ada:hunter2@127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['sqlite:/dev/null/checkout.db', 'EEXIST'],
+  ])('with a database that cannot be opened: %s', async (url, reason) => {
+    const { exitCode, stderr } = await run({ DATABASE_URL: url }).ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL: the database cannot be opened: .*\n$/);
+    expect(stderr).toContain(reason);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('with rates that cannot be read', async () => {
+    const file = join(directory, 'rates.json');
+    await writeFile(file, '{}');
+    const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
+  });
+
+  it('with arguments it does not know', async () => {
+    const { exitCode, stderr } = await run({}, main, ['--port', '80']).ended;
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Unknown argument: --port 80');
+  });
+});
+
+it('--help prints every variable', async () => {
+  const { exitCode, stdout } = await run({}, main, ['--help']).ended;
+  expect(exitCode).toBe(0);
+  for (const name of ['HOST=', 'DATABASE_URL=', 'BOOTSTRAP_SECRET_KEY=', 'RATE_LIMIT_TEST_FACTOR=']) {
+    expect(stdout).toContain(`  ${name}`);
+  }
+});
