@@ -36,7 +36,8 @@ const shortTemplates: Plugin = {
       return { code: rules.replace(/\s*([{};,])\s*/g, '$1'), map: null };
     }
     if (!/\/src\/(crypto-checkout|views\/[\w-]+)\.ts$/.test(id)) return undefined;
-    return { code: code.replace(/>\s*\n\s*/g, '> ').replace(/\s*\n\s*</g, ' <'), map: null };
+    // A tag's end, its beginning, or an attribute: Prettier writes no other code like `name="` or `name=${`.
+    return { code: code.replace(/(?<=>)\s*\n\s*|\s*\n\s*(?=<|\/?>|[@.]?[\w-]+=["$])/g, ' '), map: null };
   },
 };
 

@@ -141,7 +141,18 @@ function countsReporter(file) {
 export default {
   files: 'test/**/*.browser.test.ts',
   nodeResolve: true,
-  browsers: [chromeLauncher({ launchOptions: { executablePath, args } })],
+  browsers: [
+    chromeLauncher({
+      launchOptions: { executablePath, args },
+      // Files run side by side: each has a storage of its own, and is seen, since the widget rests while it is not.
+      async createPage({ browser }) {
+        const page = await (await browser.createBrowserContext()).newPage();
+        const session = await page.createCDPSession();
+        await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+        return page;
+      },
+    }),
+  ],
   concurrency: 2,
   testsFinishTimeout: 300_000,
   testFramework: { config: { timeout: 20_000 } },

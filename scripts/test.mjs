@@ -20,7 +20,7 @@ const help = `Builds the project and runs its tests.
 A browser and a PostgreSQL are found or installed; CHROME_PATH and TEST_DATABASE_URL name others.
 What cannot be had is skipped and named; with CI=true it is a failure.`;
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ passed: number, failed: number, skipped: number, missing?: string }} Counts `missing`: what was skipped, and why */
 
 const root = resolve(import.meta.dirname, '..');
 const isCI = env.CI === 'true';
@@ -101,12 +101,18 @@ async function runTests(runner, files) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
   const report = join(directory, 'report.json');
   try {
-    const code = await run(runner.program, runner.args(report, files), { TEST_COUNTS: report });
+    const missing = join(directory, 'missing');
+    const more = { TEST_COUNTS: report, TEST_MISSING: missing };
+    const code = await run(runner.program, runner.args(report, files), more);
     if (!existsSync(report)) {
       console.error(`The ${runner.name} tests left no report.`);
       return { passed: 0, failed: 1, skipped: 0 };
     }
     const counts = runner.count(await readFile(report, 'utf8'));
+    if (existsSync(missing)) {
+      counts.skipped += 1;
+      counts.missing = await readFile(missing, 'utf8');
+    }
     if (counts.passed + counts.failed === 0) console.error(`No ${runner.name} test was executed.`);
     else if (code === 0 || counts.failed > 0) return counts;
     return { ...counts, failed: counts.failed + 1 };
@@ -179,11 +185,9 @@ async function main(filters) {
     console.log(`\n${runner.name} tests`);
     const counts = await runTests(runner, files.get(runner.name) ?? []);
     const seconds = Math.round((Date.now() - started) / 1000);
-    add(
-      runner.name,
-      counts,
-      `: ${counts.passed} of ${counts.passed + counts.failed + counts.skipped} in ${seconds} s`,
-    );
+    const all = counts.passed + counts.failed + counts.skipped;
+    const missing = counts.missing ? `. ${counts.missing}` : '';
+    add(runner.name, counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`);
   }
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   if (isCI && skipped) lines.push('failed: with CI=true no test may be skipped');

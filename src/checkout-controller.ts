@@ -281,9 +281,10 @@ export class CheckoutController implements ReactiveController {
 
   /** Asks again and again, until the state calls for something else. */
   async #follow(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    for (;;) {
       await this.#pacer.rest(performance.now() - this.#changedAt, signal);
-      if (!signal.aborted && this.#pacer.mayAsk) await this.refresh();
+      if (signal.aborted) return;
+      if (this.#pacer.mayAsk) await this.refresh();
     }
   }
 
@@ -326,10 +327,11 @@ export class CheckoutController implements ReactiveController {
         ? error
         : new CheckoutError('The checkout could not go on', {
             code: 'unexpected',
-            remedy: 'See the cause; if the attributes are right, report it as a bug.',
+            remedy: 'See the cause.',
             cause: error,
           });
     // The payer reads what to do in the view; the developer reads why here.
+    // eslint-disable-next-line no-console -- the one place for it
     console.error(`<crypto-checkout> ${problem.code}: ${problem.message}. ${problem.remedy}`, problem);
     this.dispatch({ type: 'failed', problem });
   }

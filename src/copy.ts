@@ -19,6 +19,7 @@ function copyBySelection(text: string, root: ShadowRoot): boolean {
   root.append(field);
   try {
     field.select();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- all there is without a permission for the clipboard
     return document.execCommand('copy');
   } catch {
     return false;

@@ -53,7 +53,8 @@ export const styles = css`
     margin: 0;
   }
   button,
-  input {
+  input,
+  .second {
     font: inherit;
     color: inherit;
     min-height: 44px;
@@ -82,9 +83,9 @@ export const styles = css`
     box-shadow: 0 8px 24px -8px #1018281f;
     overflow-wrap: anywhere;
   }
-  /* Live regions must stay to be heard: an empty one takes back the gap it makes. */
+  /* Live regions must stay to be heard: an empty one makes no gap. */
   .card > p:empty {
-    margin-top: calc(var(--_space) * -2);
+    position: absolute;
   }
   .header,
   .title,
@@ -172,7 +173,7 @@ export const styles = css`
     display: flex;
     flex-wrap: wrap;
     justify-content: space-between;
-    margin-block: calc(var(--_space) * -1);
+    margin: calc(var(--_space) * -1);
   }
   .quiet-button {
     padding: 0 8px;
@@ -374,9 +375,6 @@ export const styles = css`
   .second {
     display: grid;
     place-content: center;
-    min-height: 48px;
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
     color: var(--_accent);
     font-weight: 600;
     text-decoration: none;

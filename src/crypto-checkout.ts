@@ -363,7 +363,7 @@ export class CryptoCheckout extends LitElement {
     if (!merchant && !txRef && !hasTotal) return nothing;
     return html`<header part="header" class="header">
       ${
-        branding && /^https:/.test(branding.logo)
+        branding?.logo.startsWith('https:')
           ? html`<img
               part="logo"
               src=${branding.logo}

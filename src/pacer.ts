@@ -67,6 +67,7 @@ export class Pacer {
         resolve();
       };
       const timer = setTimeout(() => document.hidden || end(), delayMs);
+      if (signal.aborted) end();
       signal.addEventListener('abort', end);
       this.#sleepers.add(end);
     });

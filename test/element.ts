@@ -1,7 +1,6 @@
 /** Puts `<crypto-checkout>` on the page and finds its parts, as a page's own script or a payer would. */
 import { fixture, html, waitUntil } from '@open-wc/testing';
-import '../src/index.js';
-import type { CheckoutStatus, CryptoCheckout } from '../src/index.js';
+import { CryptoCheckout, type CheckoutStatus } from '../src/index.js';
 
 export const eventTypes = [
   'checkout-ready',
@@ -30,6 +29,13 @@ export function create(attributes: Attributes): CryptoCheckout {
   const element = document.createElement('crypto-checkout');
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   return element;
+}
+
+/** As a framework does that renders the same markup again. */
+export function copyOf(element: CryptoCheckout): CryptoCheckout {
+  const copy = element.cloneNode(true);
+  if (!(copy instanceof CryptoCheckout)) throw new Error('The copy is another element');
+  return copy;
 }
 
 /** On the page until the test ends. */
@@ -72,7 +78,7 @@ export function part(element: CryptoCheckout, name: string): HTMLElement {
 
 /** The text as it is read: without the line breaks and indentation of its markup. */
 export function textOf(element: CryptoCheckout, name: string): string {
-  return (part(element, name).textContent ?? '').replace(/\s+/g, ' ').trim();
+  return part(element, name).textContent.replace(/\s+/g, ' ').trim();
 }
 
 export function press(element: CryptoCheckout, name = 'action'): void {

@@ -4,7 +4,7 @@ import { created, inState, locked, quoted } from './records.js';
 
 export type Call = 'create' | 'retrieve' | 'set' | 'lock' | 'cancel' | 'verify';
 
-export interface Request {
+export interface ApiRequest {
   readonly call: Call;
   readonly path: string;
   readonly headers: Headers;
@@ -12,7 +12,7 @@ export interface Request {
   readonly signal: AbortSignal | undefined;
 }
 
-type Answer = (request: Request) => Response | Promise<Response>;
+type Answer = (request: ApiRequest) => Response | Promise<Response>;
 
 const paths: readonly [Call, RegExp][] = [
   ['create', /\/payments\/checkout$/],
@@ -35,7 +35,7 @@ export function failure(status: number, code: string, headers: HeadersInit = {})
 export class FakeApi {
   /** The record as the server has it. */
   payment: Payment = created();
-  readonly requests: Request[] = [];
+  readonly requests: ApiRequest[] = [];
   /** What to answer instead, by call. */
   readonly answers: Partial<Record<Call, Answer>> = {};
   readonly #fetch = window.fetch;
@@ -43,7 +43,7 @@ export class FakeApi {
   /** Takes the place of `fetch` for the API's paths. */
   install(): this {
     window.fetch = (input, init) => {
-      const path = new URL(String(input), location.href).pathname;
+      const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
       const call = paths.find(([, pattern]) => path.startsWith('/v1/') && pattern.test(path))?.[0];
       return call ? this.#answer(call, path, init) : this.#fetch.call(window, input, init);
     };
@@ -54,13 +54,13 @@ export class FakeApi {
     window.fetch = this.#fetch;
   }
 
-  of(call: Call): Request[] {
+  of(call: Call): ApiRequest[] {
     return this.requests.filter((request) => request.call === call);
   }
 
   async #answer(call: Call, path: string, init: RequestInit = {}): Promise<Response> {
     const { headers, body, signal } = init;
-    const request: Request = {
+    const request: ApiRequest = {
       call,
       path,
       headers: new Headers(headers),
@@ -72,12 +72,12 @@ export class FakeApi {
     if (answer === undefined) return this.#usual(request);
     // A real fetch rejects when its signal aborts, however long the server takes.
     return new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason));
+      signal?.addEventListener('abort', () => reject(new DOMException('The page aborted', 'AbortError')));
       Promise.resolve(answer(request)).then(resolve, reject);
     });
   }
 
-  #usual({ call, path }: Request): Response {
+  #usual({ call, path }: ApiRequest): Response {
     switch (call) {
       case 'create':
         return success({ payment: this.payment, url: 'https://pay.example/pay/x' });

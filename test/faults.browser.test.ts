@@ -1,6 +1,7 @@
 /** What the checkout lives through: lost connections, refusals, nonsense, and being moved about the page. */
 import { aTimeout, expect, waitUntil } from '@open-wc/testing';
 import {
+  copyOf,
   create,
   has,
   listen,
@@ -265,7 +266,7 @@ describe('on the page', () => {
     await payUpToAddress(first);
     const rendered = await place(order);
     await reach(rendered, 'awaiting-funds');
-    const clone = first.cloneNode(true) as typeof first;
+    const clone = copyOf(first);
     first.replaceWith(clone);
     await until(() => clone.payment !== undefined);
     expect(clone.payment?.id).to.equal(first.payment?.id);

@@ -2,7 +2,7 @@
 import { expect } from '@open-wc/testing';
 import * as z from 'zod/mini';
 import type { CryptoCheckout } from '../src/index.js';
-import { listen, part, payUpToAddress, place, press, reach, textOf } from './element.js';
+import { copyOf, listen, part, payUpToAddress, place, press, reach, textOf } from './element.js';
 
 const server = z.object({ publicKey: z.string(), secretKey: z.string() });
 let keys: z.output<typeof server>;
@@ -106,7 +106,7 @@ describe('with the real server', () => {
     const element = await tag();
     await payUpToAddress(element, 'USDT', 'polygon');
     const address = textOf(element, 'address');
-    const reloaded = element.cloneNode(true) as CryptoCheckout;
+    const reloaded = copyOf(element);
     element.replaceWith(reloaded);
     await reach(reloaded, 'awaiting-funds');
     expect(textOf(reloaded, 'address')).to.equal(address);

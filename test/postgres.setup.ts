@@ -1,4 +1,5 @@
 /** Starts one PostgreSQL for the whole run; tests read its address with `inject('postgresUrl')` and make databases of their own in it. */
+import { writeFile } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../scripts/find-postgres.mjs';
 
@@ -16,7 +17,9 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     return postgres.stop;
   }
   if (process.env['CI'] === 'true') throw new Error(`No PostgreSQL could be had: ${postgres.reason}`);
-  console.warn(`\nTHE TESTS ON POSTGRESQL ARE SKIPPED, because none could be had: ${postgres.reason}\n`);
+  const message = `The tests on PostgreSQL are skipped, because none could be had: ${postgres.reason}`;
+  console.warn(`\n${message}\n`);
+  if (process.env['TEST_MISSING']) await writeFile(process.env['TEST_MISSING'], message);
   project.provide('postgresUrl', '');
   return undefined;
 }

@@ -65,7 +65,9 @@ export async function startApp(config: Config, log: Logger, overrides: Overrides
   const listener = await usable(`HOST, PORT: cannot listen on ${host}:${port}`, () => listen(host, port));
   let database: Database | undefined;
   try {
-    const opened = await usable('DATABASE_URL: the database cannot be opened', () => openDatabase(databaseUrl));
+    const opened = await usable('DATABASE_URL: the database cannot be opened', () =>
+      openDatabase(databaseUrl),
+    );
     database = opened;
     return await serve(config, log, listener, opened, overrides);
   } catch (error) {
@@ -127,7 +129,10 @@ async function serve(
   );
   scanner.start();
   jobs.start();
-  log.info({ url: listener.url, database: database.engine, isLimited: config.limits !== undefined }, 'Started');
+  log.info(
+    { url: listener.url, database: database.engine, isLimited: config.limits !== undefined },
+    'Started',
+  );
 
   return {
     url: listener.url,

@@ -6,7 +6,12 @@ import { openDatabase, type Database } from './db/database.js';
 import { newId } from './ids.js';
 import { createKeys, type KeyRecord, type Keys } from './keys/keys.js';
 import { checkLedger } from './ledger/check.js';
-import { createMerchants, type Merchant, type MerchantChange, type Merchants } from './merchants/merchants.js';
+import {
+  createMerchants,
+  type Merchant,
+  type MerchantChange,
+  type Merchants,
+} from './merchants/merchants.js';
 import { Problem } from './problems.js';
 import { reasonOf } from './reason.js';
 
@@ -209,7 +214,8 @@ function explain(args: readonly string[]): Outcome {
   const isAsked = args.includes('--help') || args.includes('-h');
   const isKnown = words.length === 0 || (words.length === 1 && listed.length > 0);
   if (isAsked && isKnown) return done(help);
-  const what = words.length === 0 ? 'A command is missing' : `There is no command "${words.slice(0, 2).join(' ')}"`;
+  const what =
+    words.length === 0 ? 'A command is missing' : `There is no command "${words.slice(0, 2).join(' ')}"`;
   return { exitCode: 2, stdout: '', stderr: `${what}\n\n${help}\n` };
 }
 

@@ -2,7 +2,16 @@
 import { destination, pino, type Logger } from 'pino';
 import type { LogLevel } from './config.js';
 
-const secret = ['authorization', 'key', 'secretKey', 'email', 'fullName', 'phoneNumber', 'customer', 'customerDetails'];
+const secret = [
+  'authorization',
+  'key',
+  'secretKey',
+  'email',
+  'fullName',
+  'phoneNumber',
+  'customer',
+  'customerDetails',
+];
 
 export function createLog(level: LogLevel): Logger {
   const options = {

@@ -67,7 +67,11 @@ describe.each(engines)('The server on $name', (engine) => {
     expect([second.status, second.body]).toEqual([200, first.body]);
     const other = await api('POST', '/v1/payments/checkout', { body: request.body });
     const { id } = first.body.data['payment'] as { id: string };
-    expect([other.status, other.body.data.code, other.body.data['paymentId']]).toEqual([409, 'duplicate_tx_ref', id]);
+    expect([other.status, other.body.data.code, other.body.data['paymentId']]).toEqual([
+      409,
+      'duplicate_tx_ref',
+      id,
+    ]);
   });
 
   it('limits what one address creates with a public key', async () => {
@@ -84,7 +88,9 @@ describe.each(engines)('The server on $name', (engine) => {
     expect(answers.map(({ status }) => status)).toEqual([200, 429]);
     const elsewhere = { 'X-Forwarded-For': '203.0.113.9' };
     // Nobody is believed about an address but the proxies that are named.
-    expect((await api('POST', '/v1/payments/checkout', { key: publicKey, body, headers: elsewhere })).status).toBe(429);
+    expect(
+      (await api('POST', '/v1/payments/checkout', { key: publicKey, body, headers: elsewhere })).status,
+    ).toBe(429);
   });
 
   it('believes the proxies that are named about the address of a client', async () => {
@@ -99,7 +105,9 @@ describe.each(engines)('The server on $name', (engine) => {
       const body = { amount: 10, baseCurrency: 'USD' };
       return (await api('POST', '/v1/payments/checkout', { key: publicKey, body, headers })).status;
     };
-    expect([await from('203.0.113.9'), await from('203.0.113.8'), await from('203.0.113.9')]).toEqual([200, 200, 429]);
+    expect([await from('203.0.113.9'), await from('203.0.113.8'), await from('203.0.113.9')]).toEqual([
+      200, 200, 429,
+    ]);
     // The addresses of one IPv6 customer are one.
     expect([await from('2001:db8:1:2::1'), await from('2001:db8:1:2:3::9')]).toEqual([200, 429]);
   });
@@ -120,7 +128,14 @@ describe.each(engines)('The server on $name', (engine) => {
     // The request has arrived when one that was sent after it is answered.
     await fetch(`${url}/healthz`);
     const stopped = stop();
-    await expect.poll(() => fetch(url).then(() => 'open', () => 'closed')).toBe('closed');
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed');
     socket.write(body.slice(5));
     await once(socket, 'close');
     await stopped;
@@ -128,20 +143,21 @@ describe.each(engines)('The server on $name', (engine) => {
     expect(received).toContain('Payment created');
   });
 
-  it.runIf(engine.name === 'PostgreSQL')('answers 503 while its database is away, and says so at /readyz', async () => {
-    const database = await engine.create();
-    const away = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
-    await expect.poll(async () => (await away.api('GET', '/readyz')).status).toBe(200);
-    expect((await away.api('GET', '/v1/transactions')).status).toBe(200);
-    await database.dispose();
-    const answer = await away.api('GET', '/v1/transactions');
-    expect([answer.status, answer.body.data.code, answer.headers.get('retry-after')]).toEqual([
-      503,
-      'service_unavailable',
-      '5',
-    ]);
-    expect((await away.api('GET', '/readyz')).status).toBe(503);
-    expect((await away.api('GET', '/healthz')).status).toBe(200);
-    await away.stop();
-  });
+  if (engine.name === 'PostgreSQL')
+    it('answers 503 while its database is away, and says so at /readyz', async () => {
+      const database = await engine.create();
+      const away = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
+      await expect.poll(async () => (await away.api('GET', '/readyz')).status).toBe(200);
+      expect((await away.api('GET', '/v1/transactions')).status).toBe(200);
+      await database.dispose();
+      const answer = await away.api('GET', '/v1/transactions');
+      expect([answer.status, answer.body.data.code, answer.headers.get('retry-after')]).toEqual([
+        503,
+        'service_unavailable',
+        '5',
+      ]);
+      expect((await away.api('GET', '/readyz')).status).toBe(503);
+      expect((await away.api('GET', '/healthz')).status).toBe(200);
+      await away.stop();
+    });
 });

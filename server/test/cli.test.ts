@@ -35,7 +35,13 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(Object.keys(made).sort()).toEqual(['id', 'key']);
     expect(made['key']).toMatch(/^sk_live_[\w-]{43}$/);
     expect(await json('keys', 'list')).toMatchObject([
-      { id: made['id'], merchantId, kind: 'secret', mode: 'live', key: `sk_live_…${String(made['key']).slice(-4)}` },
+      {
+        id: made['id'],
+        merchantId,
+        kind: 'secret',
+        mode: 'live',
+        key: `sk_live_…${String(made['key']).slice(-4)}`,
+      },
     ]);
     expect((await run('keys', 'list')).stdout).not.toContain(String(made['key']));
     expect(await json('keys', 'revoke', String(made['id']))).toEqual({ id: made['id'], revoked: true });
@@ -44,7 +50,10 @@ describe.each(engines)('The command line on $name', (engine) => {
   });
 
   it('checks the ledger', async () => {
-    const checks = (await json('ledger', 'check')) as unknown as { invariant: string; violations: string[] }[];
+    const checks = (await json('ledger', 'check')) as unknown as {
+      invariant: string;
+      violations: string[];
+    }[];
     expect(checks.length).toBeGreaterThan(3);
     expect(checks.every(({ violations }) => violations.length === 0)).toBe(true);
     expect((await run('ledger', 'check')).stdout).toMatch(/^ok {4}Debits equal credits/);
@@ -84,7 +93,10 @@ it.each([
 
 it.each([
   [['--help'], ['merchants create', 'keys revoke ID', 'ledger check']],
-  [['keys', '--help'], ['keys create', 'keys list', 'keys revoke ID']],
+  [
+    ['keys', '--help'],
+    ['keys create', 'keys list', 'keys revoke ID'],
+  ],
   [['keys', 'create', '--help'], ['--kind secret|public']],
   [['merchants', 'update', '-h'], ['--fee-basis-points N']],
 ])('%j explains', async (args, texts) => {

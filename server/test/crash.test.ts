@@ -145,7 +145,11 @@ async function expectAllThere(url: string, answered: ReadonlyMap<string, Answere
     const read = async () => (await merchant.transactions.verify({ params: { transaction_id: id } })).data;
     let payment = await read();
     // A transfer that was answered confirms within a few blocks of 100 ms.
-    for (const deadline = Date.now() + 10_000; isPaid && payment.status !== 'success'; payment = await read()) {
+    for (
+      const deadline = Date.now() + 10_000;
+      isPaid && payment.status !== 'success';
+      payment = await read()
+    ) {
       if (Date.now() > deadline) break;
       await delay(50);
     }
@@ -161,7 +165,10 @@ async function expectAllThere(url: string, answered: ReadonlyMap<string, Answere
   }
 }
 
-async function expectBooksInOrder(databaseUrl: string, answered: ReadonlyMap<string, Answered>): Promise<void> {
+async function expectBooksInOrder(
+  databaseUrl: string,
+  answered: ReadonlyMap<string, Answered>,
+): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
     const checks = await checkLedger(database.reader);

@@ -81,7 +81,10 @@ describe.each(engines)('On $name, the server', (engine) => {
     expect(servers.filter(({ output }) => output.stdout.includes('Secret key'))).toHaveLength(1);
     const listed = await run({ DATABASE_URL: database.url }, cli, ['merchants', 'list', '--json']).ended;
     expect(JSON.parse(listed.stdout)).toHaveLength(1);
-    expect(await Promise.all(servers.map((server) => stop(server)))).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
+    expect(await Promise.all(servers.map((server) => stop(server)))).toMatchObject([
+      { exitCode: 0 },
+      { exitCode: 0 },
+    ]);
     await database.dispose();
   });
 
@@ -90,7 +93,8 @@ describe.each(engines)('On $name, the server', (engine) => {
     const server = run({ DATABASE_URL: database.url });
     const url = await server.url();
     const command = async (...args: string[]) => {
-      const { exitCode, stdout, stderr } = await run({ DATABASE_URL: database.url }, cli, [...args, '--json']).ended;
+      const { exitCode, stdout, stderr } = await run({ DATABASE_URL: database.url }, cli, [...args, '--json'])
+        .ended;
       expect([exitCode, stderr]).toEqual([0, '']);
       return JSON.parse(stdout) as { id: string; key: string };
     };
@@ -108,7 +112,8 @@ describe.each(engines)('On $name, the server', (engine) => {
 
 describe('The server refuses to start', () => {
   it('with values that are not allowed, one line for each', async () => {
-    const { exitCode, stdout, stderr } = await run({ PORT: 'x', BOOTSTRAP_SECRET_KEY: 'sk_live_secret' }).ended;
+    const { exitCode, stdout, stderr } = await run({ PORT: 'x', BOOTSTRAP_SECRET_KEY: 'sk_live_secret' })
+      .ended;
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr.split('\n').filter(Boolean).sort()).toEqual([
       'BOOTSTRAP_SECRET_KEY: the value given is not allowed; it must be sk_test_ and 43 characters of A-Z a-z 0-9 _ -',

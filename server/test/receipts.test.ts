@@ -82,7 +82,9 @@ describe.each(engines)('receipts on $name', (engine) => {
     const receipts = await reader.selectFrom('receipts').selectAll().execute();
     const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
     // Dropped transfers are deleted from the simulated chain, so what is left is what the best chain holds.
-    expect(confirmed.map((receipt) => receipt.tx_hash).sort()).toEqual(transfers.map((one) => one.tx_hash).sort());
+    expect(confirmed.map((receipt) => receipt.tx_hash).sort()).toEqual(
+      transfers.map((one) => one.tx_hash).sort(),
+    );
     expect(receipts.filter((receipt) => receipt.status === 'seen')).toEqual([]);
 
     for (const { id } of payments) {

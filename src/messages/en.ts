@@ -62,11 +62,9 @@ export const en = {
   qrFailed: 'The QR code did not load. Copy the address instead.',
   openInWallet: 'Open in wallet',
   exchange: 'I pay from an exchange',
-  exchangeNote:
-    'Exchanges take their withdrawal fee from what you enter. Set the withdrawal so that this arrives in full:',
+  exchangeNote: 'Exchanges take a fee from what you enter. Set the withdrawal so that this arrives in full:',
   exchangeAmount: 'Amount that must arrive',
-  exchangeFee:
-    'If it shows “you receive”, that must be {amount}. If not, add the exchange’s fee to the amount.',
+  exchangeFee: '“You receive” must show {amount}. If it does not, add the fee to the amount.',
   log: 'Time log',
   copyLog: 'Copy as text',
 
@@ -96,12 +94,11 @@ export const en = {
   cancelledPaid: 'Your {seen} came after the payment was cancelled. The shop has it: ask for a refund.',
   newPayment: 'Start a new payment',
 
-  problemNetwork: 'No connection to the payment service. Check your internet and try again.',
+  problemNetwork: 'No connection to the payment service. Try again.',
   problemBusy: 'The payment service is busy. Try again in a moment.',
   problemBelowMinimum: 'The total is too small for this coin. Choose another one.',
   problemUnsupported: 'This coin cannot be used right now. Choose another one.',
-  problemDuplicate:
-    'A payment for this order was started before, perhaps on another device. Go on there, or ask the shop.',
+  problemDuplicate: 'This order was started before, perhaps on another device. Go on there, or ask the shop.',
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
   problemState: 'This step is no longer possible. Here is where the payment stands.',
   problemReply: 'The payment service sent an answer that makes no sense. Try again, or ask the shop.',

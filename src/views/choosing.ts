@@ -139,7 +139,7 @@ function choice(
     <input
       type="radio"
       name=${kind}
-      value=${value}
+      .value=${value}
       required
       aria-labelledby="name-${value}"
       aria-describedby="detail-${value}"

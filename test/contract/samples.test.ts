@@ -32,9 +32,9 @@ const isOpen = (name: string) => ['headers', 'spec', 'sample_response'].includes
 
 /** The value with a key that no schema knows in each of its objects. */
 function withSurplus(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSurplus);
+  if (Array.isArray(value)) return (value as unknown[]).map(withSurplus);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, inner]) => [
+  const entries = Object.entries(value as Record<string, unknown>).map(([name, inner]) => [
     name,
     isOpen(name) ? inner : withSurplus(inner),
   ]);

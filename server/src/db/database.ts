@@ -86,12 +86,12 @@ async function openSqlite(path: string): Promise<Database> {
 
 /** better-sqlite3 prepares at every call of `prepare`; the same text is the same statement, so it is kept. */
 function cachingStatements(connection: SqliteDatabase.Database) {
-  const statements = new Map<string, SqliteDatabase.Statement<unknown[]>>();
+  const statements = new Map<string, SqliteDatabase.Statement>();
   return {
     prepare(sql: string) {
       let statement = statements.get(sql);
       if (!statement) {
-        statement = connection.prepare<unknown[]>(sql);
+        statement = connection.prepare(sql);
         if (statements.size < 500) statements.set(sql, statement);
       }
       return statement;
@@ -139,11 +139,12 @@ class GuardedSqliteDriver extends SqliteDriver {
 const retryable = new Set(['40001', '40P01']);
 
 async function openPostgres(url: string): Promise<Database> {
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      // BIGINT holds times and heights alone, all below 2^53.
-      oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
-  } as pg.CustomTypesConfig;
+  const { INT8 } = pg.types.builtins;
+  const types: pg.CustomTypesConfig = {
+    // BIGINT holds times and heights alone, all below 2^53. The driver's parsers return any.
+    getTypeParser: (oid, format): ((value: string) => unknown) =>
+      oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
+  };
   const pool = new pg.Pool({ connectionString: url, max: 10, types, connectionTimeoutMillis: 5000 });
   // An idle connection that breaks is replaced at the next query, which reports what is wrong.
   pool.on('error', () => {});

@@ -1,15 +1,6 @@
-/** What the engines' errors mean. */
+/** Tells errors of the engines that pass from those that do not. */
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
-
-/** Whether a row was refused because another one has its unique key. */
-export function isUniqueViolation(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.code === '23505';
-  return (
-    error instanceof SqliteDatabase.SqliteError &&
-    (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
-  );
-}
 
 /**
  * PostgreSQL: connection exceptions (class 08), not let in (28), database gone (3D), too many connections or no

@@ -6,7 +6,10 @@ import type { Caller } from './handler.js';
 const bearer = /^bearer +([^\s]+) *$/i;
 
 /** @throws Problem `missing_api_key` or `invalid_api_key` */
-export async function authenticate(keys: Pick<Keys, 'authenticate'>, header: string | undefined): Promise<Caller> {
+export async function authenticate(
+  keys: Pick<Keys, 'authenticate'>,
+  header: string | undefined,
+): Promise<Caller> {
   if (header === undefined || header.trim() === '') {
     throw new Problem('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>');
   }

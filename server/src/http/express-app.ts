@@ -42,7 +42,10 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
   app.use(startReply);
   if (log.isLevelEnabled('debug')) app.use(logRequests(log));
   app.use('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] }));
-  app.use('/sandbox', mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }));
+  app.use(
+    '/sandbox',
+    mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }),
+  );
   app.use((_request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
     next();

@@ -15,7 +15,12 @@ export function healthRouter(checkReady: CheckReady): Router {
     try {
       await checkReady();
     } catch (error) {
-      throw new Problem('service_unavailable', 'Not ready to serve', { retryAfterSeconds: 1 }, { cause: error });
+      throw new Problem(
+        'service_unavailable',
+        'Not ready to serve',
+        { retryAfterSeconds: 1 },
+        { cause: error },
+      );
     }
     sendJson(response, 200, JSON.stringify({ status: 'success', message: 'Ready' }));
   });

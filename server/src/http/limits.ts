@@ -48,11 +48,7 @@ function byKey(request: Request): string {
   return request.headers.authorization?.trim().slice(-43) ?? '';
 }
 
-function limiter(
-  limit: number,
-  windowSeconds: number,
-  keyGenerator: (request: Request) => string,
-): Limiter {
+function limiter(limit: number, windowSeconds: number, keyGenerator: (request: Request) => string): Limiter {
   const count = rateLimit({
     windowMs: windowSeconds * 1000,
     limit,
@@ -63,7 +59,9 @@ function limiter(
       const resetTime = (request as AugmentedRequest).rateLimit?.resetTime?.getTime() ?? Date.now();
       const retryAfterSeconds = Math.max(1, Math.ceil((resetTime - Date.now()) / 1000));
       next(
-        new Problem('rate_limited', `Too many requests: at most ${limit} in ${windowSeconds} s`, { retryAfterSeconds }),
+        new Problem('rate_limited', `Too many requests: at most ${limit} in ${windowSeconds} s`, {
+          retryAfterSeconds,
+        }),
       );
     },
   });
@@ -71,7 +69,10 @@ function limiter(
     new Promise((resolve, reject) => {
       void count(request, response, (error?: unknown) => {
         if (error === undefined) resolve();
-        else reject(error instanceof Error ? error : new Error('The request could not be counted', { cause: error }));
+        else
+          reject(
+            error instanceof Error ? error : new Error('The request could not be counted', { cause: error }),
+          );
       });
     });
 }

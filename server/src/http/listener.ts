@@ -19,7 +19,9 @@ export interface Listener {
 export async function listen(host: string, port: number): Promise<Listener> {
   let answer: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' });
-    response.end(JSON.stringify({ status: 'error', message: 'Starting', data: { code: 'service_unavailable' } }));
+    response.end(
+      JSON.stringify({ status: 'error', message: 'Starting', data: { code: 'service_unavailable' } }),
+    );
   };
   const server = createServer((request, response) => answer(request, response));
   // Whoever sends a request slower than this is cut off.

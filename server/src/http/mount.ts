@@ -56,7 +56,8 @@ export function mount<T extends Table, Services>(
     const mounted = match?.route.operations.get(request.method);
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
-    if (!match || !modes.includes(caller.mode)) throw new Problem('not_found', 'There is nothing at this path');
+    if (!match || !modes.includes(caller.mode))
+      throw new Problem('not_found', 'There is nothing at this path');
     if (!mounted) {
       response.setHeader('Allow', match.route.allow);
       throw new Problem('method_not_allowed', `This path answers to ${match.route.allow}`);

@@ -45,7 +45,11 @@ export function createOperation<E extends Endpoint, Services>(
   const isKeyed = endpoint.method === 'POST' || endpoint.method === 'PATCH';
 
   /** Runs the handler; a change and its reply commit together, under the record of the key if there is one. */
-  async function handle(call: Call, input: Parameters<typeof handler>[0], record?: OpenRecord): Promise<string> {
+  async function handle(
+    call: Call,
+    input: Parameters<typeof handler>[0],
+    record?: OpenRecord,
+  ): Promise<string> {
     let committed: string | undefined;
     const change = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
       if (committed !== undefined) throw new Error('A request may make one change');

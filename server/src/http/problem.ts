@@ -16,7 +16,12 @@ export function createProblemHandler(log: Logger): ErrorRequestHandler {
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       log[level](
-        { requestId: requestIdOf(response), method: request.method, path: request.baseUrl + request.path, err: error },
+        {
+          requestId: requestIdOf(response),
+          method: request.method,
+          path: request.baseUrl + request.path,
+          err: error,
+        },
         problem.code,
       );
     }

@@ -64,7 +64,10 @@ export const answerPreflight: RequestHandler = (request, response, next) => {
 
 /** JSON for programs: a browser that is led here shows nothing, frames nothing and guesses no type. */
 const forPrograms = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
   // Subdomains may be somebody else's.
   strictTransportSecurity: { includeSubDomains: false },
   crossOriginResourcePolicy: false,
@@ -90,7 +93,13 @@ const browserHeaders = headersOf(forBrowsers);
  */
 export function sendJson(response: Response, status: number, json: string): void {
   const { requestId, date, isForBrowsers } = stateOf(response);
-  const headers = [...commonHeaders, 'X-Request-Id', requestId, 'Content-Length', String(Buffer.byteLength(json))];
+  const headers = [
+    ...commonHeaders,
+    'X-Request-Id',
+    requestId,
+    'Content-Length',
+    String(Buffer.byteLength(json)),
+  ];
   if (date !== undefined) headers.push('Date', date);
   if (isForBrowsers) headers.push(...browserHeaders);
   response.writeHead(status, headers);
@@ -102,7 +111,9 @@ function stateOf(response: Response): ReplyState {
 }
 
 /** What a middleware that says the same every time sets, as Node takes it: names and values in turn. */
-function headersOf(middleware: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) {
+function headersOf(
+  middleware: (request: IncomingMessage, response: ServerResponse, next: () => void) => void,
+) {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   middleware(request, response, () => undefined);

@@ -23,7 +23,9 @@ export function createSerialize<E extends Endpoint>(endpoint: E): Serialize<E> {
     if (!schema) return JSON.stringify({ status: 'success', message, meta });
     const result = schema.safeParse(data);
     if (!result.success) {
-      throw wrong(`is wrong in ${result.error.issues.map((issue) => ['data', ...issue.path].join('.')).join(', ')}`);
+      throw wrong(
+        `is wrong in ${result.error.issues.map((issue) => ['data', ...issue.path].join('.')).join(', ')}`,
+      );
     }
     return JSON.stringify({ status: 'success', message, data: result.data, meta });
   };

@@ -81,10 +81,12 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
 
   async function find(digest: string): Promise<Known | undefined> {
     const cached = ephemeral.get(digest) ?? cache.get(digest);
-    if (cached && performance.now() < cached.until) return cached;
-    cache.delete(digest);
+    if (cached) {
+      if (performance.now() < cached.until) return cached;
+      cache.delete(digest);
+    }
     const row = await store.findByDigest(database.reader, digest);
-    if (!row || row.revoked_at !== null) return undefined;
+    if (row?.revoked_at !== null) return undefined;
     const known: Known = {
       caller: { merchantId: row.merchant_id, kind: row.kind, mode: row.mode },
       digest: Buffer.from(row.digest),
@@ -117,7 +119,8 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
       if (!format.test(key)) return undefined;
       const digest = digestOf(key);
       const known = await find(digest);
-      return known && timingSafeEqual(known.digest, Buffer.from(digest)) ? known.caller : undefined;
+      if (!known) return undefined;
+      return timingSafeEqual(known.digest, Buffer.from(digest)) ? known.caller : undefined;
     },
 
     async create(transaction, owner) {

@@ -95,7 +95,10 @@ function check({ name, businessName, logo, feeBasisPoints }: MerchantChange): vo
   if (name !== undefined) checkName('name', name);
   if (businessName !== undefined) checkName('businessName', businessName);
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
-    throw invalidField('logo', 'Must be an https URL without a password, of at most 2048 characters, or empty');
+    throw invalidField(
+      'logo',
+      'Must be an https URL without a password, of at most 2048 characters, or empty',
+    );
   }
   const isFee =
     feeBasisPoints === undefined ||

@@ -22,5 +22,10 @@ export function updateMerchant(
   id: string,
   change: Partial<Omit<MerchantRow, 'id'>>,
 ): Promise<MerchantRow | undefined> {
-  return transaction.updateTable('merchants').set(change).where('id', '=', id).returningAll().executeTakeFirst();
+  return transaction
+    .updateTable('merchants')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
 }

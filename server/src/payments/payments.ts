@@ -135,7 +135,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
 
   async function lockRow(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
     const row = await store.lockPayment(transaction, id);
-    if (!row || row.merchant_id !== scope.merchantId || row.mode !== scope.mode) throw notFound('payment');
+    if (row?.merchant_id !== scope.merchantId || row.mode !== scope.mode) throw notFound('payment');
     return row;
   }
 

@@ -9,13 +9,11 @@ import type { Rate, RateSource } from './rates.js';
 /** The file that the package ships. */
 export const shippedRatesFile = fileURLToPath(new URL('../../data/rates.json', import.meta.url));
 
-const price = z
-  .string()
-  .check(
-    z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
-      error: 'Must be a decimal above 0, as text',
-    }),
-  );
+const price = z.string().check(
+  z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
+    error: 'Must be a decimal above 0, as text',
+  }),
+);
 
 const ratesFile = z.object({
   source: z.string(),

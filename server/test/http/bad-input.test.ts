@@ -86,7 +86,10 @@ describe.each(engines)('On $name', (engine) => {
   });
 
   it.each(secretOnly)('$name with a public key is 403', async ({ method, path, body }) => {
-    expect(code(await server.api(method, path, { key: server.publicKey, body }))).toEqual([403, 'secret_key_required']);
+    expect(code(await server.api(method, path, { key: server.publicKey, body }))).toEqual([
+      403,
+      'secret_key_required',
+    ]);
   });
 
   it.each(all)('$name by another method is 405 and says which', async ({ method, path }) => {
@@ -127,30 +130,50 @@ describe.each(engines)('On $name', (engine) => {
     }
   });
 
-  const wrongValues = [null, [], {}, true, -1, 1e300, '', ' ', 'x'.repeat(3000), '\ud800', "'; drop table payments;--"];
+  const wrongValues = [
+    null,
+    [],
+    {},
+    true,
+    -1,
+    1e300,
+    '',
+    ' ',
+    'x'.repeat(3000),
+    '\ud800',
+    "'; drop table payments;--",
+  ];
   const fields = servedWithBody.flatMap((route) =>
     Object.keys(route.endpoint.body?.def.shape ?? {}).map((field) => ({ ...route, field })),
   );
-  it.each(fields)('$name with any wrong $field is the caller’s error or taken', async ({ method, path, body, field }) => {
-    for (const value of wrongValues) {
-      const answer = await server.api(method, path, { body: { ...(body as object), [field]: value } });
-      expect(answer.status, `${field}: ${JSON.stringify(value)}`).toBeLessThan(500);
-    }
-    const answer = await server.api(method, path, { body: { ...(body as object), [field]: [] } });
-    expect(code(answer)).toEqual([400, 'validation_error']);
-    expect(answer.body.data.param).toBe(field);
-  });
+  it.each(fields)(
+    '$name with any wrong $field is the caller’s error or taken',
+    async ({ method, path, body, field }) => {
+      for (const value of wrongValues) {
+        const answer = await server.api(method, path, { body: { ...(body as object), [field]: value } });
+        expect(answer.status, `${field}: ${JSON.stringify(value)}`).toBeLessThan(500);
+      }
+      const answer = await server.api(method, path, { body: { ...(body as object), [field]: [] } });
+      expect(code(answer)).toEqual([400, 'validation_error']);
+      expect(answer.body.data.param).toBe(field);
+    },
+  );
 
   const requiredFields = fields.filter(({ endpoint, field }) => {
     const { body } = endpoint;
     return body && !body.safeParse({ ...(endpoint.sample.body as object), [field]: undefined }).success;
   });
-  it.each(requiredFields)('$name without $field is 400 and names it', async ({ method, path, body, field }) => {
-    const answer = await server.api(method, path, { body: { ...(body as object), [field]: undefined } });
-    expect(code(answer)).toEqual([400, 'validation_error']);
-    expect(answer.body.data.param).toBe(field);
-    expect(answer.body.data.errors).toEqual([{ path: field, message: expect.stringMatching(/./) as string }]);
-  });
+  it.each(requiredFields)(
+    '$name without $field is 400 and names it',
+    async ({ method, path, body, field }) => {
+      const answer = await server.api(method, path, { body: { ...(body as object), [field]: undefined } });
+      expect(code(answer)).toEqual([400, 'validation_error']);
+      expect(answer.body.data.param).toBe(field);
+      expect(answer.body.data.errors).toEqual([
+        { path: field, message: expect.stringMatching(/./) as string },
+      ]);
+    },
+  );
 
   it.each(served)('$name ignores surplus fields and parameters', async ({ method, unknownPath, body }) => {
     const plain = await server.api(method, unknownPath, body === undefined ? {} : { body });
@@ -171,13 +194,27 @@ describe.each(engines)('On $name', (engine) => {
   const queries = served.flatMap((route) =>
     Object.keys(route.endpoint.query?.def.shape ?? {}).map((parameter) => ({ ...route, parameter })),
   );
-  it.each(queries)('$name with any wrong ?$parameter is 400 or taken', async ({ method, path, parameter }) => {
-    expect((await server.api(method, `${path}?${parameter}=1&${parameter}=2`)).status).toBe(400);
-    for (const value of ['-1', 'x'.repeat(3000), '%00', '%ff', '{}', "'--", 'NaN', '1e9', '2026-02-30', '\u202e']) {
-      const answer = await server.api(method, `${path}?${parameter}=${encodeURI(value)}`);
-      expect(answer.status, value).toBeLessThan(500);
-    }
-  });
+  it.each(queries)(
+    '$name with any wrong ?$parameter is 400 or taken',
+    async ({ method, path, parameter }) => {
+      expect((await server.api(method, `${path}?${parameter}=1&${parameter}=2`)).status).toBe(400);
+      for (const value of [
+        '-1',
+        'x'.repeat(3000),
+        '%00',
+        '%ff',
+        '{}',
+        "'--",
+        'NaN',
+        '1e9',
+        '2026-02-30',
+        '\u202e',
+      ]) {
+        const answer = await server.api(method, `${path}?${parameter}=${encodeURI(value)}`);
+        expect(answer.status, value).toBeLessThan(500);
+      }
+    },
+  );
 
   it.each(ofRecord)('$name for an id that nobody has is 404', async ({ method, unknownPath, body }) => {
     expect(code(await server.api(method, unknownPath, { ...(body !== undefined && { body }) }))).toEqual([
@@ -186,30 +223,52 @@ describe.each(engines)('On $name', (engine) => {
     ]);
   });
 
-  it.each(ofRecord)('$name for an id that cannot be one is 404 or 400', async ({ method, endpoint, body }) => {
-    const ids = ['%00', '%ff', '%', '..', '.', "'", '%2e%2e%2f', 'x'.repeat(5000), '%F0%9F%92%A9', '-1', 'null', '__proto__'];
-    for (const id of ids) {
-      const path = endpoint.path.replace(/\{\w+_id\}/, id).replace(/\{(\w+)\}/g, 'usdt');
-      expect([400, 404], id).toContain(await statusAsWritten(method, path, body));
-    }
-  });
+  it.each(ofRecord)(
+    '$name for an id that cannot be one is 404 or 400',
+    async ({ method, endpoint, body }) => {
+      const ids = [
+        '%00',
+        '%ff',
+        '%',
+        '..',
+        '.',
+        "'",
+        '%2e%2e%2f',
+        'x'.repeat(5000),
+        '%F0%9F%92%A9',
+        '-1',
+        'null',
+        '__proto__',
+      ];
+      for (const id of ids) {
+        const path = endpoint.path.replace(/\{\w+_id\}/, id).replace(/\{(\w+)\}/g, 'usdt');
+        expect([400, 404], id).toContain(await statusAsWritten(method, path, body));
+      }
+    },
+  );
 
-  it.each(ofRecord)("$name for another merchant's record is the same 404", async ({ method, endpoint, body }) => {
-    const created = await server.api('POST', '/v1/payments/checkout', {
-      body: { amount: 10, baseCurrency: 'USD' },
-    });
-    const { id } = created.body.data['payment'] as { id: string };
-    const pathOf = (record: string) =>
-      endpoint.path.replace(/\{\w+_id\}/, record).replace('{currency}', 'USDT').replace('{network}', 'tron');
-    for (const key of [foreign, liveForeign]) {
-      const options = { key, ...(body !== undefined && { body }) };
-      const theirs = await server.api(method, pathOf(id), options);
-      const nobodys = await server.api(method, pathOf(unknownId), options);
-      // A currency that cannot be paid in the key's mode is seen before the payment is looked up.
-      expect([404, key === liveForeign ? 400 : 404]).toContain(theirs.status);
-      expect(withoutRequestId(theirs)).toEqual(withoutRequestId(nobodys));
-    }
-  });
+  it.each(ofRecord)(
+    "$name for another merchant's record is the same 404",
+    async ({ method, endpoint, body }) => {
+      const created = await server.api('POST', '/v1/payments/checkout', {
+        body: { amount: 10, baseCurrency: 'USD' },
+      });
+      const { id } = created.body.data['payment'] as { id: string };
+      const pathOf = (record: string) =>
+        endpoint.path
+          .replace(/\{\w+_id\}/, record)
+          .replace('{currency}', 'USDT')
+          .replace('{network}', 'tron');
+      for (const key of [foreign, liveForeign]) {
+        const options = { key, ...(body !== undefined && { body }) };
+        const theirs = await server.api(method, pathOf(id), options);
+        const nobodys = await server.api(method, pathOf(unknownId), options);
+        // A currency that cannot be paid in the key's mode is seen before the payment is looked up.
+        expect([404, key === liveForeign ? 400 : 404]).toContain(theirs.status);
+        expect(withoutRequestId(theirs)).toEqual(withoutRequestId(nobodys));
+      }
+    },
+  );
 
   /** Fetch would tidy up the path. */
   async function statusAsWritten(method: string, path: string, body: unknown): Promise<number | undefined> {
@@ -223,17 +282,23 @@ describe.each(engines)('On $name', (engine) => {
     return response.statusCode;
   }
 
-  it.each(withBody)('$name with an Idempotency-Key that is too long is 400', async ({ method, path, body, isServed }) => {
-    if (method === 'DELETE' || !isServed || path.startsWith('/sandbox')) return;
-    const headers = { 'Idempotency-Key': 'k'.repeat(256) };
-    const answer = await server.api(method, path, { headers, ...(body !== undefined && { body }) });
-    expect(code(answer)).toEqual([400, 'validation_error']);
-  });
+  it.each(withBody)(
+    '$name with an Idempotency-Key that is too long is 400',
+    async ({ method, path, body, isServed }) => {
+      if (method === 'DELETE' || !isServed || path.startsWith('/sandbox')) return;
+      const headers = { 'Idempotency-Key': 'k'.repeat(256) };
+      const answer = await server.api(method, path, { headers, ...(body !== undefined && { body }) });
+      expect(code(answer)).toEqual([400, 'validation_error']);
+    },
+  );
 
-  it.each(all.filter(({ isServed }) => !isServed))('$name is not served yet: 501', async ({ method, path, body }) => {
-    const answer = await server.api(method, path, method === 'GET' ? {} : { body: body ?? {} });
-    expect(code(answer)).toEqual([501, 'not_implemented']);
-  });
+  it.each(all.filter(({ isServed }) => !isServed))(
+    '$name is not served yet: 501',
+    async ({ method, path, body }) => {
+      const answer = await server.api(method, path, method === 'GET' ? {} : { body: body ?? {} });
+      expect(code(answer)).toEqual([501, 'not_implemented']);
+    },
+  );
 
   it.each(served.filter(({ path }) => path.startsWith('/sandbox')))(
     '$name does not exist for live keys',

@@ -19,7 +19,9 @@ afterEach(() => server?.stop());
 async function start(change: Partial<typeof limits> = {}) {
   server = await startTable({
     table,
-    handlers: { payments: { cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }) } },
+    handlers: {
+      payments: { cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }) },
+    },
     limits: { ...limits, ...change },
   });
   return server;
@@ -49,7 +51,9 @@ it('The refusal says when to come back, and then it works again', async () => {
   expect(retryAfter).toBeGreaterThanOrEqual(1);
   expect(retryAfter).toBeLessThanOrEqual(2);
   await expect
-    .poll(async () => (await call(url, 'PATCH', '/v1/payments/P1/cancel', { key: live })).status, { timeout: 4000 })
+    .poll(async () => (await call(url, 'PATCH', '/v1/payments/P1/cancel', { key: live })).status, {
+      timeout: 4000,
+    })
     .toBe(200);
 });
 

@@ -16,7 +16,9 @@ it('answers 503 until there is somebody to serve', async () => {
 
 it('refuses an address that is taken', async () => {
   const listener = await listen('127.0.0.1', 0);
-  await expect(listen('127.0.0.1', Number(new URL(listener.url).port))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(listen('127.0.0.1', Number(new URL(listener.url).port))).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
   await listener.close(1000, () => undefined);
 });
 

@@ -45,7 +45,13 @@ const table = {
       data: thing,
       sample,
     }),
-    special: endpoint({ method: 'POST', path: '/v1/things/special', key: 'public', description: 'Special.', sample }),
+    special: endpoint({
+      method: 'POST',
+      path: '/v1/things/special',
+      key: 'public',
+      description: 'Special.',
+      sample,
+    }),
     move: endpoint({
       method: 'PATCH',
       path: '/v1/things/{owner_id}/move/{place}',
@@ -55,7 +61,13 @@ const table = {
       data: z.object({ owner_id: z.string(), place: z.string() }),
       sample,
     }),
-    remove: endpoint({ method: 'DELETE', path: '/v1/things/all', key: 'secret', description: 'Removes.', sample }),
+    remove: endpoint({
+      method: 'DELETE',
+      path: '/v1/things/all',
+      key: 'secret',
+      description: 'Removes.',
+      sample,
+    }),
     wrong: endpoint({
       method: 'GET',
       path: '/v1/wrong',
@@ -66,8 +78,20 @@ const table = {
     }),
     broken: endpoint({ method: 'GET', path: '/v1/broken', key: 'secret', description: 'Breaks.', sample }),
     refused: endpoint({ method: 'GET', path: '/v1/refused', key: 'public', description: 'Refuses.', sample }),
-    unreachable: endpoint({ method: 'GET', path: '/v1/unreachable', key: 'secret', description: 'Down.', sample }),
-    unserved: endpoint({ method: 'POST', path: '/v1/unserved', key: 'secret', description: 'Later.', sample }),
+    unreachable: endpoint({
+      method: 'GET',
+      path: '/v1/unreachable',
+      key: 'secret',
+      description: 'Down.',
+      sample,
+    }),
+    unserved: endpoint({
+      method: 'POST',
+      path: '/v1/unserved',
+      key: 'secret',
+      description: 'Later.',
+      sample,
+    }),
     rest: endpoint({
       method: 'GET',
       path: '/v1/docs/{*path}',
@@ -96,7 +120,10 @@ beforeAll(async () => {
         retrieve: ({ params }) =>
           Promise.resolve({
             message: 'Thing fetched',
-            data: { id: params.thing_id, label: 'A thing', secret: 'never told' } as { id: string; label: string },
+            data: { id: params.thing_id, label: 'A thing', secret: 'never told' } as {
+              id: string;
+              label: string;
+            },
           }),
         special: () => Promise.resolve({ message: 'Special done', data: undefined }),
         move: ({ params }) => Promise.resolve({ message: 'Moved', data: params }),
@@ -106,7 +133,9 @@ beforeAll(async () => {
         refused: () =>
           Promise.reject(new Problem('duplicate_tx_ref', 'Taken', { param: 'txRef', paymentId: 'PAYMENT' })),
         unreachable: () =>
-          Promise.reject(Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })),
+          Promise.reject(
+            Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+          ),
         rest: ({ params }) => Promise.resolve({ message: 'Found', data: params }),
       },
     },
@@ -123,7 +152,11 @@ describe('A reply', () => {
   it('is the envelope with what the contract names and nothing else', async () => {
     const { status, headers, body } = await ask('GET', '/v1/things/T1');
     expect(status).toBe(200);
-    expect(body).toEqual({ status: 'success', message: 'Thing fetched', data: { id: 'T1', label: 'A thing' } });
+    expect(body).toEqual({
+      status: 'success',
+      message: 'Thing fetched',
+      data: { id: 'T1', label: 'A thing' },
+    });
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-request-id')).toMatch(/^\w+-\w+$/);
@@ -199,11 +232,14 @@ describe('A path', () => {
     },
   );
 
-  it.each(['/v1/things/%ZZ', '/v1/things/%ff', '/v1/things/a%00b'])('that cannot be read is 400: %s', async (path) => {
-    const { status, body } = await ask('GET', path);
-    expect([status, body.data.code]).toEqual([400, 'validation_error']);
-    expect((await ask('GET', path, { key: undefined })).status).toBe(401);
-  });
+  it.each(['/v1/things/%ZZ', '/v1/things/%ff', '/v1/things/a%00b'])(
+    'that cannot be read is 400: %s',
+    async (path) => {
+      const { status, body } = await ask('GET', path);
+      expect([status, body.data.code]).toEqual([400, 'validation_error']);
+      expect((await ask('GET', path, { key: undefined })).status).toBe(401);
+    },
+  );
 });
 
 describe('The key', () => {
@@ -268,38 +304,48 @@ describe('A body', () => {
     ['application/json; charset=iso-8859-1'],
     ['multipart/form-data; boundary=x'],
   ])('sent as %s is 415', async (type) => {
-    const { status, body } = await ask('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
+    const { status, body } = await ask('POST', '/v1/things', {
+      body: good,
+      headers: { 'Content-Type': type },
+    });
     expect([status, body.data.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON;charset="UTF-8"', 'application/merge-patch+json'])(
-    'sent as %s is taken',
-    async (type) => {
-      const { status } = await ask('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
-      expect(status).toBe(200);
-    },
-  );
+  it.each([
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset="UTF-8"',
+    'application/merge-patch+json',
+  ])('sent as %s is taken', async (type) => {
+    const { status } = await ask('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
+    expect(status).toBe(200);
+  });
 
   it('sent compressed is 415', async () => {
-    const { status } = await ask('POST', '/v1/things', { body: good, headers: { 'Content-Encoding': 'gzip' } });
+    const { status } = await ask('POST', '/v1/things', {
+      body: good,
+      headers: { 'Content-Encoding': 'gzip' },
+    });
     expect(status).toBe(415);
   });
 
   it('that is absent is an empty object, also when a type is sent', async () => {
-    const { status, body } = await ask('POST', '/v1/things', { headers: { 'Content-Type': 'application/json' } });
+    const { status, body } = await ask('POST', '/v1/things', {
+      headers: { 'Content-Type': 'application/json' },
+    });
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'label']);
     expect((await ask('DELETE', '/v1/things/all')).status).toBe(200);
     expect((await create('')).status).toBe(400);
   });
 
-  it.each([['DELETE', '/v1/things/all'], ['POST', '/v1/things/special'], ['PATCH', '/v1/things/a/move/b']])(
-    'is read where none is needed: %s %s',
-    async (method, path) => {
-      expect((await ask(method, path, { body: '{"broken' })).status).toBe(400);
-      expect((await ask(method, path, { body: [] })).status).toBe(400);
-      expect((await ask(method, path, { body: { surplus: 1 } })).status).toBe(200);
-    },
-  );
+  it.each([
+    ['DELETE', '/v1/things/all'],
+    ['POST', '/v1/things/special'],
+    ['PATCH', '/v1/things/a/move/b'],
+  ])('is read where none is needed: %s %s', async (method, path) => {
+    expect((await ask(method, path, { body: '{"broken' })).status).toBe(400);
+    expect((await ask(method, path, { body: [] })).status).toBe(400);
+    expect((await ask(method, path, { body: { surplus: 1 } })).status).toBe(200);
+  });
 
   it('keeps no unknown fields and no prototype', async () => {
     const { status, body } = await create(
@@ -401,7 +447,9 @@ describe('Browsers', () => {
     for (const key of [server.public, undefined]) {
       const { headers } = await ask('GET', path, { key, headers: { Origin: 'https://shop.example' } });
       expect(headers.get('access-control-allow-origin')).toBe('*');
-      expect(headers.get('access-control-expose-headers')).toBe('Date,Retry-After,X-Request-Id,Idempotent-Replayed');
+      expect(headers.get('access-control-expose-headers')).toBe(
+        'Date,Retry-After,X-Request-Id,Idempotent-Replayed',
+      );
     }
   });
 
@@ -414,7 +462,9 @@ describe('Browsers', () => {
 describe('The table', () => {
   it('may not declare an endpoint twice', async () => {
     const twice = { a: { one: api.countries.list, two: api.countries.list } };
-    await expect(startTable({ table: twice, handlers: {} })).rejects.toThrow('GET /v1/countries is declared twice');
+    await expect(startTable({ table: twice, handlers: {} })).rejects.toThrow(
+      'GET /v1/countries is declared twice',
+    );
   });
 
   it('mounted for test mode alone does not exist for live keys', async () => {
@@ -429,10 +479,14 @@ describe('The table', () => {
 
 describe('The Date header', () => {
   it("follows the clock of the key's mode", async () => {
-    const clock = { now: (mode: 'test' | 'live') => (mode === 'test' ? 2_000_000_000_000 : 1_500_000_000_000) };
+    const clock = {
+      now: (mode: 'test' | 'live') => (mode === 'test' ? 2_000_000_000_000 : 1_500_000_000_000),
+    };
     const moved = await startTable({ table, handlers: {}, clock });
     const dates = await Promise.all(
-      [moved.secret, moved.live].map(async (key) => (await call(moved.url, 'GET', '/v1/things', { key })).headers.get('date')),
+      [moved.secret, moved.live].map(async (key) =>
+        (await call(moved.url, 'GET', '/v1/things', { key })).headers.get('date'),
+      ),
     );
     expect(dates).toEqual(['Wed, 18 May 2033 03:33:20 GMT', 'Fri, 14 Jul 2017 02:40:00 GMT']);
     await moved.stop();

@@ -46,7 +46,10 @@ describe.each(engines)('Keys on $name', (engine) => {
     const publicKey = await create('public', 'test');
     const rows = await database.reader.selectFrom('api_keys').selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(secret.key);
-    expect(rows.find(({ id }) => id === secret.id)).toMatchObject({ public_key: null, last4: secret.key.slice(-4) });
+    expect(rows.find(({ id }) => id === secret.id)).toMatchObject({
+      public_key: null,
+      last4: secret.key.slice(-4),
+    });
     expect(rows.find(({ id }) => id === publicKey.id)).toMatchObject({ public_key: publicKey.key });
     const listed = await keys.list();
     expect(listed.find(({ id }) => id === secret.id)?.key).toBe(`sk_test_…${secret.key.slice(-4)}`);
@@ -88,7 +91,9 @@ describe.each(engines)('Keys on $name', (engine) => {
     let now = 1_900_000_000_000;
     const later = createKeys(database, { now: () => (now += 1) }, newId);
     const make = () =>
-      database.write((transaction) => later.create(transaction, { merchantId, kind: 'public', mode: 'live' }));
+      database.write((transaction) =>
+        later.create(transaction, { merchantId, kind: 'public', mode: 'live' }),
+      );
     const [first, second] = [await make(), await make()];
     expect(await keys.publicKey(merchantId, 'live')).toBe(second.key);
     await keys.revoke(second.id);

@@ -33,7 +33,12 @@ describe.each(engines)('Merchants on $name', (engine) => {
     });
 
   it('have a name for payers, no logo and a fee of 1 % if nothing else is said', async () => {
-    expect(await create()).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 100 });
+    expect(await create()).toMatchObject({
+      name: 'Shop',
+      businessName: 'Shop',
+      logo: '',
+      feeBasisPoints: 100,
+    });
   });
 
   it('change in what is given', async () => {
@@ -61,7 +66,10 @@ describe.each(engines)('Merchants on $name', (engine) => {
     ['feeBasisPoints', { feeBasisPoints: 10_001 }],
     ['feeBasisPoints', { feeBasisPoints: 1.5 }],
   ])('refuse a wrong %s: %o', async (field, change) => {
-    await expect(create(change)).rejects.toMatchObject({ code: 'validation_error', details: { param: field } });
+    await expect(create(change)).rejects.toMatchObject({
+      code: 'validation_error',
+      details: { param: field },
+    });
   });
 
   it('are made once, with keys that are shown once', async () => {
@@ -71,7 +79,10 @@ describe.each(engines)('Merchants on $name', (engine) => {
     const [account] = await merchants.list(database.reader);
     expect(account).toMatchObject({ id: first.merchantId, name: 'Example Shop' });
     const keys = createKeys(database, clock, newId);
-    expect(await keys.authenticate(first.made.secretKey ?? '')).toMatchObject({ kind: 'secret', mode: 'test' });
+    expect(await keys.authenticate(first.made.secretKey ?? '')).toMatchObject({
+      kind: 'secret',
+      mode: 'test',
+    });
     expect(await start()).toEqual({ merchantId: first.merchantId, made: {} });
   });
 
@@ -98,13 +109,14 @@ describe.each(engines)('Merchants on $name', (engine) => {
   });
 
   // SQLite's lock makes a whole process wait, so there it takes processes of their own: see main.test.ts.
-  it.runIf(engine.name === 'PostgreSQL')('are one when several servers start at once', async () => {
-    const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);
-    const given = { publicKey: randomKey('pk_test_') };
-    const started = await Promise.all([database, ...others].map((on) => start(given, on)));
-    expect(new Set(started.map(({ merchantId }) => merchantId)).size).toBe(1);
-    expect(started.filter(({ made }) => made.secretKey !== undefined)).toHaveLength(1);
-    expect(await createKeys(database, clock, newId).list()).toHaveLength(2);
-    await Promise.all(others.map((other) => other.close()));
-  });
+  if (engine.name === 'PostgreSQL')
+    it('are one when several servers start at once', async () => {
+      const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);
+      const given = { publicKey: randomKey('pk_test_') };
+      const started = await Promise.all([database, ...others].map((on) => start(given, on)));
+      expect(new Set(started.map(({ merchantId }) => merchantId)).size).toBe(1);
+      expect(started.filter(({ made }) => made.secretKey !== undefined)).toHaveLength(1);
+      expect(await createKeys(database, clock, newId).list()).toHaveLength(2);
+      await Promise.all(others.map((other) => other.close()));
+    });
 });

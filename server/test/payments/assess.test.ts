@@ -59,7 +59,12 @@ const rows: readonly Row[] = [
   { when: 'another asset arrived', receipts: [{ currency: 'TRX' }], state: 'awaiting_funds' },
   { when: 'the asset arrived on another network', receipts: [{ network: 'bsc' }], state: 'awaiting_funds' },
   { when: 'the deadline passed', ...later, state: 'expired' },
-  { when: 'the deadline passed but the chain is not read up to it', now: 1_100, syncedAt: 999, state: 'awaiting_funds' },
+  {
+    when: 'the deadline passed but the chain is not read up to it',
+    now: 1_100,
+    syncedAt: 999,
+    state: 'awaiting_funds',
+  },
   { when: 'the chain is ahead of the clock', now: 999, syncedAt: 2_000, state: 'awaiting_funds' },
   {
     when: 'funds seen in time confirm after the deadline',
@@ -73,10 +78,25 @@ const rows: readonly Row[] = [
     ...later,
     state: 'partially_paid',
   },
-  { when: 'it was paid at the very deadline', receipts: [{ firstSeenAt: deadline }], ...later, state: 'settled' },
-  { when: 'a part is confirmed at the deadline', receipts: [{ amount: 50n }], ...later, state: 'expired_partial' },
+  {
+    when: 'it was paid at the very deadline',
+    receipts: [{ firstSeenAt: deadline }],
+    ...later,
+    state: 'settled',
+  },
+  {
+    when: 'a part is confirmed at the deadline',
+    receipts: [{ amount: 50n }],
+    ...later,
+    state: 'expired_partial',
+  },
   { when: 'only another asset arrived by then', receipts: [{ currency: 'TRX' }], ...later, state: 'invalid' },
-  { when: 'it is paid late and worth it', receipts: [{ firstSeenAt: 1_001 }], ...later, state: 'settled_late' },
+  {
+    when: 'it is paid late and worth it',
+    receipts: [{ firstSeenAt: 1_001 }],
+    ...later,
+    state: 'settled_late',
+  },
   {
     when: 'it is paid late and worth less by now',
     receipts: [{ firstSeenAt: 1_001, baseValue: 49n }],
@@ -105,7 +125,12 @@ const rows: readonly Row[] = [
     state: 'expired',
   },
   { when: 'it was cancelled', facts: { cancelledAt: 600 }, state: 'cancelled' },
-  { when: 'it was cancelled and the deadline passed', facts: { cancelledAt: 600 }, ...later, state: 'cancelled' },
+  {
+    when: 'it was cancelled and the deadline passed',
+    facts: { cancelledAt: 600 },
+    ...later,
+    state: 'cancelled',
+  },
   { when: 'it was paid before the cancel', facts: { cancelledAt: 600 }, receipts: [{}], state: 'settled' },
   {
     when: 'funds seen before the cancel are not confirmed',
@@ -126,8 +151,19 @@ const rows: readonly Row[] = [
     receipts: [{ isConfirmed: false }],
     state: 'reversed',
   },
-  { when: 'the settled receipt is gone and time is over', facts: { settledAt: 700 }, ...later, state: 'reversed' },
-  { when: 'the lost receipt came back', facts: { settledAt: 700 }, receipts: [{}], ...later, state: 'settled' },
+  {
+    when: 'the settled receipt is gone and time is over',
+    facts: { settledAt: 700 },
+    ...later,
+    state: 'reversed',
+  },
+  {
+    when: 'the lost receipt came back',
+    facts: { settledAt: 700 },
+    receipts: [{}],
+    ...later,
+    state: 'settled',
+  },
 ];
 
 describe('the state of a payment', () => {

@@ -29,7 +29,10 @@ describe.each(engines)('a payment, on $name', (engine) => {
   });
 
   const sandbox = async (path: string, body: object) => {
-    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { key: server.publicKey, body });
+    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, {
+      key: server.publicKey,
+      body,
+    });
     expect(status, JSON.stringify(reply)).toBe(200);
     return reply.data;
   };
@@ -101,7 +104,11 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(set.addressInformation).toBeUndefined();
     await checkout.setCurrency(id, 'BTC', 'bitcoin');
     await checkout.setCurrency(id, 'USDT', 'tron');
-    const rows = await server.database.reader.selectFrom('addresses').selectAll().where('payment_id', '=', id).execute();
+    const rows = await server.database.reader
+      .selectFrom('addresses')
+      .selectAll()
+      .where('payment_id', '=', id)
+      .execute();
     expect(rows.map((row) => row.network).sort()).toEqual(['bitcoin', 'tron']);
 
     const locked = (await checkout.lockCurrency(id)).data;
@@ -123,9 +130,18 @@ describe.each(engines)('a payment, on $name', (engine) => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, due);
-    expect(await verify(id)).toMatchObject({ state: 'confirming', amountSeen: due, amountReceived: 0, amountDue: 0 });
+    expect(await verify(id)).toMatchObject({
+      state: 'confirming',
+      amountSeen: due,
+      amountReceived: 0,
+      amountDue: 0,
+    });
     await mine(1);
-    expect(await verify(id)).toMatchObject({ status: 'in progress', confirmations: 1, confirmationsRequired: 2 });
+    expect(await verify(id)).toMatchObject({
+      status: 'in progress',
+      confirmations: 1,
+      confirmationsRequired: 2,
+    });
     await mine(1);
     const paid = await verify(id);
     expect(paid).toMatchObject({
@@ -137,7 +153,10 @@ describe.each(engines)('a payment, on $name', (engine) => {
       confirmations: 2,
     });
     expect(paid.addressSentFrom).toHaveLength(1);
-    expect(lastEvent(paid)).toMatchObject({ type: 'success', event: 'Payment complete: 3.246754 USDT received' });
+    expect(lastEvent(paid)).toMatchObject({
+      type: 'success',
+      event: 'Payment complete: 3.246754 USDT received',
+    });
     await mine(5);
     expect(await verify(id)).toEqual(paid);
     expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
@@ -195,7 +214,10 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await advance(2);
     const expired = await verify(id);
     expect(expired).toMatchObject({ status: 'error', state: 'expired' });
-    expect(lastEvent(expired)).toMatchObject({ type: 'error', event: 'Payment expired: nothing arrived in time' });
+    expect(lastEvent(expired)).toMatchObject({
+      type: 'error',
+      event: 'Payment expired: nothing arrived in time',
+    });
     const cancelled = await server.api('PATCH', `/v1/payments/${id}/cancel`, { key: server.publicKey });
     expect([cancelled.status, cancelled.body.data.code]).toEqual([409, 'invalid_state']);
   });
@@ -343,7 +365,9 @@ describe.each(engines)('a payment, on $name', (engine) => {
       expect([reply.status, reply.body.data.code], target).toEqual([status, code]);
     }
     const { data } = await checkout.create(price);
-    const reply = await server.api('PATCH', path(data.payment.id, 'currency/lock'), { key: server.publicKey });
+    const reply = await server.api('PATCH', path(data.payment.id, 'currency/lock'), {
+      key: server.publicKey,
+    });
     expect([reply.status, reply.body.data.code]).toEqual([409, 'currency_not_set']);
   });
 
@@ -373,7 +397,11 @@ describe.each(engines)('a payment, on $name', (engine) => {
       key: server.publicKey,
       body: { ...price, ...change },
     });
-    expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([400, 'validation_error', param]);
+    expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
+      400,
+      'validation_error',
+      param,
+    ]);
   });
 
   it.each([
@@ -394,7 +422,9 @@ describe.each(engines)('a payment, on $name', (engine) => {
   it('has a reference of its own: a second one is refused, however they race', async () => {
     const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
     const replies = await Promise.all(
-      Array.from({ length: 10 }, () => server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body })),
+      Array.from({ length: 10 }, () =>
+        server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body }),
+      ),
     );
     expect(replies.map((reply) => reply.status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
     const loser = replies.find((reply) => reply.status === 409);
@@ -409,7 +439,9 @@ describe.each(engines)('a payment, on $name', (engine) => {
     const all = (await merchant.transactions.list({ query: { skip: 100 } })).data;
     const page = await server.api('GET', '/v1/transactions?page=2&skip=3', { key: server.secretKey });
     expect(page.status).toBe(200);
-    expect((page.body.data as unknown as Payment[]).map(({ id }) => id)).toEqual(all.slice(3, 6).map(({ id }) => id));
+    expect((page.body.data as unknown as Payment[]).map(({ id }) => id)).toEqual(
+      all.slice(3, 6).map(({ id }) => id),
+    );
     expect(page.body.meta).toEqual({ pagination: { total: all.length, count: 3, from: 4, to: 6 } });
     const times = all.map((payment) => payment.createdAt);
     expect(times).toEqual([...times].sort().reverse());

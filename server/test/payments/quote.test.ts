@@ -7,7 +7,12 @@ import { toNumber, toText } from '../../src/payments/numbers.js';
 import { convert, type Rate } from '../../src/rates/rates.js';
 
 const { known } = createCurrencies(currencies, []);
-const dollars = (numerator: bigint, denominator = 1n): Rate => ({ numerator, denominator, source: 'test', at: 0 });
+const dollars = (numerator: bigint, denominator = 1n): Rate => ({
+  numerator,
+  denominator,
+  source: 'test',
+  at: 0,
+});
 
 const rows = [
   { base: '5000', of: 'NGN', at: dollars(1n, 1540n), to: 'USDT', price: dollars(1n), text: '3.246754' },
@@ -16,7 +21,14 @@ const rows = [
   { base: '100', of: 'USD', at: dollars(1n), to: 'ETH', price: dollars(3n), text: '33.33333334' },
   { base: '10', of: 'EUR', at: dollars(100n, 86n), to: 'LTC', price: dollars(95n), text: '0.12239903' },
   // Sixteen digits do not fit a double: the last one is rounded up too.
-  { base: '9999999999999.99', of: 'USD', at: dollars(1n), to: 'TRX', price: dollars(285n, 1000n), text: '35087719298245.6' },
+  {
+    base: '9999999999999.99',
+    of: 'USD',
+    at: dollars(1n),
+    to: 'TRX',
+    price: dollars(285n, 1000n),
+    text: '35087719298245.6',
+  },
 ] as const;
 
 describe('the payable amount', () => {

@@ -10,7 +10,12 @@ export interface Answer {
 export interface Envelope {
   readonly status: string;
   readonly message: string;
-  readonly data: Record<string, unknown> & { code?: string; requestId?: string; param?: string; errors?: unknown };
+  readonly data: Record<string, unknown> & {
+    code?: string;
+    requestId?: string;
+    param?: string;
+    errors?: unknown;
+  };
   readonly meta?: unknown;
 }
 
@@ -21,9 +26,14 @@ export interface CallOptions {
 }
 
 /** Sends a request: objects as JSON, text and bytes as they are. */
-export async function call(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+export async function call(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   const { key, body, headers } = options;
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const raw = rawBody(body);
   const response = await fetch(url + path, {
     method,
     headers: {
@@ -31,13 +41,19 @@ export async function call(url: string, method: string, path: string, options: C
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: isRaw ? new Blob([body as BlobPart]).stream() : JSON.stringify(body) }),
-    ...(isRaw && { duplex: 'half' }),
-  } as RequestInit);
+    // A stream is sent in chunks, so that its length is not known before.
+    ...(raw && { body: new Blob([raw]).stream(), duplex: 'half' }),
+    ...(!raw && body !== undefined && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return {
     status: response.status,
     headers: response.headers,
     body: (text === '' ? undefined : JSON.parse(text)) as Envelope,
   };
+}
+
+function rawBody(body: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  return body instanceof Uint8Array ? Uint8Array.from(body) : undefined;
 }
