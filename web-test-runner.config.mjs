@@ -5,70 +5,16 @@
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
 import { chromeLauncher } from '@web/test-runner-chrome';
-import { build } from 'vite';
 import { startApiServer } from './scripts/api-server.mjs';
 import { findBrowser } from './scripts/find-browser.mjs';
 
-const require = createRequire(import.meta.url);
 const { executablePath, args } = await findBrowser();
-
-/** CommonJS packages that the widget or its tests import; a browser cannot load them as they are. */
-const commonJs = /^(qrcode\/|jsqr$)/;
-
-/** Serves each of them as one module that exports what `import` gives in Node: the whole by default, and its names. */
-function commonJsPlugin() {
-  const prefix = '/__commonjs/';
-  /** @type {Map<string, Promise<string>>} */
-  const modules = new Map();
-  return {
-    name: 'commonjs',
-    /** @param {{ source: string }} options */
-    resolveImport: ({ source }) => (commonJs.test(source) ? `${prefix}${source}` : undefined),
-    /** @param {{ path: string }} context */
-    async serve({ path }) {
-      if (!path.startsWith(prefix)) return undefined;
-      const name = path.slice(prefix.length);
-      const module = modules.get(name) ?? bundle(name);
-      modules.set(name, module);
-      return { body: await module, type: 'js' };
-    },
-  };
-}
-
-/** @param {string} name */
-async function bundle(name) {
-  const names = Object.keys(require(name)).filter((key) => key !== 'default' && /^[a-z_$][\w$]*$/i.test(key));
-  const entry = 'virtual:commonjs';
-  const result = await build({
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      write: false,
-      minify: false,
-      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
-    },
-    plugins: [
-      {
-        name: 'commonjs-entry',
-        resolveId: (id) => (id === entry ? id : undefined),
-        load: (id) =>
-          id === entry
-            ? `import all from ${JSON.stringify(require.resolve(name))};\nexport default all;\n` +
-              names.map((key) => `export const ${key} = all[${JSON.stringify(key)}];`).join('\n')
-            : undefined,
-      },
-    ],
-  });
-  const { output } = /** @type {import('vite').Rolldown.RolldownOutput} */ (result);
-  return output[0].code;
-}
 
 function apiServerPlugin() {
   /** @type {import('./scripts/api-server.mjs').ApiServer | undefined} */
@@ -158,7 +104,6 @@ export default {
   testFramework: { config: { timeout: 20_000 } },
   middleware: [proxy],
   plugins: [
-    commonJsPlugin(),
     esbuildPlugin({
       ts: true,
       target: 'es2022',

@@ -449,6 +449,7 @@ export const styles = css`
     position: sticky;
     bottom: 12px;
     padding: 10px 14px;
+    border: 1px solid var(--_border);
     border-radius: var(--_inner);
     background: var(--_text);
     color: var(--_background);

@@ -1,5 +1,5 @@
 /** The element `<crypto-checkout>`: attributes, events, slots, and the frame around the view of the current state. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { LitElement, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout-controller.js';
 import type { Payment } from './contract/checkout.js';
 import { decimalOf, parseDecimal } from './contract/decimal.js';
@@ -11,6 +11,8 @@ import { problemKey } from './messages/problems.js';
 import { formatAmount } from './money/format.js';
 import { memoryOf, redirectTarget, type Order } from './order.js';
 import type { CheckoutState, CheckoutStatus } from './state.js';
+import { frame, type Surroundings } from './views/frame.js';
+import { header, type Heading } from './views/header.js';
 import { idleView } from './views/idle.js';
 import type { Copyable, View, ViewContext } from './views/view.js';
 
@@ -30,19 +32,16 @@ const texts = [
 ] as const;
 type Text = (typeof texts)[number];
 
+const loadFlow = () => import('./flow.js');
 const noticeForMs = 6_000;
-
-const badges: Readonly<Record<NonNullable<View['badge']>, string>> = {
-  success: 'm6 12.5 4 4 8-8.5',
-  failure: 'M12 6v7.5m0 4v.01',
-  waiting: 'M12 6.5V12l3.5 2',
-};
 
 /**
  * A crypto checkout: the payer picks a coin and a network, and sees where to pay, and what became of it.
  *
  * Whatever it shows, only the merchant's server decides that an order is paid: it verifies the payment
  * with its secret key, or waits for the webhook.
+ *
+ * @tag crypto-checkout
  *
  * @fires {CheckoutEvent} checkout-ready - The element is ready to be pressed.
  * @fires {CheckoutEvent} checkout-created - A payment was created.
@@ -194,7 +193,7 @@ export class CryptoCheckout extends LitElement {
     return this.#state.name;
   }
 
-  /** What the attributes ask for, as the controller takes it. */
+  /** What the attributes ask for, as the controller takes it. @internal */
   get order(): Order {
     const { amount } = this;
     return {
@@ -265,82 +264,20 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const context = this.#context();
     const state = this.#state;
-    const view = this.#view(state, context);
+    const context = this.#context();
     const problem = 'problem' in state ? state.problem : undefined;
-    const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
-    return html`<form
-      part="card"
-      class="card"
-      aria-labelledby="heading"
-      aria-busy=${view.isBusy ? 'true' : 'false'}
-      @submit=${(event: SubmitEvent) => {
-        event.preventDefault();
-        if (!view.isBusy) view.action?.run();
-      }}
-      @pointerenter=${this.#preload}
-      @focusin=${this.#preload}
-    >
-      <slot name="header">${this.#header(state, context)}</slot>
-      <div class="title">
-        ${view.badge && html`<svg part="badge" class="badge ${view.badge}" viewBox="0 0 24 24" aria-hidden="true"><path d=${badges[view.badge]} /></svg>`}
-        <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
-      </div>
-      <p part="status" class="status" role="status">${view.sentence}</p>
-      <p
-        part="connection"
-        class="quiet"
-        aria-live="polite"
-        .textContent=${isReconnecting ? context.text('reconnecting') : ''}
-      ></p>
-      ${
-        problem === undefined
-          ? nothing
-          : html`<div part="error" class="error" role="alert">
-              ${context.text(problemKey(problem.code))}
-              ${
-                problem instanceof ApiError && problem.requestId
-                  ? html`<small>${context.text('problemReference', { requestId: problem.requestId })}</small>`
-                  : nothing
-              }
-            </div>`
-      }
-      ${view.content}
-      ${view.action && html`<button part="action" class="action" type="submit" aria-disabled=${view.isBusy ? 'true' : 'false'}>${view.action.label}</button>`}
-      ${
-        view.canGoBack || view.canCancel
-          ? html`<div class="minor">
-              ${
-                view.canGoBack
-                  ? html`<button
-                      part="back"
-                      type="button"
-                      class="quiet-button"
-                      @click=${() => context.dispatch({ type: 'went-back' })}
-                    >
-                      ${context.text('back')}
-                    </button>`
-                  : nothing
-              }
-              ${
-                view.canCancel
-                  ? html`<button
-                      part="cancel"
-                      type="button"
-                      class="quiet-button"
-                      @click=${() => void this.cancel()}
-                    >
-                      ${context.text('cancel')}
-                    </button>`
-                  : nothing
-              }
-            </div>`
-          : nothing
-      }
-      <p part="notice" class="notice" aria-live="polite" .textContent=${this.#copied?.notice ?? ''}></p>
-      <slot name="footer"></slot>
-    </form>`;
+    const surroundings: Surroundings = {
+      header: header(this.#heading(state, context), context),
+      isReconnecting: 'isReconnecting' in state && state.isReconnecting,
+      problem: problem && {
+        text: context.text(problemKey(problem.code)),
+        requestId: problem instanceof ApiError ? problem.requestId : undefined,
+      },
+      notice: this.#copied?.notice ?? '',
+      prepare: this.#preload,
+    };
+    return frame(this.#view(state, context), surroundings, context);
   }
 
   get #state(): CheckoutState {
@@ -352,41 +289,15 @@ export class CryptoCheckout extends LitElement {
     return idleView(state.payment === undefined ? state : { name: 'idle' }, context);
   }
 
-  /** Who is paid for what, and how much; the amount stands lower where there is an exact one to send. */
-  #header({ payment, name }: CheckoutState, { text, money }: ViewContext): TemplateResult | typeof nothing {
+  #heading({ payment, name }: CheckoutState, { money }: ViewContext): Heading {
     const { amount, baseCurrency = payment?.baseCurrency, txRef = payment?.txRef } = this.order;
-    const branding = this.noBranding ? undefined : payment?.branding;
-    const merchant = branding?.businessName || branding?.name;
     const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
-    const hasTotal =
-      total !== undefined && baseCurrency && name !== 'awaiting-funds' && name !== 'partially-paid';
-    if (!merchant && !txRef && !hasTotal) return nothing;
-    return html`<header part="header" class="header">
-      ${
-        branding?.logo.startsWith('https:')
-          ? html`<img
-              part="logo"
-              src=${branding.logo}
-              alt=""
-              width="40"
-              height="40"
-              referrerpolicy="no-referrer"
-            />`
-          : nothing
-      }
-      <div>
-        ${merchant ? html`<b part="merchant">${merchant}</b>` : nothing}
-        ${txRef ? html`<span part="order" class="quiet">${text('order', { reference: txRef })}</span>` : nothing}
-      </div>
-      ${
-        hasTotal
-          ? html`<div class="total">
-              <span class="quiet">${text('total')}</span>
-              <b part="total" dir="ltr">${money(total, baseCurrency)}</b>
-            </div>`
-          : nothing
-      }
-    </header>`;
+    const isBelow = name === 'awaiting-funds' || name === 'partially-paid';
+    return {
+      branding: this.noBranding ? undefined : payment?.branding,
+      reference: txRef,
+      total: total && baseCurrency && !isBelow ? money(total, baseCurrency) : undefined,
+    };
   }
 
   #context(): ViewContext {
@@ -406,6 +317,7 @@ export class CryptoCheckout extends LitElement {
       dispatch: (happening) => controller?.dispatch(happening),
       start: () => void this.start(),
       refresh: () => void this.refresh(),
+      cancel: () => void this.cancel(),
       stay: () => controller?.stay(),
       leave: () => controller?.leave(),
       copy: (what, text, notice) => void this.#copy(what, text, notice),
@@ -430,7 +342,7 @@ export class CryptoCheckout extends LitElement {
   }
 
   readonly #preload = (): void => {
-    if (this.#flow === undefined) void import('./flow.js').catch(() => undefined);
+    if (this.#flow === undefined) void loadFlow().catch(() => undefined);
   };
 
   async #load(): Promise<void> {
@@ -439,13 +351,14 @@ export class CryptoCheckout extends LitElement {
     this.#early = tried;
     this.requestUpdate();
     try {
-      this.#flow ??= await import('./flow.js');
+      this.#flow ??= await loadFlow();
     } catch (cause) {
       const problem = new NetworkError('The checkout could not be loaded', cause);
       this.#early = { name: 'error', problem, tried };
       this.requestUpdate();
       await this.updateComplete;
-      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
+      const event = new CheckoutErrorEvent(undefined, problem);
+      this.dispatchEvent(event);
       return;
     }
     this.#early = { name: 'idle' };

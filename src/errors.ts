@@ -60,8 +60,7 @@ export class NetworkError extends CheckoutError {
   constructor(message: string, cause?: unknown) {
     super(message, {
       code: 'network_error',
-      remedy:
-        'Check the connection, `api-url` and the page’s Content-Security-Policy (connect-src), then try again.',
+      remedy: 'Check the connection, `api-url` and the page’s Content-Security-Policy.',
       cause,
     });
   }
@@ -74,7 +73,7 @@ export class ReplyError extends CheckoutError {
   constructor(message: string, cause?: unknown) {
     super(message, {
       code: 'malformed_reply',
-      remedy: 'Check that `api-url` names a payment API, and that no proxy changes its replies.',
+      remedy: 'Check that `api-url` names a payment API, unchanged by a proxy.',
       cause,
     });
   }

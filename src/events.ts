@@ -49,6 +49,12 @@ const eventOfStatus: Partial<Record<CheckoutState['name'], CheckoutEventType>> =
   cancelled: 'checkout-cancelled',
 };
 
+/** What tells of a payment that is taken up again before anything was seen of it. */
+const eventOfFoundStatus: Partial<Record<CheckoutState['name'], CheckoutEventType>> = {
+  quoted: 'checkout-currency-set',
+  'awaiting-funds': 'checkout-locked',
+};
+
 /**
  * The events of one step, in the order in which the payment went through them. Of a payment that is taken up
  * again only the state it is found in is told, since the rest did not happen now.
@@ -65,6 +71,7 @@ export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[
     [isNewlySeen && received(before) === 0, 'checkout-detected'],
     // A top-up that is still too little is a partial payment once more.
     [hasEntered || (to.name === 'partially-paid' && isNewlySeen), eventOfStatus[to.name]],
+    [before === undefined && payment !== undefined, eventOfFoundStatus[to.name]],
   ];
   const events = calls.flatMap(([isCalledFor, type]) =>
     isCalledFor && type ? [new CheckoutEvent(type, payment)] : [],

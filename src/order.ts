@@ -53,11 +53,9 @@ export function createBody(order: Order, attempt: number, replaced?: Payment): C
   return {
     amount: order.amount ?? replaced?.baseAmount ?? '',
     baseCurrency: order.baseCurrency ?? replaced?.baseCurrency ?? '',
-    ...(txRef && { txRef: attempt > 1 ? `${txRef}:${attempt}` : txRef }),
-    ...(redirectUrl && { redirectUrl }),
-    ...((email || name || phoneNumber) && {
-      customer: { ...(email && { email }), ...(name && { name }), ...(phoneNumber && { phoneNumber }) },
-    }),
+    txRef: txRef && attempt > 1 ? `${txRef}:${attempt}` : txRef,
+    redirectUrl: redirectUrl || undefined,
+    customer: email || name || phoneNumber ? { email, name, phoneNumber } : undefined,
   };
 }
 

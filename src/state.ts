@@ -195,7 +195,7 @@ function complete(payment: Payment, former: Payment | undefined, { network }: Pr
     known?.currencyOptions ??
     (network ? bareOptions(payment, network) : undefined);
   const branding = payment.branding ?? known?.branding;
-  return { ...payment, ...(options && { currencyOptions: options }), ...(branding && { branding }) };
+  return { ...payment, currencyOptions: options, branding };
 }
 
 /** Options for a server that sends only currency codes, on the network that the page named. */

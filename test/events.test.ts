@@ -17,7 +17,9 @@ const confirming = report(waiting, inState('confirming', { amountSeen: 3.246754 
 
 const rows: [string, CheckoutState, CheckoutState, string[]][] = [
   ['a creation', creating, choosing, ['created']],
-  ['a payment taken up again in the middle', resuming, waiting, []],
+  ['a payment taken up again while it is chosen', resuming, choosing, []],
+  ['a payment taken up again before the lock', resuming, report(resuming, quoted()), ['currency-set']],
+  ['a payment taken up again in the middle', resuming, waiting, ['locked']],
   ['a payment taken up again at its end', resuming, report(resuming, inState('settled')), ['success']],
   ['a choice', choosing, report(creating, quoted()), ['currency-set']],
   ['the same choice', report(creating, quoted()), report(creating, quoted()), []],

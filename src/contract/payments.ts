@@ -18,13 +18,11 @@ const createBody = z.object({
   customerFullName: z.optional(text()),
   customerphoneNumber: z.optional(text()),
   txRef: z.optional(
-    z
-      .string()
-      .check(
-        z.regex(/^[A-Za-z0-9._:-]{1,100}$/, {
-          error: 'Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
-        }),
-      ),
+    z.string().check(
+      z.regex(/^[A-Za-z0-9._:-]{1,100}$/, {
+        error: 'Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
+      }),
+    ),
   ),
   redirectUrl: z.optional(text(2048)),
 });

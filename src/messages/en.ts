@@ -88,9 +88,10 @@ export const en = {
   expiredStatus: 'Nothing arrived in time. Do not send to the old address.',
   expiredPartial: '{seen} of {amount} arrived in time. The shop has it: ask for a refund or start again.',
   expiredLate:
-    'Your {seen} came after the time limit, at a lower worth. The shop has it: ask what happens next.',
+    '{seen} came after the time limit and does not cover the price. The shop has it: ask what happens next.',
   cancelledHeading: 'Payment cancelled',
   cancelledStatus: 'Do not send to the old address.',
+  endedUnlocked: 'Nothing was sent, and nothing is owed.',
   cancelledPaid: 'Your {seen} came after the payment was cancelled. The shop has it: ask for a refund.',
   newPayment: 'Start a new payment',
 

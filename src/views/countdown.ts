@@ -1,17 +1,14 @@
 /** The time left to pay, drawn and spoken. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Payment } from '../contract/checkout.js';
 import type { ViewContext } from './view.js';
 
 /** Half an hour is the usual time to pay; the bar is full above it. */
 const fullMs = 30 * 60_000;
 
-export function countdown(
-  _payment: Payment,
-  { text, remainingMs }: ViewContext,
-): TemplateResult | typeof nothing {
+export function countdown({ text, remainingMs }: ViewContext): TemplateResult | typeof nothing {
   if (remainingMs === undefined) return nothing;
-  const seconds = Math.ceil(remainingMs / 1000);
+  // Rounded down: the server's time is known to the second, and the payer must not be promised more.
+  const seconds = Math.floor(remainingMs / 1000);
   const share = Math.min(1, remainingMs / fullMs);
   return html`<div class="time ${seconds <= 60 ? 'urgent' : ''}">
     <svg class="ring" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">

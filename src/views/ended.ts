@@ -49,6 +49,9 @@ function outcome(payment: Payment, { text, money }: ViewContext): string {
   const received = payment.amountSeen ?? payment.amountReceived ?? 0;
   const seen = money(received, currency);
   const amount = money(due, currency);
+  // Before the lock no address was shown that anything could have been sent to.
+  if (!payment.isCurrencyLocked && (state === 'expired' || status === 'cancelled'))
+    return text('endedUnlocked');
   switch (state) {
     case 'settled_over':
       return text('successOver', { seen, amount });

@@ -39,7 +39,7 @@ export function payingView(state: FollowedState, context: ViewContext): View {
     content: html`
       ${amountButton(payment, due, context)}
       ${isPartial && amount > 0 ? progress(received, amount, text('partialHeading')) : nothing}
-      ${countdown(payment, context)} ${target(payment, due, context)} ${exchangeHelp(payment, due, context)}
+      ${countdown(context)} ${target(payment, due, context)} ${exchangeHelp(payment, due, context)}
       ${timeLog(payment, context)}
     `,
     action: { label: text('iHavePaid'), run: refresh },

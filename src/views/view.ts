@@ -39,6 +39,7 @@ export interface ViewContext {
   readonly dispatch: (happening: Happening) => void;
   readonly start: () => void;
   readonly refresh: () => void;
+  readonly cancel: () => void;
   readonly stay: () => void;
   readonly leave: () => void;
   readonly copy: (what: Copyable, text: string, notice: string) => void;
