@@ -39,3 +39,4 @@ export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';
 export { sandbox } from './sandbox.js';
+export * from './webhooks.js';

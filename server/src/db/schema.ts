@@ -3,7 +3,7 @@
  * Times are epoch milliseconds; amounts are integers of the smallest unit written as text, since wei
  * does not fit 64 bits; JSON is TEXT.
  */
-import type { PaymentState } from 'crypto-checkout/contract';
+import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
 
 export type Mode = 'test' | 'live';
@@ -194,6 +194,20 @@ export interface IdempotencyTable {
   created_at: Milliseconds;
 }
 
+/** What a merchant is told of, once for each change. */
+export interface OutboxTable {
+  /** Also the `webhook-id`. */
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  type: WebhookEventType;
+  /** Whose change it is: the id of a payment, transfer, wallet deposit or subscriber. */
+  subject_id: string;
+  /** The event's `data` as JSON. */
+  data: string;
+  created_at: Milliseconds;
+}
+
 export interface SettingTable {
   name: string;
   value: string;
@@ -233,6 +247,7 @@ export interface Schema {
   ledger_postings: LedgerPostingTable;
   ledger_entries: LedgerEntryTable;
   idempotency: IdempotencyTable;
+  outbox: OutboxTable;
   settings: SettingTable;
   simulated_blocks: SimulatedBlockTable;
   simulated_transfers: SimulatedTransferTable;

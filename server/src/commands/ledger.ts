@@ -1,0 +1,21 @@
+/** `ledger …`: the ledger's check. */
+import { checkLedger } from '../ledger/check.js';
+import type { Command } from './command.js';
+
+export const ledgerCommands: Readonly<Record<string, Command>> = {
+  'ledger check': {
+    usage: 'ledger check',
+    help: "Checks the ledger's invariants; exits 1 where one does not hold.",
+    options: {},
+    positionals: [],
+    async run({ database }) {
+      const checks = await database.write((transaction) => checkLedger(transaction));
+      const lines = checks.flatMap(({ invariant, violations }) => [
+        `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${invariant}`,
+        ...violations.map((violation) => `      ${violation}`),
+      ]);
+      const hasFailed = checks.some(({ violations }) => violations.length > 0);
+      return { json: checks, text: lines.join('\n'), hasFailed };
+    },
+  },
+};
