@@ -35,7 +35,6 @@ module.exports = {
       '^src/(contract|money|messages)/',
       '^src/state\\.ts$',
       lit,
-      '(^|/)node_modules/qrcode/',
     ),
     never(
       'views-types',
@@ -52,6 +51,7 @@ module.exports = {
       '^src/contract/',
       '^src/errors\\.ts$',
       zod,
+      '(^|/)node_modules/standardwebhooks/',
     ),
     never(
       'controller',
@@ -81,10 +81,19 @@ module.exports = {
     only(
       'demo',
       'The demo uses the package as a merchant does, by its entries.',
-      '^demo/',
+      '^demo/(?!merchant-server/)',
       '^src/(index|contract/index|client/index)\\.ts$',
       lit,
       zod,
+    ),
+    only(
+      'demo-server',
+      "A merchant's server knows the client and the contract, and nothing of this repository beside them.",
+      '^demo/merchant-server/',
+      '^src/(contract|client)/index\\.ts$',
+      '^(node:)?[a-z]+$',
+      '(^|/)node_modules/(express|better-sqlite3)/',
+      '(^|/)node_modules/@types/(express|better-sqlite3)/',
     ),
     never(
       'express',
@@ -120,7 +129,7 @@ module.exports = {
       'own-store',
       "A store and its routes are its resource's own; others go through the rule.",
       { path: '^server/src/([^/]+)/' },
-      { path: '^server/src/[^/]+/(store|routes)\\.ts$', pathNot: '^server/src/$1/' },
+      { path: '^server/src/(?!http/)[^/]+/(store|routes)\\.ts$', pathNot: '^server/src/$1/' },
     ),
     never(
       'jobs',
@@ -156,7 +165,7 @@ module.exports = {
     detectJSDocImports: false,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['source', 'import', 'types', 'node', 'default'],
+      conditionNames: ['@crypto-checkout/source', 'import', 'types', 'node', 'default'],
     },
   },
 };

@@ -92,7 +92,7 @@ const demo: UserConfig = {
 export default defineConfig(({ command, mode }) => {
   const server = process.env['API_URL'] ?? 'http://127.0.0.1:8080';
   return {
-    resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+    resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
     publicDir: false,
     plugins: [widgetFromSources, shortTemplates, command === 'build' && mode !== 'demo' && freshChunks],
     server: {

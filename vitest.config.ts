@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     projects: [
       {
-        ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+        ssr: { resolve: { conditions: ['@crypto-checkout/source', ...defaultServerConditions] } },
         test: {
           name: 'node',
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
@@ -28,5 +28,7 @@ export default defineConfig({
       },
     ],
     pool: 'forks',
+    // Most of them wait for disks, clocks and processes, so that two at a time are faster even on two cores.
+    maxWorkers: 2,
   },
 });

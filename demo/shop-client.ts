@@ -20,7 +20,12 @@ const verificationReply = z.object({
   verified: z.boolean(),
   isOverpaid: z.boolean(),
   rules: z.array(
-    z.object({ rule: z.enum(['reference', 'status', 'currency', 'amount']), passed: z.boolean() }),
+    z.object({
+      rule: z.enum(['reference', 'status', 'price', 'amount']),
+      passed: z.boolean(),
+      /** Why it does not hold. */
+      message: z.optional(z.string()),
+    }),
   ),
   transaction: z.object({
     status: z.string(),

@@ -211,8 +211,8 @@ function simulator(
 const ruleTexts: Readonly<Record<Verification['rules'][number]['rule'], string>> = {
   reference: 'The reference is the order’s.',
   status: 'The status is success.',
-  currency: 'The base currency is the one that the shop asked for.',
-  amount: 'The base amount is the shop’s price, and what was received covers the amount due.',
+  price: 'Base amount and base currency are the shop’s price.',
+  amount: 'What was received covers the amount due.',
 };
 
 function verification(
@@ -225,12 +225,12 @@ function verification(
     <h3 id="verification-heading">The shop’s server</h3>
     <p>It asks the API with its secret key, and gives value when four rules hold.</p>
     <ol>
-      ${(['reference', 'status', 'currency', 'amount'] as const).map((rule) => {
-        const passed = checked?.rules.find((one) => one.rule === rule)?.passed;
+      ${(['reference', 'status', 'price', 'amount'] as const).map((rule) => {
+        const { passed, message } = checked?.rules.find((one) => one.rule === rule) ?? {};
         const mark = passed === undefined ? 'not checked' : passed ? 'holds' : 'does not hold';
         return html`<li data-rule=${rule} class=${passed === undefined ? 'open' : passed ? 'holds' : 'fails'}>
           <span class="mark" aria-hidden="true">${passed === undefined ? '·' : passed ? '✓' : '✗'}</span>
-          <span>${ruleTexts[rule]} <span class="unseen">(${mark})</span></span>
+          <span>${ruleTexts[rule]} <span class="unseen">(${mark})</span> ${message}</span>
         </li>`;
       })}
     </ol>

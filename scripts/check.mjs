@@ -14,6 +14,9 @@ const root = resolve(import.meta.dirname, '..');
 const manifestFolder = 'node_modules/.cache/manifest';
 const withoutTests = argv.includes('--no-tests');
 
+/** Tools that would tell their makers of each run, or ask them for news, do neither. */
+const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+
 /** Name → command, and what to do about a failure. @type {[name: string, command: string, remedy?: string][]} */
 const steps = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
@@ -27,6 +30,8 @@ const steps = [
   ['types in the package', 'attw --pack . --profile esm-only --no-emoji'],
   ['size budgets', 'size-limit'],
   ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
+  ['API description', 'node scripts/openapi.mjs --check', 'npm run openapi'],
+  ['lint of the API description', 'redocly lint openapi.json'],
   ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),
 ];
 
@@ -46,7 +51,7 @@ function run(command, isShown) {
     const child = spawn(program, args, {
       cwd: root,
       stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
-      env: { ...env, PATH: `${join(root, 'node_modules/.bin')}:${env.PATH ?? ''}` },
+      env: { ...env, ...quiet, PATH: `${join(root, 'node_modules/.bin')}:${env.PATH ?? ''}` },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));

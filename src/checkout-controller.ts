@@ -3,12 +3,11 @@ import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { createCheckoutClient, type CheckoutClient } from './client/checkout-client.js';
 import type { Reply } from './client/request.js';
 import type { Payment } from './contract/checkout.js';
-import { ApiError, CheckoutError, ReplyError } from './errors.js';
+import { ApiError, CheckoutError, isTransient, ReplyError } from './errors.js';
 import { eventsOf } from './events.js';
 import { createBody, isPaymentOf, memoryOf, redirectTarget, type Order } from './order.js';
 import { Pacer } from './pacer.js';
 import { randomKey, type PaymentMemory } from './payment-memory.js';
-import { isTransient } from './polling.js';
 import { ServerClock } from './server-clock.js';
 import {
   hasEnded,

@@ -1,4 +1,5 @@
 /** The errors of widget and client: what happened, what to do, a stable code, where to read more, and the cause. */
+import type { ErrorCode } from './contract/errors.js';
 
 export interface CheckoutErrorDetails {
   /** Stable and machine-readable, such as `network_error` or one of the API's codes. */
@@ -25,7 +26,17 @@ export class CheckoutError extends Error {
   }
 }
 
+/** A field of the request that did not parse; `path` has dots for nested ones (`customer.email`). */
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What the API said no to, from its closed list; a server of another version may know further codes. */
+export type ApiErrorCode = ErrorCode | (string & Record<never, never>);
+
 export interface ApiErrorDetails extends CheckoutErrorDetails {
+  readonly code: ApiErrorCode;
   /** The HTTP status, such as 409. */
   readonly status: number;
   /** Names the request in the server's log; empty where the server named none. */
@@ -34,22 +45,26 @@ export interface ApiErrorDetails extends CheckoutErrorDetails {
   readonly retryAfterSeconds?: number | undefined;
   /** The request's field that was wrong. */
   readonly param?: string | undefined;
+  /** Every field that was wrong; only with `validation_error`. */
+  readonly errors?: readonly FieldError[] | undefined;
+  /** With `duplicate_tx_ref`, for secret keys: the payment that has the reference already. */
+  readonly paymentId?: string | undefined;
 }
 
 /** The API answered, and refused. */
-export class ApiError extends CheckoutError {
+export class ApiError extends CheckoutError implements ApiErrorDetails {
   override readonly name = 'ApiError';
-  readonly status: number;
-  readonly requestId: string;
-  readonly retryAfterSeconds: number | undefined;
-  readonly param: string | undefined;
+  declare readonly code: ApiErrorCode;
+  declare readonly status: number;
+  declare readonly requestId: string;
+  declare readonly retryAfterSeconds: number | undefined;
+  declare readonly param: string | undefined;
+  declare readonly errors: readonly FieldError[] | undefined;
+  declare readonly paymentId: string | undefined;
 
   constructor(message: string, details: ApiErrorDetails) {
     super(message, details);
-    this.status = details.status;
-    this.requestId = details.requestId;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.param = details.param;
+    Object.assign(this, details);
   }
 }
 
@@ -77,4 +92,11 @@ export class ReplyError extends CheckoutError {
       cause,
     });
   }
+}
+
+/** True for a failure that the same request may not meet again. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof NetworkError) return true;
+  if (!(error instanceof ApiError)) return false;
+  return error.status >= 500 || error.status === 429 || error.code === 'idempotency_in_progress';
 }

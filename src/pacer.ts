@@ -1,5 +1,6 @@
 /** Waits between requests: repeats what may be repeated, obeys `Retry-After`, and rests while nobody looks. */
-import { isTransient, pollDelay, retryAfterOf } from './polling.js';
+import { isTransient } from './errors.js';
+import { pollDelay, retryAfterOf } from './polling.js';
 
 const triesOfOneStep = 3;
 const longestWaitSeconds = 10;

@@ -1,5 +1,5 @@
-/** When to ask the server again, and whether a failed request is worth another try. */
-import { ApiError, NetworkError } from './errors.js';
+/** When to ask the server again. */
+import { ApiError } from './errors.js';
 
 const fastMs = 2_000;
 const fastForMs = 60_000;
@@ -22,13 +22,6 @@ export function pollDelay({ elapsedMs, failures, retryAfterSeconds = 0, random }
   const backedOff = failures === 0 ? regular : Math.min(longestMs, Math.max(regular, fastMs * 2 ** failures));
   // Never less than what the server asked for; a tenth more or less than our own measure.
   return Math.max(retryAfterSeconds * 1000, backedOff * (0.9 + random * 0.2));
-}
-
-/** True for a failure that the same request may not meet again. */
-export function isTransient(error: unknown): boolean {
-  if (error instanceof NetworkError) return true;
-  if (!(error instanceof ApiError)) return false;
-  return error.status >= 500 || error.status === 429 || error.code === 'idempotency_in_progress';
 }
 
 /** The seconds to wait that the server asked for. */

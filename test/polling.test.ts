@@ -1,7 +1,7 @@
 /** When the server is asked again. */
 import { describe, expect, it } from 'vitest';
-import { ApiError, NetworkError, ReplyError } from '../src/errors.js';
-import { isTransient, pollDelay } from '../src/polling.js';
+import { ApiError, isTransient, NetworkError, ReplyError } from '../src/errors.js';
+import { pollDelay } from '../src/polling.js';
 import { ServerClock } from '../src/server-clock.js';
 
 const apiError = (status: number, code: string) =>

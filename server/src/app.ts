@@ -6,15 +6,27 @@ import { createAddressSources, testExtendedPublicKeys } from './chains/addresses
 import { currencies as knownCurrencies, simulatedNetworks } from './chains/assets.js';
 import { createScanner } from './chains/scanner.js';
 import { openSimulatedChains } from './chains/simulated-chain.js';
+import { createSimulatedSigner } from './chains/simulated-signer.js';
+import type { Signer } from './chains/signer.js';
 import { openTestClock } from './chains/test-clock.js';
 import type { Config } from './config.js';
+import { createBilling } from './billing/billing.js';
+import { exampleAccountNames } from './bank-accounts/account-names.js';
+import { createBankAccounts } from './bank-accounts/bank-accounts.js';
+import { createPaystackAccountNames } from './bank-accounts/paystack.js';
+import { createBanks } from './banks/banks.js';
+import { createCountries } from './countries/countries.js';
 import { createCurrencies } from './currencies/currencies.js';
-import { openDatabase, type Database } from './db/database.js';
+import { createCustomers } from './customers/customers.js';
+import { afterCommit, openDatabase, type Database } from './db/database.js';
+import { extendMarks } from './db/list-marks.js';
 import { handlers, testHandlers } from './handlers.js';
 import { createExpressApp } from './http/express-app.js';
+import { createCheckReady } from './http/health.js';
 import { createIdempotency } from './http/idempotency.js';
 import { createLimits } from './http/limits.js';
 import { listen, type Listener } from './http/listener.js';
+import { createMetrics } from './http/metrics.js';
 import { site } from './http/site.js';
 import { newId as randomId, type NewId } from './ids.js';
 import { createJobs } from './jobs/jobs.js';
@@ -22,6 +34,8 @@ import { createKeys } from './keys/keys.js';
 import { createLedger } from './ledger/ledger.js';
 import { bootstrap, type Bootstrapped } from './merchants/bootstrap.js';
 import { createMerchants } from './merchants/merchants.js';
+import { createMoneyOut } from './money-out.js';
+import { createPaymentPlans } from './payment-plans/payment-plans.js';
 import { createPayments } from './payments/payments.js';
 import { readFixedRates, shippedRatesFile } from './rates/fixed-rates.js';
 import type { RateSource } from './rates/rates.js';
@@ -29,6 +43,16 @@ import { reasonOf } from './reason.js';
 import { createReceipts } from './receipts/receipts.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import type { Services } from './services.js';
+import { createCharges } from './subscribers/charges.js';
+import { createOutcomes } from './subscribers/outcomes.js';
+import { createSubscribers } from './subscribers/subscribers.js';
+import { createWalletAddresses } from './wallet-addresses/wallet-addresses.js';
+import { createWallets } from './wallets/wallets.js';
+import { createDispatcher } from './webhooks/dispatcher.js';
+import { createOutbox } from './webhooks/outbox.js';
+import { createSender } from './webhooks/send.js';
+import { createTargets, type Resolve } from './webhooks/targets.js';
+import { createWebhooks } from './webhooks/webhooks.js';
 
 /** What a test replaces. */
 export interface Overrides {
@@ -36,6 +60,10 @@ export interface Overrides {
   readonly realNow?: () => number;
   readonly rates?: RateSource;
   readonly newId?: NewId;
+  /** What sends transfers, made from what would; networks without a signer are left to an operator. */
+  readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
+  /** How webhooks find their way: in place of the system's resolver, and of the usual certificate authorities. */
+  readonly webhooks?: { readonly resolve?: Resolve; readonly certificateAuthority?: string };
 }
 
 export interface App {
@@ -45,8 +73,11 @@ export interface App {
   readonly database: Database;
   /** The first account, and the keys that were made for it now. */
   readonly bootstrapped: Bootstrapped;
-  /** Takes no more requests, finishes those under way within 10 s, stops all work and closes the database. */
-  stop(): Promise<void>;
+  /**
+   * Takes no more requests, finishes those under way within 10 s, stops all work and closes the database.
+   * @param lingerMilliseconds how long requests are taken while `/readyz` says already that the server stops; default 0
+   */
+  stop(lingerMilliseconds?: number): Promise<void>;
 }
 
 /** Something that the configuration names cannot be used; the message names the variable. */
@@ -71,7 +102,7 @@ export async function startApp(config: Config, log: Logger, overrides: Overrides
     database = opened;
     return await serve(config, log, listener, opened, overrides);
   } catch (error) {
-    await listener.close(0, () => undefined);
+    await listener.close(0, 0, () => undefined);
     await database?.close();
     throw error;
   }
@@ -87,8 +118,8 @@ async function serve(
   const publicUrl = config.publicUrl ?? listener.url;
   const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
   const stopping = new AbortController();
-  const built = await build(config, log, database, checkoutUrl, stopping.signal, overrides);
-  const { clock, services, scanner, idempotency, jobs } = built;
+  const built = await build(config, log, database, { publicUrl, checkoutUrl }, stopping.signal, overrides);
+  const { clock, services, scanner, idempotency, jobs, dispatcher, webhooks, metrics } = built;
   const { keys } = services;
   const bootstrapped = await bootstrap(database, services.merchants, keys, {
     publicKey: config.bootstrapPublicKey,
@@ -96,12 +127,18 @@ async function serve(
   });
 
   let isStopping = false;
-  async function checkReady(): Promise<void> {
-    if (isStopping) throw new Error('The server stops');
-    await sql`select 1`.execute(database.reader);
-    const waiting = scanner.status().find(({ height, isFailing }) => height === undefined || isFailing);
-    if (waiting) throw new Error(`The network ${waiting.network} is not scanned`);
-  }
+  const checkReady = createCheckReady(
+    {
+      isStopping: () => isStopping,
+      async askDatabase() {
+        await sql`select 1`.execute(database.reader);
+      },
+      networks: () => scanner.status(),
+      webhookLagMilliseconds: async () => (await webhooks.figures(database.reader)).lagMilliseconds,
+      webhooksIdleMilliseconds: () => dispatcher.idleMilliseconds(),
+    },
+    config.readyLimits,
+  );
 
   const pages = site({
     services,
@@ -121,6 +158,7 @@ async function serve(
       idempotency,
       checkLimits: config.limits && createLimits(config.limits),
       checkReady,
+      metrics,
       pages,
       trustProxy: config.trustProxy,
       stopping: stopping.signal,
@@ -129,6 +167,7 @@ async function serve(
   );
   scanner.start();
   jobs.start();
+  dispatcher.start();
   log.info(
     { url: listener.url, database: database.engine, isLimited: config.limits !== undefined },
     'Started',
@@ -139,16 +178,17 @@ async function serve(
     services,
     database,
     bootstrapped,
-    async stop() {
+    async stop(lingerMilliseconds = 0) {
       isStopping = true;
       log.info('Stopping');
-      await listener.close(drainMilliseconds, () => {
+      await listener.close(lingerMilliseconds, drainMilliseconds, () => {
         log.warn('Requests were still under way and are cut off');
         stopping.abort();
       });
       stopping.abort();
       await jobs.stop();
       await scanner.stop();
+      await dispatcher.stop();
       await database.close();
       log.info('Stopped');
     },
@@ -159,9 +199,9 @@ async function build(
   config: Config,
   log: Logger,
   database: Database,
-  checkoutUrl: string,
+  { publicUrl, checkoutUrl }: { readonly publicUrl: string; readonly checkoutUrl: string },
   stopping: AbortSignal,
-  { realNow, rates: givenRates, newId = randomId }: Overrides,
+  { realNow, rates: givenRates, newId = randomId, signers: changeSigners, webhooks: webhookWays }: Overrides,
 ) {
   const clock = await openTestClock(database, realNow);
   const ratesFile = config.ratesFile ?? shippedRatesFile;
@@ -173,8 +213,34 @@ async function build(
   const currencies = createCurrencies(knownCurrencies, simulatedNetworks);
   const addressSources = createAddressSources(testExtendedPublicKeys);
   const addresses = createAddresses(addressSources, newId);
+  const wallets = createWallets({ database, clock, newId, currencies, addresses });
   const ledger = createLedger(newId);
   const idempotency = createIdempotency(database, clock);
+  const dispatcher = createDispatcher({
+    database,
+    clock,
+    newId,
+    log,
+    sender: createSender({
+      targets: createTargets(config.webhookAllowPrivate, webhookWays?.resolve),
+      certificateAuthority: webhookWays?.certificateAuthority,
+    }),
+  });
+  const outbox = createOutbox(clock, newId, () => dispatcher.wake());
+  const webhooks = createWebhooks(clock);
+  const customers = createCustomers(database, clock, newId);
+  const countries = createCountries(publicUrl);
+  const bankAccounts = createBankAccounts({
+    database,
+    clock,
+    newId,
+    countries,
+    currencies,
+    banks: createBanks(),
+    accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
+  });
+  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, addressSources });
+  const tellSubscribers = createOutcomes(outbox);
   const payments = createPayments({
     database,
     clock,
@@ -183,9 +249,28 @@ async function build(
     currencies,
     addresses,
     ledger,
+    outbox,
+    customers,
     merchant: merchants.row,
+    wallet: (transaction, id) => wallets.target(transaction, id),
+    async onStatusChange(transaction, payment) {
+      afterCommit(() => metrics?.countPayment(payment.status));
+      await tellSubscribers(transaction, payment);
+    },
     times: config.paymentTimes,
   });
+  const paymentPlans = createPaymentPlans({ database, clock, newId, currencies });
+  const charges = createCharges({ database, clock, paymentPlans, payments, outbox, checkoutUrl });
+  const subscribers = createSubscribers({
+    database,
+    clock,
+    newId,
+    customers,
+    paymentPlans,
+    charges,
+    outbox,
+  });
+  const billing = createBilling({ database, clock, charges, log });
   const simulatedChains = await openSimulatedChains({ database, clock, networks: simulatedNetworks });
   const scanner = createScanner({
     database,
@@ -200,13 +285,36 @@ async function build(
       intervalMilliseconds: scanIntervalMilliseconds,
     })),
   });
+  const simulatedSigners = simulatedNetworks.map((network) =>
+    createSimulatedSigner({ database, clock, network }),
+  );
+  const { balances, payouts, transfers, execution } = createMoneyOut({
+    database,
+    clock,
+    newId,
+    currencies,
+    ledger,
+    outbox,
+    addressSources,
+    walletAddresses,
+    bankAccounts,
+    signers: changeSigners?.(simulatedSigners) ?? simulatedSigners,
+  });
   const sandbox = createSandbox({
     simulatedChains,
     scanner,
     clock,
     currencies,
     addressSources,
-    afterClockChange: () => payments.expireOverdue(stopping),
+    async afterNetworkChange() {
+      await execution.advance(stopping);
+      await execution.restoreLost(stopping);
+    },
+    async afterClockChange() {
+      await payments.expireOverdue(stopping);
+      await billing.run(stopping);
+      dispatcher.wake();
+    },
   });
   const blockInterval = config.blockIntervalMilliseconds;
   const blocks = {
@@ -214,17 +322,56 @@ async function build(
     intervalMilliseconds: blockInterval,
     run: () => simulatedChains.mineDue(blockInterval),
   };
+  const metrics =
+    config.metricsToken === undefined
+      ? undefined
+      : createMetrics(config.metricsToken, {
+          chains: () => scanner.status(),
+          webhooks: () => webhooks.figures(database.reader),
+          connections: () => database.connections(),
+        });
   const jobs = createJobs(
     [
       { name: 'test clock', intervalMilliseconds: 1000, run: () => clock.refresh() },
       { name: 'expiry', intervalMilliseconds: 1000, run: (signal) => payments.expireOverdue(signal) },
+      { name: 'transfers', intervalMilliseconds: 500, run: (signal) => execution.advance(signal) },
+      {
+        name: 'lost transfers',
+        intervalMilliseconds: 60_000,
+        run: (signal) => execution.restoreLost(signal),
+      },
+      { name: 'billing', intervalMilliseconds: 1000, run: (signal) => billing.run(signal) },
+      {
+        name: 'old webhooks',
+        intervalMilliseconds: 3_600_000,
+        run: (signal) => webhooks.prune(database, signal),
+      },
       { name: 'idempotency keys', intervalMilliseconds: 3_600_000, run: () => idempotency.prune() },
+      { name: 'list marks', intervalMilliseconds: 60_000, run: (signal) => extendMarks(database, signal) },
       ...(blockInterval > 0 ? [blocks] : []),
     ],
     log,
+    metrics?.watchRun,
   );
-  const services: Services = { keys, merchants, currencies, payments, sandbox, checkoutUrl };
-  return { clock, services, scanner, idempotency, jobs };
+  const services: Services = {
+    keys,
+    merchants,
+    customers,
+    bankAccounts,
+    countries,
+    walletAddresses,
+    currencies,
+    balances,
+    transfers,
+    payouts,
+    payments,
+    sandbox,
+    wallets,
+    paymentPlans,
+    subscribers,
+    checkoutUrl,
+  };
+  return { clock, services, scanner, idempotency, jobs, dispatcher, webhooks, metrics };
 }
 
 /** Runs one step of the start, and says which setting it failed on. */

@@ -2,9 +2,15 @@
 import { parseArgs } from 'node:util';
 import type { Clock } from './clock.js';
 import { UsageError, type Command, type Options, type Tools } from './commands/command.js';
+import { balanceCommands } from './commands/balances.js';
+import { databaseCommands } from './commands/database.js';
 import { keyCommands } from './commands/keys.js';
 import { ledgerCommands } from './commands/ledger.js';
 import { merchantCommands } from './commands/merchants.js';
+import { openMoneyOut } from './commands/money-out.js';
+import { payoutCommands } from './commands/payouts.js';
+import { transferCommands } from './commands/transfers.js';
+import { webhookCommands } from './commands/webhooks.js';
 import { ConfigError, readConfig } from './config.js';
 import { openDatabase } from './db/database.js';
 import { newId } from './ids.js';
@@ -12,6 +18,8 @@ import { createKeys } from './keys/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { Problem } from './problems.js';
 import { reasonOf } from './reason.js';
+import { createEndpoints } from './webhooks/endpoints.js';
+import { createWebhooks } from './webhooks/webhooks.js';
 
 /** What a command leaves behind: 0 done, 1 failed, 2 not understood. */
 export interface Outcome {
@@ -27,6 +35,11 @@ const commands: Readonly<Record<string, Command>> = {
   ...merchantCommands,
   ...keyCommands,
   ...ledgerCommands,
+  ...databaseCommands,
+  ...balanceCommands,
+  ...transferCommands,
+  ...payoutCommands,
+  ...webhookCommands,
 };
 
 /** Runs one command line; nothing is printed here. */
@@ -72,12 +85,16 @@ async function withTools<T>(
   environment: Readonly<Record<string, string | undefined>>,
   work: (tools: Tools) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(readConfig(environment).databaseUrl);
+  const config = readConfig(environment);
+  const database = await openDatabase(config.databaseUrl);
   try {
     return await work({
       database,
       merchants: createMerchants(systemClock, newId),
       keys: createKeys(database, systemClock, newId),
+      endpoints: createEndpoints(systemClock),
+      webhooks: createWebhooks(systemClock),
+      moneyOut: () => openMoneyOut(database, config),
     });
   } finally {
     await database.close();

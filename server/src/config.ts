@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { parseKey } from './keys/keys.js';
+import { isSubnet } from './webhooks/targets.js';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -36,7 +37,15 @@ export interface Config {
   readonly limits: Limits | undefined;
   /** Proxies to believe about the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
+  /** Subnets that are not public and that webhooks of live mode may go to all the same. */
+  readonly webhookAllowPrivate: readonly string[];
+  /** Who live mode asks for the holders of bank accounts; without a key nobody. */
+  readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
   readonly logLevel: LogLevel;
+  /** Who has it may read `/metrics`; absent where nobody may. */
+  readonly metricsToken: string | undefined;
+  /** When `/readyz` says that the server does not do its work. */
+  readonly readyLimits: { readonly chainLagSeconds: number; readonly webhookLagSeconds: number };
 }
 
 /** Values that cannot be used: one line for each variable, without secrets. */
@@ -139,12 +148,47 @@ const variables = {
       ),
     ),
   },
+  WEBHOOK_ALLOW_PRIVATE: {
+    help: 'Subnets that are not public and that webhooks of live mode may go to all the same',
+    allowed: 'subnets such as 10.1.0.0/16, separated by commas',
+    schema: z._default(
+      z.pipe(
+        z.string().check(z.refine((text) => splitList(text).every(isSubnet))),
+        z.transform((text) => splitList(text)),
+      ),
+      [],
+    ),
+  },
+  ACCOUNT_NAMES_URL: {
+    ...url("Where live mode asks for the holders of bank accounts, in Paystack's form"),
+    fallback: 'https://api.paystack.co',
+  },
+  PAYSTACK_SECRET_KEY: {
+    help: 'The secret key for ACCOUNT_NAMES_URL; without one live mode checks no names',
+    allowed: 'letters, digits, _ and -',
+    isSecret: true,
+    schema: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,255}$/))),
+  },
   LOG_LEVEL: {
     help: 'The least level that is logged',
     allowed: logLevels.join(', '),
     fallback: 'info',
     schema: z._default(z.enum(logLevels), 'info'),
   },
+  METRICS_TOKEN: {
+    help: 'Serves /metrics to whoever sends it as Authorization: Bearer; without one there are no metrics',
+    allowed: '16 to 200 characters of A-Z a-z 0-9 . _ ~ + / = -',
+    isSecret: true,
+    schema: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._~+/=-]{16,200}$/))),
+  },
+  READY_CHAIN_LAG_SECONDS: integer(
+    'How far the scan of a network may be behind before /readyz says 503',
+    300,
+  ),
+  READY_WEBHOOK_LAG_SECONDS: integer(
+    'How late webhook deliveries may stand still before /readyz says 503',
+    300,
+  ),
 } as const satisfies Record<string, Variable>;
 
 type Schemas = { [Name in keyof typeof variables]: (typeof variables)[Name]['schema'] };
@@ -192,7 +236,17 @@ export function readConfig(environment: Environment): Config {
             testFactor: data.RATE_LIMIT_TEST_FACTOR,
           },
     trustProxy: data.TRUST_PROXY,
+    webhookAllowPrivate: data.WEBHOOK_ALLOW_PRIVATE,
+    accountNames: {
+      url: data.ACCOUNT_NAMES_URL ?? 'https://api.paystack.co',
+      secretKey: data.PAYSTACK_SECRET_KEY,
+    },
     logLevel: data.LOG_LEVEL,
+    metricsToken: data.METRICS_TOKEN,
+    readyLimits: {
+      chainLagSeconds: data.READY_CHAIN_LAG_SECONDS,
+      webhookLagSeconds: data.READY_WEBHOOK_LAG_SECONDS,
+    },
   };
 }
 
@@ -216,6 +270,10 @@ function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];

@@ -1,5 +1,5 @@
 /** The server's log: JSON lines on stderr, without keys and without what payers told about themselves. */
-import { destination, pino, type Logger } from 'pino';
+import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import type { LogLevel } from './config.js';
 
 const secret = [
@@ -13,10 +13,67 @@ const secret = [
   'customerDetails',
 ];
 
-export function createLog(level: LogLevel): Logger {
-  const options = {
-    level,
-    redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+/** What is never to be read in a log, wherever it stands, and what stands there instead. */
+const masks: readonly (readonly [RegExp, string])[] = [
+  [/\b([sp]k_(?:live|test)_)[\w-]+/g, '$1[redacted]'],
+  [/\bwhsec_[\w+/=-]+/g, 'whsec_[redacted]'],
+  [/\b(bearer)\s+[^\s"\\]+/gi, '$1 [redacted]'],
+  // The user and password of a URL, and what follows its question mark: redirect URLs carry tokens.
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"@\\]+@/gi, '$1[redacted]@'],
+  [/\b([a-z][a-z0-9+.-]*:\/\/[^\s"?\\]*)\?[^\s"\\]*/gi, '$1?[redacted]'],
+  [/[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
+];
+
+/** @param stream where lines go in place of stderr */
+export function createLog(level: LogLevel, stream: DestinationStream = stderr()): Logger {
+  return pino(
+    {
+      level,
+      redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      serializers: { err: describeError },
+      hooks: { streamWrite: mask },
+    },
+    stream,
+  );
+}
+
+function stderr(): DestinationStream {
+  return destination({ fd: 2, sync: true });
+}
+
+function mask(line: string): string {
+  return masks.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+}
+
+/**
+ * What is logged of an error: its type, message, code, stack and cause, and the names of what a database complains
+ * about. Never its other properties: drivers put rows and parameters there.
+ */
+export function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, stack, cause } = error;
+  const message = messageOf(error);
+  return {
+    type: name,
+    message,
+    ...Object.fromEntries(
+      ['code', 'syscall', 'constraint', 'table', 'column', 'routine'].flatMap((field) => {
+        const value: unknown = Reflect.get(error, field);
+        return typeof value === 'string' ? [[field, value]] : [];
+      }),
+    ),
+    // Without its first lines, which repeat the message.
+    stack: stack?.split('\n').filter((line) => /^\s+at /.test(line)),
+    ...(error instanceof AggregateError &&
+      depth < 5 && { errors: error.errors.map((part: unknown) => describeError(part, depth + 1)) }),
+    ...(cause !== undefined && depth < 5 && { cause: describeError(cause, depth + 1) }),
   };
-  return pino(options, destination({ fd: 2, sync: true }));
+}
+
+/** PostgreSQL quotes the value that it could not read (class 22); what JSON.parse says quotes its input. */
+function messageOf(error: Error): string {
+  const code: unknown = Reflect.get(error, 'code');
+  const isQuoting =
+    error instanceof SyntaxError || (typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code));
+  return isQuoting ? 'A value could not be read' : error.message;
 }

@@ -1,4 +1,5 @@
 /** Starts the server from the environment, and stops it on SIGTERM and SIGINT. */
+import type { Logger } from 'pino';
 import { startApp, StartError, type App } from './app.js';
 import { ConfigError, describeVariables, readConfig } from './config.js';
 import { createLog } from './log.js';
@@ -24,7 +25,9 @@ async function main(args: readonly string[]): Promise<void> {
   }
   try {
     const config = readConfig(process.env);
-    const app = await startApp(config, createLog(config.logLevel));
+    const log = createLog(config.logLevel);
+    logLastWords(log);
+    const app = await startApp(config, log);
     process.stdout.write(`${announceKeys(app.bootstrapped)}crypto-checkout-server listens on ${app.url}\n`);
     stopOnSignal(app);
   } catch (error) {
@@ -51,12 +54,29 @@ ${rule}
 `;
 }
 
+/** What nobody caught ends the process, and is said without what Node would print of it: rows and parameters. */
+function logLastWords(log: Logger): void {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'Nobody caught this: the process ends');
+    process.exit(1);
+  });
+}
+
+/** Who has connected already is served, and a balancer sees at /readyz that it must look elsewhere. */
+const lingerMilliseconds = 500;
+/** Longer than requests, jobs and deliveries may take together. */
+const stopMilliseconds = 25_000;
+
 function stopOnSignal(app: App): void {
   const stop = () => {
     // A second signal finds no listener and ends the process at once.
     process.removeListener('SIGTERM', stop);
     process.removeListener('SIGINT', stop);
-    app.stop().then(
+    setTimeout(() => {
+      process.stderr.write('The server did not stop in time\n');
+      process.exit(1);
+    }, stopMilliseconds).unref();
+    app.stop(lingerMilliseconds).then(
       () => process.exit(0),
       (error: unknown) => {
         process.stderr.write(`The server did not stop in order: ${reasonOf(error)}\n`);

@@ -1,4 +1,5 @@
 /** The environment, and what is said about a wrong one. */
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig } from '../src/config.js';
 
@@ -22,7 +23,11 @@ it('Nothing given is a server for trying out', () => {
       testFactor: 10,
     },
     trustProxy: undefined,
+    webhookAllowPrivate: [],
+    accountNames: { url: 'https://api.paystack.co', secretKey: undefined },
     logLevel: 'info',
+    metricsToken: undefined,
+    readyLimits: { chainLagSeconds: 300, webhookLagSeconds: 300 },
   });
 });
 
@@ -41,6 +46,16 @@ it.each([
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
   [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMilliseconds: 0 }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
+  [
+    { ACCOUNT_NAMES_URL: 'https://names.example.com/', PAYSTACK_SECRET_KEY: 'sk_live_example' },
+    { accountNames: { url: 'https://names.example.com', secretKey: 'sk_live_example' } },
+  ],
+  [{ METRICS_TOKEN: 'scrape-me-0123456' }, { metricsToken: 'scrape-me-0123456' }],
+  [{ READY_CHAIN_LAG_SECONDS: '60' }, { readyLimits: { chainLagSeconds: 60, webhookLagSeconds: 300 } }],
+  [
+    { WEBHOOK_ALLOW_PRIVATE: '10.1.0.0/16, fd00:1::/32' },
+    { webhookAllowPrivate: ['10.1.0.0/16', 'fd00:1::/32'] },
+  ],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
   [{ TRUST_PROXY: 'loopback, 10.0.0.0/8, ::1' }, { trustProxy: 'loopback, 10.0.0.0/8, ::1' }],
 ])('%o is read as %o', (environment, expected) => {
@@ -55,8 +70,12 @@ it.each([
   ['PUBLIC_URL', 'pay.example.com'],
   ['PUBLIC_URL', 'ftp://pay.example.com'],
   ['CHECKOUT_URL', 'https://pay.example.com/?a=b'],
+  ['ACCOUNT_NAMES_URL', 'api.paystack.co'],
   ['BLOCK_INTERVAL_MS', '1.5'],
   ['PAYMENT_PAY_SECONDS', '0'],
+  ['WEBHOOK_ALLOW_PRIVATE', '10.1.0.0'],
+  ['WEBHOOK_ALLOW_PRIVATE', '10.1.0.0/16,'],
+  ['WEBHOOK_ALLOW_PRIVATE', '10.1.0.0/33'],
   ['RATE_LIMIT', 'yes'],
   ['RATE_LIMIT_PUBLIC_PER_SECOND', '0'],
   ['TRUST_PROXY', 'true'],
@@ -75,6 +94,8 @@ it.each([
   ['BOOTSTRAP_SECRET_KEY', `pk_test_${key}`],
   ['BOOTSTRAP_PUBLIC_KEY', `sk_test_${key}`],
   ['BOOTSTRAP_PUBLIC_KEY', 'pk_test_short'],
+  ['METRICS_TOKEN', 'too-short'],
+  ['PAYSTACK_SECRET_KEY', 'two words'],
 ])('A wrong %s is refused without repeating it', (name, value) => {
   const message = refusal({ [name]: value });
   expect(message).toMatch(new RegExp(`^${name}: the value given is not allowed; it must be .+$`));
@@ -88,7 +109,13 @@ it('Each wrong variable has its line', () => {
 it('The help names every variable with its default', () => {
   const help = describeVariables();
   expect(help).toContain('PORT=an integer from 0 to 65535 (default 8080)');
-  expect(help.match(/^ {2}[A-Z_]+=/gm)).toHaveLength(19);
+  expect(help.match(/^ {2}[A-Z_]+=/gm)?.length).toBeGreaterThan(20);
+});
+
+it('docs/operations.md has the help word by word', async () => {
+  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const [, inDocs] = /```text\n([^`]+)\n```/.exec(page) ?? [];
+  expect(inDocs).toBe(describeVariables());
 });
 
 function refusal(environment: Record<string, string>): string {

@@ -1,19 +1,15 @@
 /** The built server is killed at random moments under a stream of payments; what it answered must be there afterwards. */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../../scripts/system.mjs';
 import { checkLedger } from '../src/ledger/check.js';
 import { openDatabase } from '../src/db/database.js';
 import { engines } from './support/engines.js';
+import { startProcess, type ServerProcess } from './support/process.js';
 
 const rounds = 20;
 const streams = 6;
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
 
@@ -36,61 +32,37 @@ describe.concurrent.each(engines)('a server killed at any moment, on $name', (en
     { timeout: 240_000 },
     async () => {
       const { url: databaseUrl, dispose } = await engine.create();
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}`;
+      const env = {
+        DATABASE_URL: databaseUrl,
+        BOOTSTRAP_PUBLIC_KEY: publicKey,
+        BOOTSTRAP_SECRET_KEY: secretKey,
+        BLOCK_INTERVAL_MS: '100',
+      };
       const answered = new Map<string, Answered>();
-      let child: ChildProcess | undefined;
+      let server: ServerProcess | undefined;
       try {
         for (let round = 0; round < rounds; round += 1) {
-          child = await start(url, port, databaseUrl);
+          server = await startProcess(env);
+          const { url } = server;
           const stopped = new AbortController();
           const running = Array.from({ length: streams }, () => pay(url, answered, stopped.signal));
           await delay(randomInt(150, 900));
-          const exited = once(child, 'exit');
-          child.kill('SIGKILL');
-          await exited;
+          await server.kill();
           stopped.abort();
           await Promise.all(running);
         }
-        child = await start(url, port, databaseUrl);
+        server = await startProcess(env);
         expect(answered.size).toBeGreaterThan(rounds);
-        await expectAllThere(url, answered);
-        const exited = once(child, 'exit');
-        child.kill('SIGTERM');
-        expect(await exited).toEqual([0, null]);
+        await expectAllThere(server.url, answered);
+        expect(await server.stop()).toBe(0);
         await expectBooksInOrder(databaseUrl, answered);
       } finally {
-        child?.kill('SIGKILL');
+        await server?.kill();
         await dispose();
       }
     },
   );
 });
-
-async function start(url: string, port: number, databaseUrl: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [main], {
-    env: {
-      PATH: process.env['PATH'],
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      BOOTSTRAP_PUBLIC_KEY: publicKey,
-      BOOTSTRAP_SECRET_KEY: secretKey,
-      BLOCK_INTERVAL_MS: '100',
-      RATE_LIMIT: 'off',
-      LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const deadline = Date.now() + 30_000;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: was it built?`);
-    if (Date.now() > deadline) throw new Error('The server did not get ready');
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (ready?.ok) return child;
-    await delay(20);
-  }
-}
 
 /** Runs payments one after the other, each through a random part of its life, until the server is gone. */
 async function pay(url: string, answered: Map<string, Answered>, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ const seeds = [1, 2, 3, 4, 5, 6];
 const actions = 60;
 const confirmations = 2;
 const networks = ['tron', 'bsc'] as const;
+const native = { tron: 'TRX', bsc: 'BNB' } as const;
 
 /** Mulberry32: small, and the same everywhere for one seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -42,17 +43,27 @@ describe.each(engines)('receipts on $name', (engine) => {
       payments.push((await client.lockCurrency(data.payment.id)).data);
     }
 
+    const wallet = await server.api('POST', '/v1/wallets', { body: { currency: 'USDT' } });
+    const ofWallet = wallet.body.data['addresses'] as { network: string; address: string }[];
+
     for (let count = 0; count < actions; count += 1) {
       const payment = payments[random(payments.length)];
       const network = networks[random(2)] ?? 'tron';
       if (!payment) break;
       switch (random(10)) {
         case 0:
+          await sandbox('transfers', {
+            network,
+            currency: random(5) === 0 ? native[network] : 'USDT',
+            address: ofWallet.find((address) => address.network === network)?.address,
+            amount: 1 + random(3),
+          });
+          break;
         case 1:
         case 2:
           await sandbox('transfers', {
             network: payment.currencyNetwork,
-            currency: random(5) === 0 ? { tron: 'TRX', bsc: 'BNB' }[payment.currencyNetwork ?? ''] : 'USDT',
+            currency: random(5) === 0 ? native[payment.currencyNetwork === 'bsc' ? 'bsc' : 'tron'] : 'USDT',
             address: payment.addressInformation?.address,
             amount: [2.5, 5, 10, 12][random(4)],
           });
@@ -99,6 +110,19 @@ describe.each(engines)('receipts on $name', (engine) => {
         expect(received, log).toBeGreaterThanOrEqual(toUnits(decimalOf(payment.amount ?? 0), 6));
       }
       expect(payment.state && statusOf(payment.state)).toBe(payment.status);
+    }
+    // Each transfer to the wallet is a record of its own, and a success exactly while the chain holds it.
+    const walletAddresses = ofWallet.map(({ address }) => address);
+    const toWallet = receipts.filter((receipt) => walletAddresses.includes(receipt.address));
+    expect(new Set(toWallet.map((receipt) => receipt.payment_id)).size).toBe(toWallet.length);
+    for (const receipt of toWallet) {
+      const { data: deposit } = await client.verify(receipt.payment_id);
+      const isHeld = transfers.some((one) => one.tx_hash === receipt.tx_hash);
+      const log = JSON.stringify(deposit.transactionTimeLog, null, 1);
+      expect(deposit.status, log).toBe(isHeld ? 'success' : 'error');
+      const amount = fromUnits(BigInt(receipt.amount), receipt.currency === 'BNB' ? 18 : 6);
+      expect(decimalOf(deposit.amount ?? 0)).toBe(amount);
+      expect(decimalOf(deposit.amountReceived ?? 0), log).toBe(isHeld ? amount : '0');
     }
     const violations = (await checkLedger(reader)).flatMap((check) => check.violations);
     expect(violations).toEqual([]);

@@ -1,6 +1,5 @@
 /** One call of the API: a request out, a parsed reply or a typed error back, within a time limit. */
 import * as z from 'zod/mini';
-import type { Pagination } from '../contract/endpoint.js';
 import { ApiError, NetworkError, ReplyError } from '../errors.js';
 
 export interface Connection {
@@ -9,16 +8,17 @@ export interface Connection {
   readonly key: string;
   /** Stands in for the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How long a call may take, reply included; 15 seconds when absent. */
+  /** How long one try may take, reply included; 15 seconds when absent. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface Call {
   readonly method: string;
-  /** `{name}` in it stands for one segment, `{*name}` for any number. */
+  /** `{name}` in it stands for one segment. */
   readonly path: string;
   readonly params?: Readonly<Record<string, string>> | undefined;
-  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  /** Follows the path: empty, or a `?` and what is asked. */
+  readonly search?: string | undefined;
   readonly body?: unknown;
   /** Makes a repeated POST or PATCH happen once: up to 255 characters, the same for every try. */
   readonly idempotencyKey?: string | undefined;
@@ -29,21 +29,12 @@ export interface Reply<T> {
   readonly data: T;
   /** The server's clock when it answered, in epoch milliseconds; undefined if a proxy hid the `Date` header. */
   readonly serverTime: number | undefined;
-  /** Where the rows of a list stand among all of them. */
-  readonly pagination?: Pagination;
 }
 
-const success = z.object({
-  status: z.enum(['success']),
-  data: z.optional(z.unknown()),
-  meta: z.optional(
-    z.object({
-      pagination: z.optional(
-        z.object({ total: z.number(), count: z.number(), from: z.number(), to: z.number() }),
-      ),
-    }),
-  ),
-});
+/** A reply with what else was in its envelope, unparsed. */
+export interface WholeReply<T> extends Reply<T> {
+  readonly meta: unknown;
+}
 
 const failure = z.object({
   message: z.string(),
@@ -51,6 +42,8 @@ const failure = z.object({
     code: z.string(),
     requestId: z.optional(z.string()),
     param: z.optional(z.string()),
+    errors: z.optional(z.array(z.object({ path: z.string(), message: z.string() }))),
+    paymentId: z.optional(z.string()),
   }),
 });
 
@@ -68,30 +61,30 @@ export async function request<S extends z.ZodMiniType | undefined>(
   connection: Connection,
   call: Call,
   schema: S,
-): Promise<Reply<S extends z.ZodMiniType ? z.output<S> : undefined>> {
+): Promise<WholeReply<S extends z.ZodMiniType ? z.output<S> : undefined>> {
   const { response, text } = await exchange(connection, call);
   const json = parseJson(text);
   if (!response.ok) throw refusal(call, response, json);
 
-  const envelope = z.safeParse(success, json);
-  if (!envelope.success) throw new ReplyError(`${name(call)} was not answered by the API`, envelope.error);
-  const { data, meta } = envelope.data;
-  const parsed = z.safeParse(schema ?? z.unknown(), schema ? data : undefined);
+  const expected: z.ZodMiniType = schema ?? z.optional(z.unknown());
+  const success = { status: z.enum(['success']), data: expected, meta: z.optional(z.unknown()) };
+  const parsed = z.safeParse(z.object(success), json);
   if (!parsed.success) {
-    const where = parsed.error.issues[0]?.path.join('.') || 'data';
-    throw new ReplyError(`${name(call)} was answered with an unexpected "${where}"`, parsed.error);
+    const where = parsed.error.issues[0]?.path.join('.');
+    throw new ReplyError(`${name(call)} was answered with an unexpected ${where || 'body'}`, parsed.error);
   }
+  const { data, meta } = parsed.data;
   return {
-    data: parsed.data as S extends z.ZodMiniType ? z.output<S> : undefined,
+    data: (schema && data) as S extends z.ZodMiniType ? z.output<S> : undefined,
     serverTime: serverTime(response),
-    ...(meta?.pagination && { pagination: meta.pagination }),
+    meta,
   };
 }
 
 async function exchange(connection: Connection, call: Call): Promise<{ response: Response; text: string }> {
   const { apiUrl, key, timeoutMs = 15_000, fetch = globalThis.fetch } = connection;
-  const { method, query, body, idempotencyKey, signal } = call;
-  const url = apiUrl.replace(/\/+$/, '') + filledPath(call) + queryString(query);
+  const { method, search = '', body, idempotencyKey, signal } = call;
+  const url = apiUrl.replace(/\/+$/, '') + filledPath(call) + search;
   const text = body === undefined ? null : JSON.stringify(body);
   // By hand, since AbortSignal.any is missing from the browsers of phones that are still in use.
   const controller = new AbortController();
@@ -134,12 +127,12 @@ function refusal(call: Call, response: Response, json: unknown): ApiError | Repl
   const code = data?.code ?? fallbackCode(status);
   if (code === undefined) return new ReplyError(message, parsed.error);
   return new ApiError(message, {
+    ...data,
     code,
     status,
     remedy: remedy(status),
     requestId: data?.requestId ?? headers.get('X-Request-Id') ?? '',
     retryAfterSeconds: retryAfterSeconds(response),
-    param: data?.param,
   });
 }
 
@@ -172,23 +165,18 @@ function serverTime(response: Response): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The path with each value as one segment, whatever characters it holds. */
 function filledPath({ path, params = {} }: Call): string {
-  return path.replace(/\{(\*?)(\w+)\}/g, (_placeholder, rest: string, param: string) => {
-    const value = params[param] ?? '';
-    const segments = rest ? value.split('/') : [value];
-    // A URL with such a segment is resolved to another path before it is sent.
-    const lost = segments.find((segment) => (segment === '' && !rest) || segment === '.' || segment === '..');
-    if (lost !== undefined) throw new RangeError(`"${lost}" cannot be a ${param}`);
-    return segments.map(encodeURIComponent).join('/');
-  });
+  return path.replace(/\{(\w+)\}/g, (_placeholder, name: string) => segment(params[name] ?? '', name));
 }
 
-function queryString(query: Call['query'] = {}): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  return pairs.length === 0
-    ? ''
-    : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)]))}`;
+/**
+ * A value as one segment of a path, whatever characters it holds.
+ *
+ * @throws RangeError for one that would be lost: a URL with it is resolved to another path before it is sent
+ */
+export function segment(value: string, name: string): string {
+  if (/^\.{0,2}$/.test(value)) throw new RangeError(`"${value}" cannot be a ${name}`);
+  return encodeURIComponent(value);
 }
 
 function parseJson(text: string): unknown {

@@ -6,7 +6,7 @@ const balance = z.object({
   currency: z.string(),
   /** What a transfer may spend now. */
   availableBalance: z.number(),
-  /** Available, reserved by transfers under way, and received but not yet settled. */
+  /** Available, reserved by transfers under way, and received but not yet settled; below 0 where more is owed. */
   totalBalance: z.number(),
   isSuspended: z.boolean(),
 });

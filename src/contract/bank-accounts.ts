@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, id, listOf, requiredText, text } from './fields.js';
+import { boolean, described, id, listOf, requiredText, text } from './fields.js';
 
 const bankAccount = z.object({
   id: z.string(),
@@ -25,7 +25,7 @@ const accountHolder = z.object({
   accountName: z.string(),
 });
 
-const params = z.object({ bank_account_id: id });
+const params = z.object({ bank_account_id: described(id, 'Id of the bank account.') });
 
 const sampleFields = {
   accountNumber: '0123456785',
@@ -50,7 +50,10 @@ export const bankAccounts = {
     path: '/v1/bank-accounts/account/name',
     key: 'secret',
     description: 'Checks an account number at a bank and answers the name of its holder.',
-    body: z.object({ accountNumber: requiredText(), accountBank: requiredText() }),
+    body: z.object({
+      accountNumber: described(requiredText(), 'Account number; a Nigerian one has ten digits.'),
+      accountBank: described(requiredText(), 'Code of the bank, from the list of banks.'),
+    }),
     data: accountHolder,
     sample: {
       body: { accountNumber: '0123456785', accountBank: '058' },
@@ -64,14 +67,14 @@ export const bankAccounts = {
     key: 'secret',
     description: 'Adds a bank account. The same number at the same bank in the same currency is added once.',
     body: z.object({
-      accountNumber: requiredText(),
-      /** A bank's code, or its name. */
-      accountBank: requiredText(),
-      country: requiredText(),
-      currency: requiredText(20),
-      accountName: requiredText(),
+      accountNumber: described(requiredText(), 'Account number; a Nigerian one has ten digits.'),
+      accountBank: described(requiredText(), 'The bank: its code, or its name as the list of banks has it.'),
+      country: described(requiredText(), 'Two-letter code of the country that the account is held in.'),
+      currency: described(requiredText(20), 'Currency of the account: a code from the list of currencies.'),
+      accountName: described(requiredText(), 'Name of the holder, as the bank knows it.'),
     }),
     data: bankAccount,
+    errors: ['unsupported_currency', 'bank_account_exists'],
     sample: { body: sampleFields, message: 'Bank account created', data: sampleAccount },
   }),
   list: endpoint({
@@ -80,10 +83,10 @@ export const bankAccounts = {
     key: 'secret',
     description: 'The bank accounts of the account, newest first, without the archived ones.',
     query: listOf({
-      isPrimary: z.optional(boolean),
-      country: z.optional(text()),
-      currency: z.optional(text()),
-      accountBank: z.optional(text()),
+      isPrimary: described(z.optional(boolean), 'Only the primary account, or only the others.'),
+      country: described(z.optional(text()), 'Only accounts in this country, by its two-letter code.'),
+      currency: described(z.optional(text()), 'Only accounts in this currency.'),
+      accountBank: described(z.optional(text()), 'Only accounts at this bank, as it was given.'),
     }),
     data: z.array(bankAccount),
     paginated: true,
@@ -126,7 +129,9 @@ export const bankAccounts = {
     path: '/v1/bank-accounts/banks/{country_code}',
     key: 'secret',
     description: 'The banks of a country, by its two-letter code.',
-    params: z.object({ country_code: id }),
+    params: z.object({
+      country_code: described(id, 'Two-letter code of a country, from the list of countries.'),
+    }),
     data: z.array(bank),
     sample: {
       params: { country_code: 'NG' },

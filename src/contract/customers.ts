@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, email, id, listOf, text } from './fields.js';
+import { boolean, described, email, id, listOf, text } from './fields.js';
 
 const customer = z.object({
   id: z.string(),
@@ -13,7 +13,7 @@ const customer = z.object({
   createdAt: timestamp,
 });
 
-const params = z.object({ customer_id: id });
+const params = z.object({ customer_id: described(id, 'Id of the customer.') });
 
 const sampleCustomer = {
   id: '01J9ZQ1C0A1B2C3D4E5F6G7H8J',
@@ -32,9 +32,9 @@ export const customers = {
     key: 'secret',
     description: 'The customers of the account, newest first.',
     query: listOf({
-      isBlackListed: z.optional(boolean),
-      email: z.optional(text(254)),
-      phoneNumber: z.optional(text()),
+      isBlackListed: described(z.optional(boolean), 'Only blacklisted customers, or only the others.'),
+      email: described(z.optional(text(254)), 'Only the customer with this email, in any case.'),
+      phoneNumber: described(z.optional(text()), 'Only customers with exactly this phone number.'),
     }),
     data: z.array(customer),
     paginated: true,
@@ -55,12 +55,16 @@ export const customers = {
     key: 'secret',
     description: 'Creates a customer. The email may belong to one customer only, whatever its case.',
     body: z.object({
-      email,
-      fullName: z.optional(text()),
-      phoneNumber: z.optional(text()),
-      isBlacklisted: z._default(boolean, false),
+      email: described(email, 'Email of the customer, unique in the account whatever its case.'),
+      fullName: described(z.optional(text()), 'Full name.'),
+      phoneNumber: described(z.optional(text()), 'Phone number, in any notation.'),
+      isBlacklisted: described(
+        z._default(boolean, false),
+        'Whether the customer may start no payment and no subscription; false if absent.',
+      ),
     }),
     data: customer,
+    errors: ['customer_exists'],
     sample: {
       body: { email: 'ada@example.com', fullName: 'Ada Example', phoneNumber: '+15550100' },
       message: 'Customer created',
@@ -75,12 +79,16 @@ export const customers = {
       'Changes the fields that are given. A blacklisted customer can start no new payment and no new subscription.',
     params,
     body: z.object({
-      email: z.optional(email),
-      fullName: z.optional(text()),
-      phoneNumber: z.optional(text()),
-      isBlacklisted: z.optional(boolean),
+      email: described(z.optional(email), 'New email, which no other customer may have.'),
+      fullName: described(z.optional(text()), 'New full name.'),
+      phoneNumber: described(z.optional(text()), 'New phone number.'),
+      isBlacklisted: described(
+        z.optional(boolean),
+        'Whether the customer may start no payment and no subscription.',
+      ),
     }),
     data: customer,
+    errors: ['customer_exists'],
     sample: {
       params: sampleParams,
       body: { isBlacklisted: true },

@@ -1,5 +1,6 @@
 /** What an endpoint is. The whole API is a table of these; the server, the docs and the tests walk it. */
 import type * as z from 'zod/mini';
+import type { ErrorCode } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -29,6 +30,8 @@ export interface Endpoint extends Route {
   readonly data?: z.ZodMiniType;
   /** True for lists of records, whose reply carries `meta.pagination`. */
   readonly paginated?: true;
+  /** What it refuses with beside what is refused everywhere: keys, validation, unknown ids, limits, outages. */
+  readonly errors?: readonly ErrorCode[];
   readonly sample: Sample;
 }
 

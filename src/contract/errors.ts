@@ -29,7 +29,6 @@ export const errorStatus = {
   idempotency_mismatch: 422,
   rate_limited: 429,
   internal_error: 500,
-  not_implemented: 501,
   rate_unavailable: 503,
   chain_unavailable: 503,
   service_unavailable: 503,

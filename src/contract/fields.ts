@@ -2,6 +2,13 @@
 import * as z from 'zod/mini';
 import { parseDecimal } from './decimal.js';
 
+/** A field with its meaning, which `/v1/meta`, OpenAPI and the reference page show. */
+export function described<Field extends z.ZodMiniType>(field: Field, description: string): Field {
+  const own = field.clone();
+  z.globalRegistry.add(own, { description });
+  return own;
+}
+
 /** Text of at most `maximum` characters, trimmed. */
 export const text = (maximum = 255) => z.string().check(z.trim(), z.maxLength(maximum));
 
@@ -89,16 +96,25 @@ const moment = (edge: 'first' | 'last') =>
 
 /** What every list of records takes: which page, how many rows, created from and to when. */
 const listQuery = {
-  page: z._default(integer(1), 1),
-  skip: z._default(
-    z.pipe(
-      integer(1),
-      z.transform((rows) => Math.min(rows, 100)),
+  page: described(z._default(integer(1), 1), 'Which page of the list, counted from 1; 1 if absent.'),
+  skip: described(
+    z._default(
+      z.pipe(
+        integer(1),
+        z.transform((rows) => Math.min(rows, 100)),
+      ),
+      25,
     ),
-    25,
+    'Rows per page: 25 if absent, and 100 at most.',
   ),
-  from: z.optional(moment('first')),
-  to: z.optional(moment('last')),
+  from: described(
+    z.optional(moment('first')),
+    'Start date: only what was created then or later, as 2026-01-31 or 2026-01-31T12:00:00Z, in UTC.',
+  ),
+  to: described(
+    z.optional(moment('last')),
+    'End date: only what was created then or earlier; a day counts to its end.',
+  ),
 };
 
 const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { countries } from './countries.js';
 import { endpoint } from './endpoint.js';
-import { id } from './fields.js';
+import { described, id } from './fields.js';
 
 const quickDocs = z.object({
   description: z.string(),
@@ -28,8 +28,18 @@ export const meta = {
     key: 'secret',
     description:
       'Describes the endpoint whose path after /v1 follows, with real values or placeholders in it; `method` picks one where a path has several. Without a path: all endpoints.',
-    params: z.object({ endpoint: id }),
-    query: z.object({ method: z.optional(z.enum(['GET', 'POST', 'PATCH', 'DELETE'])) }),
+    params: z.object({
+      endpoint: described(
+        id,
+        'Path of an endpoint after /v1, such as customers/{customer_id}; all endpoints without it.',
+      ),
+    }),
+    query: z.object({
+      method: described(
+        z.optional(z.enum(['GET', 'POST', 'PATCH', 'DELETE'])),
+        'Which of the endpoints at that path; GET if absent and there is one.',
+      ),
+    }),
     data: z.union([quickDocs, z.array(quickDocs)]),
     sample: {
       params: { endpoint: 'countries' },
@@ -39,7 +49,7 @@ export const meta = {
         endpoint: `${countries.list.method} ${countries.list.path}`,
         headers: { Authorization: 'Bearer <API_KEY>', 'Content-Type': 'application/json' },
         request_spec: { type: 'none', spec: {} },
-        sample_request: `GET ${countries.list.path}`,
+        sample_request: `curl "{base_url}${countries.list.path}" -H "Authorization: Bearer <API_KEY>" -H "Content-Type: application/json"`,
         sample_response: {
           status: 'success',
           message: countries.list.sample.message,

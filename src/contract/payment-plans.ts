@@ -1,9 +1,11 @@
 /** Payment plans: how much is charged, how often, how many times. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, id, integer, listOf, positiveDecimal, requiredText, text } from './fields.js';
+import { boolean, described, id, integer, listOf, positiveDecimal, requiredText, text } from './fields.js';
 
 const frequency = z.enum(['hourly', 'weekly', 'daily', 'monthly', 'quarterly', 'every six months', 'yearly']);
+export type Frequency = z.output<typeof frequency>;
+export const frequencies: readonly Frequency[] = frequency.options;
 
 const paymentPlan = z.object({
   id: z.string(),
@@ -16,7 +18,7 @@ const paymentPlan = z.object({
   planName: z.string(),
 });
 
-const params = z.object({ payment_plan_id: id });
+const params = z.object({ payment_plan_id: described(id, 'Id of the payment plan.') });
 
 const sampleFields = {
   frequency: 'monthly',
@@ -36,7 +38,7 @@ export const paymentPlans = {
     key: 'secret',
     description: 'The frequencies that a plan may charge at.',
     data: z.object({ frequencies: z.array(frequency) }),
-    sample: { message: 'Frequencies fetched', data: { frequencies: [...frequency.options] } },
+    sample: { message: 'Frequencies fetched', data: { frequencies: [...frequencies] } },
   }),
   create: endpoint({
     method: 'POST',
@@ -44,14 +46,18 @@ export const paymentPlans = {
     key: 'secret',
     description: 'Creates a plan of an amount in a base currency, payable in any of `currencies`.',
     body: z.object({
-      frequency,
-      planName: requiredText(),
-      numberOfTimesToCharge: integer(1),
-      amount: positiveDecimal,
-      currency: requiredText(20),
-      currencies: z.array(requiredText(20)).check(z.minLength(1)),
+      frequency: described(frequency, 'How often a subscriber is charged.'),
+      planName: described(requiredText(), 'Name of the plan, for you and for subscribers.'),
+      numberOfTimesToCharge: described(integer(1), 'After how many charges a subscription ends.'),
+      amount: described(positiveDecimal, 'What is charged each time, in `currency`.'),
+      currency: described(requiredText(20), 'Base currency: the currency of `amount`.'),
+      currencies: described(
+        z.array(requiredText(20)).check(z.minLength(1)),
+        'The currencies that subscribers may pay in: codes from the list of currencies.',
+      ),
     }),
     data: paymentPlan,
+    errors: ['unsupported_currency'],
     sample: { body: sampleFields, message: 'Payment plan created', data: samplePlan },
   }),
   list: endpoint({
@@ -59,7 +65,7 @@ export const paymentPlans = {
     path: '/v1/payment-plans',
     key: 'secret',
     description: 'The payment plans of the account, newest first.',
-    query: listOf({ currency: z.optional(text()) }),
+    query: listOf({ currency: described(z.optional(text()), 'Only plans in this base currency.') }),
     data: z.array(paymentPlan),
     paginated: true,
     sample: { query: { currency: 'NGN' }, message: 'Payment plans fetched', data: [samplePlan] },
@@ -80,7 +86,10 @@ export const paymentPlans = {
     description:
       'Changes the amount from the next cycle on, or turns the plan off: no new subscribers, no new cycles.',
     params,
-    body: z.object({ amount: z.optional(positiveDecimal), isActive: z.optional(boolean) }),
+    body: z.object({
+      amount: described(z.optional(positiveDecimal), 'New amount, from the next charge on.'),
+      isActive: described(z.optional(boolean), 'Whether the plan takes subscribers and charges them.'),
+    }),
     data: paymentPlan,
     sample: {
       params: sampleParams,

@@ -2,32 +2,48 @@
 import * as z from 'zod/mini';
 import { checkoutRoutes, createdPayment, payment, type Payment } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { email, id, positiveDecimal, requiredText, text } from './fields.js';
+import { described, email, id, positiveDecimal, requiredText, text } from './fields.js';
 
 const createBody = z.object({
-  amount: positiveDecimal,
-  baseCurrency: requiredText(20),
-  customer: z.optional(
-    z.object({
-      email: z.optional(email),
-      name: z.optional(text()),
-      fullName: z.optional(text()),
-      phoneNumber: z.optional(text()),
-    }),
-  ),
-  customerFullName: z.optional(text()),
-  customerphoneNumber: z.optional(text()),
-  txRef: z.optional(
-    z.string().check(
-      z.regex(/^[A-Za-z0-9._:-]{1,100}$/, {
-        error: 'Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
+  amount: described(positiveDecimal, 'What the payment is worth, in the base currency.'),
+  baseCurrency: described(requiredText(20), 'Currency of `amount`: a code from the list of currencies.'),
+  customer: described(
+    z.optional(
+      z.object({
+        email: described(z.optional(email), 'Email of the payer.'),
+        name: described(z.optional(text()), 'Name of the payer.'),
+        fullName: described(z.optional(text()), 'Full name of the payer; it goes before `name`.'),
+        phoneNumber: described(z.optional(text()), 'Phone number of the payer.'),
       }),
     ),
+    'Who pays. Without it the payment is anonymous.',
   ),
-  redirectUrl: z.optional(text(2048)),
+  customerFullName: described(
+    z.optional(text()),
+    'Full name of the payer; it goes before the names in `customer`.',
+  ),
+  customerphoneNumber: described(
+    z.optional(text()),
+    'Phone number of the payer; it goes before the one in `customer`.',
+  ),
+  txRef: described(
+    z.optional(
+      z.string().check(
+        z.regex(/^[A-Za-z0-9._:-]{1,100}$/, {
+          error: 'Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
+        }),
+      ),
+    ),
+    'Your own reference, unique for ever: 1 to 100 of the characters A-Z a-z 0-9 . _ : -. Generated if absent.',
+  ),
+  redirectUrl: described(
+    z.optional(text(2048)),
+    'Where the payer goes after the payment ends: an absolute https URL, or empty.',
+  ),
 });
 
-const params = z.object({ payment_id: id });
+const paymentId = described(id, 'Id of the payment.');
+const params = z.object({ payment_id: paymentId });
 const sampleId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
 
 export const samplePayment = {
@@ -112,6 +128,13 @@ export const payments = {
       'Creates a payment of an amount in a base currency. The reply holds the payment and the URL of its hosted page.',
     body: createBody,
     data: createdPayment,
+    errors: [
+      'unsupported_currency',
+      'customer_not_allowed',
+      'duplicate_tx_ref',
+      'rate_unavailable',
+      'chain_unavailable',
+    ],
     sample: {
       body: {
         amount: 5000,
@@ -152,14 +175,26 @@ export const payments = {
     ...checkoutRoutes.cancel,
     description: 'Cancels a payment in progress. Cancelling again changes nothing.',
     params,
+    errors: ['invalid_state'],
     sample: { params: { payment_id: sampleId }, message: 'Payment cancelled' },
   }),
   setCurrency: endpoint({
     ...checkoutRoutes.setCurrency,
     description:
       'Sets the paying currency and its network, with an indicative amount. May be repeated until the currency is locked.',
-    params: z.object({ payment_id: id, currency: id, network: id }),
+    params: z.object({
+      payment_id: paymentId,
+      currency: described(id, 'Paying currency: a code from the list of currencies, in any case.'),
+      network: described(id, 'Its network: a code from the same list, in any case.'),
+    }),
     data: payment,
+    errors: [
+      'unsupported_currency',
+      'amount_below_minimum',
+      'invalid_state',
+      'currency_locked',
+      'rate_unavailable',
+    ],
     sample: {
       params: { payment_id: sampleId, currency: 'USDT', network: 'tron' },
       message: 'Currency set',
@@ -172,6 +207,7 @@ export const payments = {
       'Freezes rate, amount and fee, starts the time to pay, and shows the address to pay to. Locking again answers the same quote.',
     params,
     data: payment,
+    errors: ['invalid_state', 'currency_not_set', 'rate_unavailable'],
     sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
   }),
 };

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, decimal, id, listOf, text } from './fields.js';
+import { boolean, decimal, described, id, listOf, text } from './fields.js';
 import { transferStatus } from './transfers.js';
 
 const payout = z.object({
@@ -46,17 +46,17 @@ export const payouts = {
     key: 'secret',
     description: 'The payouts of the account, newest first unless `sort` and `isAscending` say otherwise.',
     query: listOf({
-      currency: z.optional(text()),
-      status: z.optional(text()),
-      sort: z._default(
-        z.enum(['createdAt', 'updatedAt', 'amount', 'fee', 'status', 'currency']),
-        'createdAt',
+      currency: described(z.optional(text()), 'Only payouts in this currency.'),
+      status: described(z.optional(text()), 'Only payouts with this status.'),
+      sort: described(
+        z._default(z.enum(['createdAt', 'updatedAt', 'amount', 'fee', 'status', 'currency']), 'createdAt'),
+        'The field to sort by; createdAt if absent.',
       ),
-      isAscending: z._default(boolean, false),
-      minAmount: z.optional(decimal),
-      maxAmount: z.optional(decimal),
-      bankAccount: z.optional(id),
-      address: z.optional(id),
+      isAscending: described(z._default(boolean, false), 'Smallest or oldest first; false if absent.'),
+      minAmount: described(z.optional(decimal), 'Only payouts of at least this amount.'),
+      maxAmount: described(z.optional(decimal), 'Only payouts of at most this amount.'),
+      bankAccount: described(z.optional(id), 'Only payouts to the bank account with this id.'),
+      address: described(z.optional(id), 'Only payouts to the saved wallet address with this id.'),
     }),
     data: z.array(payout),
     paginated: true,
@@ -71,7 +71,7 @@ export const payouts = {
     path: '/v1/payouts/{payout_id}',
     key: 'secret',
     description: 'One payout.',
-    params: z.object({ payout_id: id }),
+    params: z.object({ payout_id: described(id, 'Id of the payout.') }),
     data: payout,
     sample: { params: { payout_id: samplePayout.id }, message: 'Payout fetched', data: samplePayout },
   }),

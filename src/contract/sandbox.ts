@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, integer, positiveDecimal, requiredText } from './fields.js';
+import { boolean, described, integer, positiveDecimal, requiredText } from './fields.js';
 
 const head = z.object({ network: z.string(), height: z.number(), hash: z.string() });
 
@@ -15,10 +15,10 @@ export const sandbox = {
     key: 'public',
     description: 'Sends simulated funds to an address. The transfer is seen at once and waits for a block.',
     body: z.object({
-      network: requiredText(),
-      currency: requiredText(),
-      address: requiredText(),
-      amount: positiveDecimal,
+      network: described(requiredText(), 'Code of a simulated network.'),
+      currency: described(requiredText(), 'What to send: a code from the list of currencies.'),
+      address: described(requiredText(), 'Where to, such as the address of a payment.'),
+      amount: described(positiveDecimal, 'How much, in `currency`.'),
     }),
     data: z.object({ txHash: z.string() }),
     sample: {
@@ -37,7 +37,10 @@ export const sandbox = {
     path: '/sandbox/blocks',
     key: 'public',
     description: 'Adds blocks to a simulated network; the first one takes every waiting transfer.',
-    body: z.object({ network: requiredText(), count: z._default(integer(1, 1000), 1) }),
+    body: z.object({
+      network: described(requiredText(), 'Code of a simulated network.'),
+      count: described(z._default(integer(1, 1000), 1), 'How many blocks; 1 if absent.'),
+    }),
     data: head,
     sample: {
       body: { network: 'tron', count: 2 },
@@ -52,9 +55,12 @@ export const sandbox = {
     description:
       'Replaces the last blocks of a simulated network by empty ones. Their transfers wait for a block again (keep) or are gone.',
     body: z.object({
-      network: requiredText(),
-      depth: integer(1, 100),
-      keep: z._default(boolean, false),
+      network: described(requiredText(), 'Code of a simulated network.'),
+      depth: described(integer(1, 100), 'How many blocks are replaced, counted from the newest.'),
+      keep: described(
+        z._default(boolean, false),
+        'Whether their transfers wait for a block again; false, the default, drops them.',
+      ),
     }),
     data: head,
     sample: {
@@ -68,7 +74,9 @@ export const sandbox = {
     path: '/sandbox/clock',
     key: 'public',
     description: "Moves test mode's clock forward: expiry, billing and the Date header follow it.",
-    body: z.object({ advanceSeconds: integer(0, 10 * 366 * 86_400) }),
+    body: z.object({
+      advanceSeconds: described(integer(0, 10 * 366 * 86_400), 'How far to move the clock, in seconds.'),
+    }),
     data: z.object({ now: z.string() }),
     sample: {
       body: { advanceSeconds: 1800 },

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, email, id, listOf, text } from './fields.js';
+import { boolean, described, email, id, listOf, text } from './fields.js';
 
 const subscriber = z.object({
   id: z.string(),
@@ -15,7 +15,7 @@ const subscriber = z.object({
 });
 const listedSubscriber = z.extend(subscriber, { accountId: z.string() });
 
-const params = z.object({ payment_plan_subscriber_id: id });
+const params = z.object({ payment_plan_subscriber_id: described(id, 'Id of the subscriber.') });
 
 const sampleSubscriber = {
   id: '01J9ZQ4S0A1B2C3D4E5F6G7H8J',
@@ -34,8 +34,9 @@ export const subscribers = {
     path: '/v1/payment-plan-subscribers/{payment_plan_id}',
     key: 'secret',
     description: 'Subscribes a customer to a plan by email. The first payment is due at once.',
-    params: z.object({ payment_plan_id: id }),
-    body: z.object({ email }),
+    params: z.object({ payment_plan_id: described(id, 'Id of the payment plan to subscribe to.') }),
+    body: z.object({ email: described(email, 'Email of the subscriber.') }),
+    errors: ['customer_not_allowed', 'plan_inactive', 'already_subscribed', 'rate_unavailable'],
     sample: {
       params: { payment_plan_id: sampleSubscriber.paymentPlanId },
       body: { email: 'ada@example.com' },
@@ -48,9 +49,8 @@ export const subscribers = {
     key: 'secret',
     description: "The subscribers of the account's plans, newest first.",
     query: listOf({
-      /** The customer's email. */
-      customer: z.optional(text(254)),
-      isActive: z.optional(boolean),
+      customer: described(z.optional(text(254)), 'Only subscriptions of the customer with this email.'),
+      isActive: described(z.optional(boolean), 'Only subscriptions that are charged, or only the others.'),
     }),
     data: z.array(listedSubscriber),
     paginated: true,

@@ -2,10 +2,12 @@
 import * as z from 'zod/mini';
 import { checkoutRoutes, logEntry, payment, type Payment } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { id, listOf } from './fields.js';
+import { described, id, listOf } from './fields.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
-const params = z.object({ transaction_id: id });
+const params = z.object({
+  transaction_id: described(id, 'Id of the transaction, which is the id of its payment.'),
+});
 const sampleParams = { transaction_id: samplePayment.id };
 
 const sampleVerified = {
@@ -109,6 +111,7 @@ export const transactions = {
     key: 'secret',
     description: 'Sends the webhook of the transaction once more.',
     params,
+    errors: ['webhook_not_configured'],
     sample: { params: sampleParams, message: 'Webhook queued' },
   }),
 };

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { id, listOf, positiveDecimal, requiredText, text } from './fields.js';
+import { described, id, listOf, positiveDecimal, requiredText, text } from './fields.js';
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 
@@ -12,17 +12,25 @@ const transfer = z.object({
   amount: z.number(),
   fee: z.number(),
   currency: z.string(),
+  // Additions: absent on other servers.
+  walletAddress: z.optional(z.string()),
+  walletNetwork: z.optional(z.string()),
+  /** The transaction that carries it out, once it is signed. */
+  txHash: z.optional(z.string()),
+  /** Of a failed one. */
+  failureReason: z.optional(z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
 
 const transferBody = z.object({
-  amount: positiveDecimal,
-  currency: requiredText(20),
-  /** An address, or the id of a saved one. */
-  walletAddress: requiredText(),
-  /** May be left out where the saved address has one. */
-  walletNetwork: z.optional(text()),
+  amount: described(positiveDecimal, 'How much arrives, in `currency`; the fee comes on top.'),
+  currency: described(requiredText(20), 'What to send: a code from the list of currencies.'),
+  walletAddress: described(requiredText(), 'Where to: an address, or the id of a saved one.'),
+  walletNetwork: described(
+    z.optional(text()),
+    'On which network. It may be left out where the saved address has one.',
+  ),
 });
 
 const sampleBody = {
@@ -37,6 +45,8 @@ const sampleTransfer = {
   amount: 3,
   fee: 0.2,
   currency: 'USDT',
+  walletAddress: sampleBody.walletAddress,
+  walletNetwork: sampleBody.walletNetwork,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
 } as const;
@@ -50,6 +60,7 @@ export const transfers = {
       'Requests a withdrawal to an address, or to a saved one by its id. Amount and fee are reserved from the available balance.',
     body: transferBody,
     data: transfer,
+    errors: ['unsupported_currency', 'invalid_address', 'insufficient_balance', 'balance_suspended'],
     sample: { body: sampleBody, message: 'Transfer created', data: sampleTransfer },
   }),
   quoteFee: endpoint({
@@ -59,6 +70,7 @@ export const transfers = {
     description: 'The fee that the same transfer would cost now.',
     body: transferBody,
     data: z.object({ currency: z.string(), amount: z.number() }),
+    errors: ['unsupported_currency', 'invalid_address'],
     sample: {
       body: sampleBody,
       message: 'Transfer fee fetched',
@@ -70,7 +82,7 @@ export const transfers = {
     path: '/v1/transfers/{transfer_id}',
     key: 'secret',
     description: 'One transfer.',
-    params: z.object({ transfer_id: id }),
+    params: z.object({ transfer_id: described(id, 'Id of the transfer.') }),
     data: transfer,
     sample: {
       params: { transfer_id: sampleTransfer.id },

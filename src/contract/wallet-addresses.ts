@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, id, listOf, requiredText, text } from './fields.js';
+import { boolean, described, id, listOf, requiredText, text } from './fields.js';
 
 const walletAddress = z.object({
   id: z.string(),
@@ -15,7 +15,7 @@ const walletAddress = z.object({
   createdAt: timestamp,
 });
 
-const params = z.object({ wallet_address_id: id });
+const params = z.object({ wallet_address_id: described(id, 'Id of the saved address.') });
 
 const sampleAddress = {
   id: '01J9ZQ5W0A1B2C3D4E5F6G7H8J',
@@ -36,13 +36,17 @@ export const walletAddresses = {
     description:
       "Saves an address after checking its checksum for the network, or for the currency's networks.",
     body: z.object({
-      address: requiredText(),
-      currency: requiredText(20),
-      isPrimary: z._default(boolean, false),
-      network: z._default(text(), ''),
-      label: z.optional(text(100)),
+      address: described(requiredText(), 'The address on the blockchain.'),
+      currency: described(requiredText(20), 'What is sent there: a code from the list of currencies.'),
+      isPrimary: described(
+        z._default(boolean, false),
+        'Whether it becomes the primary address of its currency and network; false if absent.',
+      ),
+      network: described(z._default(text(), ''), 'The network, where the address is meant for one only.'),
+      label: described(z.optional(text(100)), 'A name of your own, of at most 100 characters.'),
     }),
     data: walletAddress,
+    errors: ['unsupported_currency', 'invalid_address', 'address_exists'],
     sample: {
       body: {
         address: sampleAddress.address,
@@ -60,11 +64,11 @@ export const walletAddresses = {
     key: 'secret',
     description: 'The saved addresses of the account, newest first.',
     query: listOf({
-      isPrimary: z.optional(boolean),
-      network: z.optional(text()),
-      currency: z.optional(text()),
-      address: z.optional(text()),
-      label: z.optional(text(100)),
+      isPrimary: described(z.optional(boolean), 'Only primary addresses, or only the others.'),
+      network: described(z.optional(text()), 'Only addresses for this network.'),
+      currency: described(z.optional(text()), 'Only addresses for this currency.'),
+      address: described(z.optional(text()), 'Only this address on the blockchain.'),
+      label: described(z.optional(text(100)), 'Only addresses with exactly this label.'),
     }),
     data: z.array(walletAddress),
     paginated: true,

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { id, listOf, requiredText, text } from './fields.js';
+import { described, id, listOf, requiredText, text } from './fields.js';
 
 const wallet = z.object({
   id: z.string(),
@@ -12,7 +12,7 @@ const wallet = z.object({
   createdAt: timestamp,
 });
 
-const params = z.object({ wallet_id: id });
+const params = z.object({ wallet_id: described(id, 'Id of the hosted wallet.') });
 
 const sampleWallet = {
   id: '01J9ZQ8W0A1B2C3D4E5F6G7H8J',
@@ -32,7 +32,10 @@ export const wallets = {
     path: '/v1/wallets',
     key: 'secret',
     description: 'The hosted wallets of the account, newest first, without the deleted ones.',
-    query: listOf({ currency: z.optional(text()), label: z.optional(text(100)) }),
+    query: listOf({
+      currency: described(z.optional(text()), 'Only wallets for this currency.'),
+      label: described(z.optional(text(100)), 'Only wallets with exactly this label.'),
+    }),
     data: z.array(wallet),
     paginated: true,
     sample: { query: { currency: 'USDT' }, message: 'Wallets fetched', data: [sampleWallet] },
@@ -51,8 +54,12 @@ export const wallets = {
     path: '/v1/wallets',
     key: 'secret',
     description: 'Creates a hosted wallet with an address on every active network of the currency.',
-    body: z.object({ currency: requiredText(20), label: z._default(text(100), '') }),
+    body: z.object({
+      currency: described(requiredText(20), 'What the wallet receives: a code from the list of currencies.'),
+      label: described(z._default(text(100), ''), 'A name of your own, of at most 100 characters.'),
+    }),
     data: wallet,
+    errors: ['unsupported_currency'],
     sample: {
       body: { currency: 'USDT', label: 'Donations' },
       message: 'Wallet created',

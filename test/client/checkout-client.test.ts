@@ -120,7 +120,7 @@ describe('what is believed', () => {
     server.answer = reply(200, success({ ...payment, addressInformation: { address: 7 } }));
     expect(await failure(client.verify('p1'))).toMatchObject({
       message:
-        'GET /v1/transactions/{transaction_id}/verify/checkout was answered with an unexpected "addressInformation.address"',
+        'GET /v1/transactions/{transaction_id}/verify/checkout was answered with an unexpected data.addressInformation.address',
     });
   });
 });

@@ -1,4 +1,5 @@
 /** The server-side client is made from the contract: every endpoint is there, and calls what it declares. */
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
 import { api, type Endpoint } from '../../src/contract/index.js';
@@ -55,4 +56,12 @@ test('a list tells where its rows stand', async () => {
   const list = await merchant.transactions.list({ query: { page: 2, skip: undefined } });
   expect(list).toMatchObject({ data: [], pagination });
   expect(server.received[0]?.url).toBe('/v1/transactions?page=2');
+});
+
+test('docs/client.md names every method', () => {
+  const text = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `(\w+)` +\| (`\w+`(?:, `\w+`)*) *\|$/gm)].map(
+    ([, resource = '', verbs = '']) => [resource, verbs.replaceAll('`', '').split(', ')],
+  );
+  expect(rows).toEqual(Object.entries(api).map(([resource, verbs]) => [resource, Object.keys(verbs)]));
 });

@@ -1,8 +1,14 @@
 /** The four rules before value is given, each broken alone. */
 import { describe, expect, test } from 'vitest';
-import { verifyPayment, type ExpectedPayment, type FailedCheck } from '../../src/client/verify-payment.js';
+import {
+  verificationRules,
+  verifyPayment,
+  type ExpectedPayment,
+  type VerificationRule,
+} from '../../src/client/verify-payment.js';
 import { payment, type Payment } from '../../src/contract/checkout.js';
 import { transactions } from '../../src/contract/transactions.js';
+import { createBody } from '../../src/order.js';
 
 const paid = payment.parse(transactions.verify.sample.data);
 const expected: ExpectedPayment = { txRef: 'order-42', baseAmount: 5000, baseCurrency: 'NGN' };
@@ -14,18 +20,21 @@ test('a settled payment of the order is verified', () => {
 const { amountReceived: _received, ...unreceived } = paid;
 const { txRef: _txRef, ...unreferenced } = paid;
 
+const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}) =>
+  verifyPayment(transaction, { ...expected, ...change }).failed.map(({ rule }) => rule);
+
 describe('fails', () => {
-  const rows: [string, Payment, Partial<ExpectedPayment>, FailedCheck[]][] = [
+  const rows: [string, Payment, Partial<ExpectedPayment>, VerificationRule[]][] = [
     ['another order’s payment', paid, { txRef: 'order-43' }, ['reference']],
     ['a reference in other letters', paid, { txRef: 'Order-42' }, ['reference']],
     ['no reference', unreferenced, {}, ['reference']],
     ['in progress', { ...paid, status: 'in progress' }, {}, ['status']],
     ['error', { ...paid, status: 'error' }, {}, ['status']],
     ['cancelled', { ...paid, status: 'cancelled' }, {}, ['status']],
-    ['another base currency', { ...paid, baseCurrency: 'KES' }, {}, ['currency']],
-    ['another paying currency', paid, { currency: 'BTC' }, ['currency']],
-    ['a cheaper order', { ...paid, baseAmount: 50 }, {}, ['amount']],
-    ['a dearer order', { ...paid, baseAmount: 5000.01 }, {}, ['amount']],
+    ['another base currency', { ...paid, baseCurrency: 'KES' }, {}, ['price']],
+    ['another paying currency', paid, { currency: 'BTC' }, ['price']],
+    ['a cheaper order', { ...paid, baseAmount: 50 }, {}, ['price']],
+    ['a dearer order', { ...paid, baseAmount: 5000.01 }, {}, ['price']],
     ['underpaid by the last digit', { ...paid, amountReceived: 3.246753 }, {}, ['amount']],
     ['nothing received', { ...paid, amountReceived: 0 }, {}, ['amount']],
     ['received unknown', unreceived, {}, ['amount']],
@@ -35,11 +44,78 @@ describe('fails', () => {
       'everything',
       { ...paid, txRef: 'x', status: 'error', baseCurrency: 'USD', amountReceived: 1 },
       {},
-      ['reference', 'status', 'currency', 'amount'],
+      ['reference', 'status', 'price', 'amount'],
     ],
   ];
   test.each(rows)('%s', (_name, transaction, change, failed) => {
-    expect(verifyPayment(transaction, { ...expected, ...change })).toMatchObject({ verified: false, failed });
+    expect(verifyPayment(transaction, { ...expected, ...change }).verified).toBe(false);
+    expect(failedRules(transaction, change)).toEqual(failed);
+  });
+
+  test('with a sentence for each rule, in their order', () => {
+    const transaction: Payment = {
+      ...paid,
+      txRef: 'x',
+      status: 'error',
+      baseAmount: 50,
+      amountReceived: 7e-7,
+    };
+    expect(verifyPayment(transaction, expected).failed).toEqual([
+      { rule: 'reference', message: 'The reference is "x", not "order-42".' },
+      { rule: 'status', message: 'The status is "error".' },
+      { rule: 'price', message: 'The price is 50 NGN, not 5000 NGN.' },
+      { rule: 'amount', message: '0.0000007 USDT of 3.246754 was received.' },
+    ]);
+    expect(verificationRules).toEqual(['reference', 'status', 'price', 'amount']);
+  });
+});
+
+describe('a further attempt at an order', () => {
+  test.each(['order-42:2', 'order-42:3', 'order-42:10', 'order-42:123'])('%s is the order’s own', (txRef) => {
+    expect(verifyPayment({ ...paid, txRef }, expected).verified).toBe(true);
+  });
+
+  test.each([
+    ...[
+      'order-42:1',
+      'order-42:0',
+      'order-42:02',
+      'order-42:-2',
+      'order-42:2.0',
+      'order-42:2e1',
+      'order-42:',
+    ],
+    ...[
+      'order-42:2:3',
+      'order-42:2x',
+      'order-42:x',
+      'order-42:٢',
+      'order-42: 2',
+      'order-42:2\n',
+      'order-422',
+    ],
+    ...['order-42-2', 'order-42.2', 'xorder-42:2', 'order-4:2', 'ORDER-42:2', '', ':2'],
+  ])('%j is not', (txRef) => {
+    expect(failedRules({ ...paid, txRef })).toEqual(['reference']);
+  });
+
+  test('is another order’s to a shop that numbers its orders like that', () => {
+    const isExactReference = true;
+    expect(failedRules({ ...paid, txRef: 'order-42:2' }, { isExactReference })).toEqual(['reference']);
+    expect(failedRules({ ...paid, txRef: 'order-42:2' }, { txRef: 'order-42:2', isExactReference })).toEqual(
+      [],
+    );
+  });
+
+  test('does not stand for the first one', () => {
+    expect(failedRules(paid, { txRef: 'order-42:2' })).toEqual(['reference']);
+  });
+
+  test('has the reference that the checkout gives it', () => {
+    for (const attempt of [1, 2, 3, 11]) {
+      const { txRef = '' } = createBody({ apiUrl: '', publicKey: '', txRef: 'order-42' }, attempt);
+      expect(failedRules({ ...paid, txRef })).toEqual([]);
+    }
   });
 });
 
@@ -76,7 +152,7 @@ describe('passes', () => {
 test('a price in the paying currency must be covered itself', () => {
   const inBitcoin = { ...paid, currency: 'BTC', baseCurrency: 'BTC', baseAmount: 0.5, amount: 0.4 };
   const order = { ...expected, baseAmount: 0.5, baseCurrency: 'BTC' };
-  expect(verifyPayment({ ...inBitcoin, amountReceived: 0.4 }, order).failed).toEqual(['amount']);
+  expect(failedRules({ ...inBitcoin, amountReceived: 0.4 }, order)).toEqual(['amount']);
   expect(verifyPayment({ ...inBitcoin, amountReceived: 0.5 }, order).verified).toBe(true);
 });
 

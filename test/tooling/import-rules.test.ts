@@ -37,6 +37,7 @@ const breaks: Record<string, [file: string, imported: string]> = {
   'server-client': ['server/src/payments/a.ts', '../../../src/client/a.js'],
   'no-server': ['src/b.ts', '../server/src/app.js'],
   demo: ['demo/a.ts', '../src/state.js'],
+  'demo-server': ['demo/merchant-server/a.ts', '../../src/index.js'],
   express: ['server/src/payments/b.ts', 'express'],
   engines: ['server/src/payments/c.ts', 'pg'],
   assembly: ['server/src/payments/d.ts', '../app.js'],

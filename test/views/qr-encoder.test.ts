@@ -39,8 +39,57 @@ it('at every length up to 213 bytes, in the smallest version that holds it', () 
   }
 });
 
-it('with text beyond ASCII', () => {
-  expect(scan(encodeQr('bitcoin:x?label=Café ₦'))).toBe('bitcoin:x?label=Café ₦');
+/** Numbers from 0 to 1 that look random and are the same for every run (xorshift). */
+function randomness(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+it('with text of any characters, of one to four bytes each', () => {
+  const random = randomness(42);
+  const ranges = [
+    [0x01, 0x7f],
+    [0x80, 0x7ff],
+    [0x800, 0xd7ff],
+    [0x10000, 0x10ffff],
+  ] as const;
+  const character = () => {
+    const [first, last] = ranges[Math.floor(random() * 4)] ?? ranges[0];
+    return String.fromCodePoint(first + Math.floor(random() * (last - first + 1)));
+  };
+  for (let round = 0; round < 100; round += 1) {
+    const length = 1 + Math.floor(random() * 50);
+    const text = Array.from({ length }, character).join('');
+    expect(scan(encodeQr(text)), JSON.stringify(text)).toBe(text);
+  }
+});
+
+/** True for the modules of alignment patterns, without which a code is not found at all. */
+function isAligning(size: number, x: number, y: number): boolean {
+  const last = size - 7;
+  const centres = size === 21 ? [] : [(last + 6) / 2, last];
+  const isNear = (at: number) => centres.some((centre) => Math.abs(at - centre) <= 2);
+  return isNear(x) && isNear(y);
+}
+
+it('also with four modules wrong, in every version: the correction is right', () => {
+  const random = randomness(7);
+  for (let length = 6; length <= 213; length += 3) {
+    const { size, isDark } = encodeQr(textOf(length));
+    const wrong = new Set<string>();
+    while (wrong.size < 4) {
+      // Below and right of the finders and of what tells level and version.
+      const [x, y] = [9 + Math.floor(random() * (size - 9)), 9 + Math.floor(random() * (size - 9))];
+      if (!isAligning(size, x, y)) wrong.add(`${x},${y}`);
+    }
+    const isSeen = (x: number, y: number) => isDark(x, y) !== wrong.has(`${x},${y}`);
+    expect(scan({ size, isDark: isSeen }), `${length} bytes`).toBe(textOf(length));
+  }
 });
 
 it('never cut short: longer text is an error', () => {

@@ -1,44 +1,62 @@
-/** Deposit addresses: one for each payment, currency and network, derived from extended public keys and never reused. */
+/** Deposit addresses: one for each payment or wallet, currency and network, derived from extended public keys and never reused. */
 import type { AddressSource } from '../chains/chain.js';
 import type { PaymentOption } from '../currencies/currencies.js';
 import type { Reader, Transaction } from '../db/database.js';
 import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../ids.js';
+import { deriveAhead } from './ahead.js';
+
+/** Whose address it is. */
+export type AddressOwner = { readonly paymentId: string } | { readonly walletId: string };
 
 export interface Addresses {
-  /** The address of a payment for an option; the same one when it is asked for again. */
+  /** The address of an owner for an option; the same one when it is asked for again. */
   assign(
     transaction: Transaction,
-    paymentId: string,
+    owner: AddressOwner,
     option: PaymentOption,
     now: number,
   ): Promise<AddressTable>;
-  retrieve(reader: Reader, id: string): Promise<AddressTable>;
   /** Those of the given addresses that are ours. */
   find(reader: Reader, addresses: readonly string[]): Promise<AddressTable[]>;
+  /** All addresses of these wallets, by network. */
+  ofWallets(reader: Reader, walletIds: readonly string[]): Promise<AddressTable[]>;
 }
 
 export function createAddresses(sources: Readonly<Record<string, AddressSource>>, newId: NewId): Addresses {
+  const derivations = new Map(
+    Object.entries(sources).map(([family, source]) => [
+      family,
+      { family: source.family, derive: deriveAhead((index) => source.derive(index)) },
+    ]),
+  );
+
   return {
-    async assign(transaction, paymentId, { currency, network }, now) {
+    async assign(transaction, owner, { currency, network }, now) {
+      const owned =
+        'walletId' in owner
+          ? { payment_id: null, wallet_id: owner.walletId }
+          : { payment_id: owner.paymentId, wallet_id: null };
       const existing = await transaction
         .selectFrom('addresses')
         .selectAll()
-        .where('payment_id', '=', paymentId)
+        .where((e) =>
+          'walletId' in owner ? e('wallet_id', '=', owner.walletId) : e('payment_id', '=', owner.paymentId),
+        )
         .where('currency', '=', currency.code)
         .where('network', '=', network.code)
         .executeTakeFirst();
       if (existing) return existing;
 
-      const source = sources[network.family];
-      if (!source) throw new Error(`There is no extended public key for ${network.family}`);
-      const index = await takeIndex(transaction, source.family);
+      const derivation = derivations.get(network.family);
+      if (!derivation) throw new Error(`There is no extended public key for ${network.family}`);
+      const index = await takeIndex(transaction, derivation.family);
       const address = {
         id: newId(),
-        payment_id: paymentId,
+        ...owned,
         currency: currency.code,
         network: network.code,
-        address: source.derive(index),
+        address: derivation.derive(index),
         derivation_index: index,
         created_at: now,
       };
@@ -46,21 +64,33 @@ export function createAddresses(sources: Readonly<Record<string, AddressSource>>
       return address;
     },
 
-    retrieve: (reader, id) =>
-      reader.selectFrom('addresses').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+    find: (reader, addresses) =>
+      inChunks(addresses, (chunk) =>
+        reader.selectFrom('addresses').selectAll().where('address', 'in', chunk).execute(),
+      ),
 
-    async find(reader, addresses) {
-      const found: AddressTable[] = [];
-      // SQLite and PostgreSQL both bound the parameters of one statement.
-      for (let start = 0; start < addresses.length; start += 500) {
-        const chunk = addresses.slice(start, start + 500);
-        found.push(
-          ...(await reader.selectFrom('addresses').selectAll().where('address', 'in', chunk).execute()),
-        );
-      }
-      return found;
-    },
+    ofWallets: (reader, walletIds) =>
+      inChunks(walletIds, (chunk) =>
+        reader
+          .selectFrom('addresses')
+          .selectAll()
+          .where('wallet_id', 'in', chunk)
+          .orderBy('network')
+          .execute(),
+      ),
   };
+}
+
+/** SQLite and PostgreSQL both bound the parameters of one statement. */
+async function inChunks<T>(
+  values: readonly string[],
+  select: (chunk: readonly string[]) => Promise<T[]>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let start = 0; start < values.length; start += 500) {
+    found.push(...(await select(values.slice(start, start + 500))));
+  }
+  return found;
 }
 
 async function takeIndex(transaction: Transaction, family: string): Promise<number> {

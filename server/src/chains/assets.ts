@@ -18,8 +18,17 @@ export interface Network {
   readonly confirmations: number;
   /** `addresses.ts` has one source for each family. */
   readonly family: 'bitcoin' | 'litecoin' | 'evm' | 'tron';
-  /** Currency code → smallest payable amount, as a plain decimal. */
-  readonly assets: Readonly<Record<string, { readonly minAmount: string; readonly contract?: string }>>;
+  /** By currency code. */
+  readonly assets: Readonly<Record<string, Asset>>;
+}
+
+/** A currency on a network; amounts are plain decimals in it. */
+export interface Asset {
+  /** The smallest payable amount. */
+  readonly minAmount: string;
+  /** What a merchant pays for a withdrawal. */
+  readonly withdrawalFee: string;
+  readonly contract?: string;
 }
 
 const crypto = (code: string, name: string, decimals: number, payableDecimals: number): Currency => ({
@@ -57,7 +66,7 @@ export const currencies: readonly Currency[] = [
   fiat('ZAR', 'South African Rand'),
 ];
 
-const stablecoin = { minAmount: '0.01' };
+const stablecoin = (withdrawalFee: string): Asset => ({ minAmount: '0.01', withdrawalFee });
 
 const simulated = (
   code: string,
@@ -68,23 +77,29 @@ const simulated = (
 
 /** Test mode's networks, the most used first. */
 export const simulatedNetworks: readonly Network[] = [
-  simulated('tron', 'Tron', 'tron', { USDT: stablecoin, TRX: { minAmount: '0.1' } }),
+  simulated('tron', 'Tron', 'tron', {
+    USDT: stablecoin('0.2'),
+    TRX: { minAmount: '0.1', withdrawalFee: '0.3' },
+  }),
   simulated('ethereum', 'Ethereum', 'evm', {
-    ETH: { minAmount: '0.00001' },
-    USDT: stablecoin,
-    USDC: stablecoin,
+    ETH: { minAmount: '0.00001', withdrawalFee: '0.0002' },
+    USDT: stablecoin('0.5'),
+    USDC: stablecoin('0.5'),
   }),
-  simulated('bitcoin', 'Bitcoin', 'bitcoin', { BTC: { minAmount: '0.00001' } }),
+  simulated('bitcoin', 'Bitcoin', 'bitcoin', { BTC: { minAmount: '0.00001', withdrawalFee: '0.00002' } }),
   simulated('bsc', 'BNB Smart Chain', 'evm', {
-    BNB: { minAmount: '0.0001' },
-    USDT: stablecoin,
-    USDC: stablecoin,
+    BNB: { minAmount: '0.0001', withdrawalFee: '0.0001' },
+    USDT: stablecoin('0.05'),
+    USDC: stablecoin('0.05'),
   }),
-  simulated('base', 'Base', 'evm', { ETH: { minAmount: '0.00001' }, USDC: stablecoin }),
+  simulated('base', 'Base', 'evm', {
+    ETH: { minAmount: '0.00001', withdrawalFee: '0.00001' },
+    USDC: stablecoin('0.02'),
+  }),
   simulated('polygon', 'Polygon', 'evm', {
-    POL: { minAmount: '0.01' },
-    USDT: stablecoin,
-    USDC: stablecoin,
+    POL: { minAmount: '0.01', withdrawalFee: '0.02' },
+    USDT: stablecoin('0.02'),
+    USDC: stablecoin('0.02'),
   }),
-  simulated('litecoin', 'Litecoin', 'litecoin', { LTC: { minAmount: '0.0001' } }),
+  simulated('litecoin', 'Litecoin', 'litecoin', { LTC: { minAmount: '0.0001', withdrawalFee: '0.0002' } }),
 ];

@@ -36,12 +36,13 @@ const urgentTries = 20;
 
 export function createScanner({ networks, newId, log, ...dependencies }: ScannerOptions): Scanner {
   const holder = newId();
-  const stopping = new AbortController();
   const loops = new Map(networks.map((network) => [network.chain.network, createLoop(network)]));
 
   function createLoop(network: ScannedNetwork) {
     const code = network.chain.network;
     const scan = createNetworkScan(network, dependencies, holder);
+    // Of its own: one signal for all networks would gather more listeners than Node thinks right.
+    const stopping = new AbortController();
     const { signal } = stopping;
     let failures = 0;
     let running: Promise<void> = Promise.resolve();
@@ -113,6 +114,7 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
         loop ??= run();
       },
       async stop() {
+        stopping.abort(new Error('The scanner stops'));
         await loop;
         await next?.done.catch(() => {});
         await running;
@@ -142,7 +144,6 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
       await loop.request(true);
     },
     async stop() {
-      stopping.abort(new Error('The scanner stops'));
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
     },
     status: () => [...loops.values()].map((loop) => loop.status()),

@@ -15,8 +15,8 @@ export interface TestClock extends Clock {
 }
 
 const setting = 'test-clock-offset';
-/** The last millisecond of the year 9999: what comes later has no ISO 8601 form of four-digit years. */
-const end = 253_402_300_799_999;
+/** What comes after the year 9999 has no ISO 8601 form of four-digit years; a century is left for the clock to run on. */
+const end = Date.UTC(9900, 0);
 
 /** @param realNow epoch milliseconds */
 export async function openTestClock(
@@ -44,7 +44,7 @@ export async function openTestClock(
         .executeTakeFirstOrThrow();
       const advanced = Number(row.value) + seconds * 1000;
       const now = realNow() + advanced;
-      if (now > end) throw invalidField('advanceSeconds', 'The clock cannot be moved past the year 9999');
+      if (now >= end) throw invalidField('advanceSeconds', 'The clock cannot be moved past the year 9899');
       await transaction
         .updateTable('settings')
         .set({ value: String(advanced) })

@@ -1,14 +1,22 @@
 /** What a command is: its help, its options and what it does with the server's rules. */
 import type { ParseArgsConfig } from 'node:util';
 import type { Database } from '../db/database.js';
+import type { Mode } from '../db/schema.js';
 import type { Keys } from '../keys/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
+import type { MoneyOut } from '../money-out.js';
+import type { Endpoints } from '../webhooks/endpoints.js';
+import type { Webhooks } from '../webhooks/webhooks.js';
 
 /** What commands work with. */
 export interface Tools {
   readonly database: Database;
   readonly merchants: Merchants;
   readonly keys: Keys;
+  /** Balances, transfers and payouts, by the clocks of both modes. */
+  moneyOut(): Promise<MoneyOut>;
+  readonly endpoints: Endpoints;
+  readonly webhooks: Webhooks;
 }
 
 /** What was given by name: text, or true for a flag. */
@@ -50,4 +58,9 @@ export function oneOf<const T extends string>(options: Options, name: string, al
   const found = allowed.find((one) => one === value);
   if (found === undefined) throw new UsageError(`--${name} must be ${allowed.join(' or ')}, not "${value}"`);
   return found;
+}
+
+/** `--mode`; live where it is not given. */
+export function modeOf(options: Options): Mode {
+  return options['mode'] === undefined ? 'live' : oneOf(options, 'mode', ['test', 'live']);
 }

@@ -1,37 +1,67 @@
-/** `merchants …`: accounts. */
+/** `merchants …`: accounts, and where they are told of events. */
 import { isoTime } from '../clock.js';
+import type { Transaction } from '../db/database.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
-import { required, text, UsageError, type Answer, type Command, type Options } from './command.js';
+import type { Endpoint } from '../webhooks/endpoints.js';
+import {
+  required,
+  text,
+  UsageError,
+  type Answer,
+  type Command,
+  type Options,
+  type Tools,
+} from './command.js';
 
-const accountOptions = { name: text, 'business-name': text, logo: text, 'fee-basis-points': text };
+const accountOptions = {
+  name: text,
+  'business-name': text,
+  logo: text,
+  'fee-basis-points': text,
+  'webhook-url': text,
+};
+const accountUsage = '[--business-name NAME] [--logo URL] [--fee-basis-points N] [--webhook-url URL]';
 const accountHelp = `  --name NAME               of the account
   --business-name NAME      what payers see (default: the name)
   --logo URL                https, shown to payers
-  --fee-basis-points N      service fee, 100 is 1 % (default 100)`;
+  --fee-basis-points N      service fee, 100 is 1 % (default 100)
+  --webhook-url URL         where events are sent, in test and in live mode; http is for test
+                            mode alone. Empty removes it. The secret that signs is made with
+                            the first URL and shown this once`;
 
 export const merchantCommands: Readonly<Record<string, Command>> = {
   'merchants create': {
-    usage: 'merchants create --name NAME [--business-name NAME] [--logo URL] [--fee-basis-points N]',
+    usage: `merchants create --name NAME ${accountUsage}`,
     help: `Makes a merchant account.\n\n${accountHelp}`,
     options: accountOptions,
     positionals: [],
-    async run({ database, merchants }, options) {
+    async run(tools, options) {
       const name = required(options, 'name');
-      const account = await database.write((transaction) =>
-        merchants.create(transaction, { ...accountChange(options), name }),
-      );
-      return showMerchant(account);
+      return tools.database.write(async (transaction) => {
+        const merchant = await tools.merchants.create(transaction, { ...accountChange(options), name });
+        return showMerchant(tools, transaction, merchant, options);
+      });
     },
   },
   'merchants update': {
-    usage: 'merchants update ID [--name NAME] [--business-name NAME] [--logo URL] [--fee-basis-points N]',
-    help: `Changes what is given. A new fee counts for new payments.\n\n${accountHelp}`,
-    options: accountOptions,
+    usage: `merchants update ID [--name NAME] ${accountUsage} [--rotate-webhook-secret]`,
+    help: `Changes what is given. A new fee counts for new payments.\n\n${accountHelp}
+  --rotate-webhook-secret   makes a new secret and shows it; the former one signs beside it
+                            for another 24 hours`,
+    options: { ...accountOptions, 'rotate-webhook-secret': { type: 'boolean' } },
     positionals: ['ID'],
-    async run({ database, merchants }, options, [id = '']) {
+    async run(tools, options, [id = '']) {
+      if (Object.keys(options).every((name) => name === 'json')) {
+        throw new UsageError('Nothing to change is given');
+      }
       const change = accountChange(options);
-      if (Object.keys(change).length === 0) throw new UsageError('Nothing to change is given');
-      return showMerchant(await database.write((transaction) => merchants.update(transaction, id, change)));
+      return tools.database.write(async (transaction) => {
+        const merchant =
+          Object.keys(change).length === 0
+            ? await tools.merchants.retrieve(transaction, id)
+            : await tools.merchants.update(transaction, id, change);
+        return showMerchant(tools, transaction, merchant, options);
+      });
     },
   },
   'merchants list': {
@@ -39,10 +69,14 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     help: 'Lists the merchant accounts, oldest first.',
     options: {},
     positionals: [],
-    async run({ database, merchants }) {
+    async run({ database, merchants, endpoints }) {
       const accounts = await merchants.list(database.reader);
+      const all = new Map((await endpoints.list(database.reader)).map((one) => [one.merchantId, one]));
       const lines = accounts.map(({ id, name, feeBasisPoints }) => `${id}  ${feeBasisPoints} bp  ${name}`);
-      return { json: accounts.map(merchantJson), text: lines.join('\n') || 'There are no accounts' };
+      return {
+        json: accounts.map((account) => merchantJson(account, all.get(account.id))),
+        text: lines.join('\n') || 'There are no accounts',
+      };
     },
   },
 };
@@ -60,12 +94,33 @@ function accountChange(options: Options): MerchantChange {
   };
 }
 
-function showMerchant(merchant: Merchant): Answer {
-  const json = merchantJson(merchant);
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
+/** What is said of a merchant that was changed, with the secret if one is made now. */
+async function showMerchant(
+  { endpoints }: Tools,
+  transaction: Transaction,
+  merchant: Merchant,
+  options: Options,
+): Promise<Answer> {
+  const { 'webhook-url': url, 'rotate-webhook-secret': isRotated } = options;
+  let secret = typeof url === 'string' ? await endpoints.set(transaction, merchant.id, url) : undefined;
+  if (isRotated === true && secret === undefined) {
+    secret = await endpoints.rotateSecret(transaction, merchant.id);
+  }
+  const endpoint = await endpoints.find(transaction, merchant.id);
+  const json = {
+    ...merchantJson(merchant, endpoint),
+    ...(secret !== undefined && { webhookSecret: secret }),
+  };
+  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(17)} ${value}`);
   return { json, text: lines.join('\n') };
 }
 
-function merchantJson({ createdAt, updatedAt, ...merchant }: Merchant) {
-  return { ...merchant, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+function merchantJson({ createdAt, updatedAt, ...merchant }: Merchant, endpoint: Endpoint | undefined) {
+  return {
+    ...merchant,
+    webhookUrl: endpoint?.url ?? '',
+    ...(typeof endpoint?.disabledAt === 'number' && { webhookDisabledAt: isoTime(endpoint.disabledAt) }),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  };
 }

@@ -17,9 +17,11 @@ import {
   type Driver,
   type SqliteDialectConfig,
   type Transaction as KyselyTransaction,
+  type TransactionSettings,
 } from 'kysely';
 import pg from 'pg';
 import { migrations } from './migrations.js';
+import { answerAtOnce } from './prepared.js';
 import type { Schema } from './schema.js';
 
 export type Transaction = KyselyTransaction<Schema>;
@@ -36,11 +38,39 @@ export interface Database {
    * again, so `work` must not have effects outside the database.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Runs several reads on one state of the database: what is committed meanwhile is not seen, and nobody waits. */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** This process's connections, and what waits for one; undefined where there is no pool. */
+  connections(): Connections | undefined;
   close(): Promise<void>;
 }
 
-/** True inside `write`: there the outer handle would wait for a connection that only the transaction can give back. */
-const insideTransaction = new AsyncLocalStorage<true>();
+export interface Connections {
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/**
+ * What is to happen after the commit of the transaction that runs. There is one inside `write` alone: there the outer
+ * handle would wait for a connection that only the transaction can give back.
+ */
+const insideTransaction = new AsyncLocalStorage<(() => void)[]>();
+
+/** Calls back once the transaction that runs has committed, and never if it does not. For news to this process alone. */
+export function afterCommit(news: () => void): void {
+  insideTransaction.getStore()?.push(news);
+}
+
+/** Runs a transaction, and after it what it left to be done then. */
+async function commit<T>(kysely: Kysely<Schema>, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const news: (() => void)[] = [];
+  const result = await kysely
+    .transaction()
+    .execute((transaction) => insideTransaction.run(news, () => work(transaction)));
+  for (const tell of news) tell();
+  return result;
+}
 
 function refuseInsideTransaction(): void {
   if (insideTransaction.getStore()) {
@@ -66,22 +96,44 @@ async function openSqlite(path: string): Promise<Database> {
     // A committed payment must survive a power cut, so every commit is synced.
     connection.pragma('synchronous = FULL');
     connection.pragma('foreign_keys = ON');
-    return new GuardedSqliteDialect({ database: cachingStatements(connection) });
+    defineUnitSums(connection);
+    return cachingStatements(connection);
   };
-  const writer = new Kysely<Schema>({ dialect: connect() });
+  const open = () => new Kysely<Schema>({ dialect: new GuardedSqliteDialect({ database: connect() }) });
+  const writer = open();
   await migrate(writer, 'sqlite');
   // WAL lets reads go on beside a write transaction, on a connection of their own. A database in memory has one.
   const isShared = path === ':memory:';
-  const reader = isShared ? writer : new Kysely<Schema>({ dialect: connect() });
+  const reader = isShared ? writer : open();
+  const preparedReads = isShared ? undefined : connect();
+  if (preparedReads) {
+    answerAtOnce(reader, (text, parameters) => {
+      refuseInsideTransaction();
+      return preparedReads.prepare(text).all(...parameters);
+    });
+  }
   return {
     engine: 'sqlite',
     reader,
-    write: (work) => writer.transaction().execute((trx) => insideTransaction.run(true, () => work(trx))),
+    write: (work) => commit(writer, work),
+    snapshot: snapshotsOf(reader),
+    connections: () => undefined,
     async close() {
+      preparedReads?.close();
       if (!isShared) await reader.destroy();
       await writer.destroy();
     },
   };
+}
+
+/** `sumUnits` of `units.ts` calls this: SQLite's own sum is wrong above 64 bits. */
+function defineUnitSums(connection: SqliteDatabase.Database): void {
+  connection.aggregate('sum_units', {
+    start: () => 0n,
+    step: (total: bigint, units: bigint | string | null) => total + BigInt(units ?? 0),
+    result: (total) => String(total),
+    deterministic: true,
+  });
 }
 
 /** better-sqlite3 prepares at every call of `prepare`; the same text is the same statement, so it is kept. */
@@ -130,9 +182,14 @@ class GuardedSqliteDriver extends SqliteDriver {
     return super.acquireConnection();
   }
 
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // Takes the write lock at once, so that a command line beside the server waits instead of failing at its first write.
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings?: TransactionSettings,
+  ): Promise<void> {
+    // Takes the write lock at once, so that a command line beside the server waits instead of failing at its first
+    // write. What only reads holds nobody up.
+    const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate';
+    await connection.executeQuery(CompiledQuery.raw(begin));
   }
 }
 
@@ -146,25 +203,60 @@ async function openPostgres(url: string): Promise<Database> {
       oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
   };
   const pool = new pg.Pool({ connectionString: url, max: 10, types, connectionTimeoutMillis: 5000 });
+  const inTurn = createTurns(8);
   // An idle connection that breaks is replaced at the next query, which reports what is wrong.
   pool.on('error', () => {});
+  // So is one that breaks between two queries of a transaction; nobody listening would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const kysely = new Kysely<Schema>({ dialect: new GuardedPostgresDialect(pool) });
   await migrate(kysely, 'postgres');
   return {
     engine: 'postgres',
     reader: kysely,
     async write(work) {
+      refuseInsideTransaction();
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await kysely.transaction().execute((trx) => insideTransaction.run(true, () => work(trx)));
+          return await inTurn(() => commit(kysely, work));
         } catch (error) {
           const code = error instanceof pg.DatabaseError ? error.code : undefined;
           if (attempt === 5 || code === undefined || !retryable.has(code)) throw error;
         }
       }
     },
+    snapshot: snapshotsOf(kysely),
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => kysely.destroy(),
   };
+}
+
+/**
+ * Lets so many transactions run at once; the others wait for their turn. Many that wait for one row, such as a
+ * balance, would else hold every connection, and all that only reads would time out as if the database were away.
+ */
+function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = atOnce;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
+  return (work) =>
+    reader
+      .transaction()
+      .setAccessMode('read only')
+      .setIsolationLevel('repeatable read')
+      .execute((trx) => insideTransaction.run([], () => work(trx)));
 }
 
 class GuardedPostgresDialect extends PostgresDialect {

@@ -1,4 +1,4 @@
-/** Tells errors of the engines that pass from those that do not. */
+/** Tells errors of the engines apart: those that pass, and those that a rule answers for. */
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 
@@ -30,4 +30,10 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isUnavailable);
   if (!(error instanceof Error)) return false;
   return ('code' in error && networkCodes.has(String(error.code))) || connectionLost.test(error.message);
+}
+
+/** Whether a unique index refused a row. On PostgreSQL the transaction can only be rolled back after it. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === '23505';
+  return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE';
 }

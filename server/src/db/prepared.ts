@@ -7,6 +7,19 @@ export function engineOf(reader: Reader): Engine {
   return reader.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
+/** Runs SQL on a connection of its own, at once. */
+export type RunAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[];
+
+const atOnce = new WeakMap<Reader, RunAtOnce>();
+
+/**
+ * Lets a reader's prepared queries run at once. SQLite answers without waiting, and the turns that Kysely takes to
+ * get and give back a connection cost as much as reading a payment.
+ */
+export function answerAtOnce(reader: Reader, run: RunAtOnce): void {
+  atOnce.set(reader, run);
+}
+
 class Placeholder {
   readonly index: number;
 
@@ -35,6 +48,9 @@ export function prepared<Arguments extends readonly string[], Row>(
     const parameters = query.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.index] : parameter,
     );
+    const run = atOnce.get(reader);
+    // The rows are those that the query was built for.
+    if (run) return run(query.sql, parameters) as Row[];
     return (await reader.executeQuery<Row>({ ...query, parameters })).rows;
   };
 }

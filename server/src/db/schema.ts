@@ -3,7 +3,7 @@
  * Times are epoch milliseconds; amounts are integers of the smallest unit written as text, since wei
  * does not fit 64 bits; JSON is TEXT.
  */
-import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
+import type { Frequency, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
 
 export type Mode = 'test' | 'live';
@@ -50,6 +50,8 @@ export interface PaymentTable {
   /** In units of the base currency. */
   transaction_fees: Units;
   fee_basis_points: number;
+  /** The codes it may be paid in, as a JSON array; null where every one may. */
+  accepted_currencies: string | null;
   customer_email: string | null;
   customer_name: string | null;
   customer_phone: string | null;
@@ -67,6 +69,8 @@ export interface PaymentTable {
   cancelled_at: Milliseconds | null;
   /** When success was first reached. It stays when a settled receipt is lost later. */
   settled_at: Milliseconds | null;
+  /** The wallet that a deposit came to; null for payments that were asked for. */
+  wallet_id: string | null;
   created_at: Milliseconds;
   updated_at: Milliseconds;
 }
@@ -79,16 +83,28 @@ export interface LogEntryTable {
   event: string;
 }
 
-/** A deposit address. Never given to a second payment. */
+/** A deposit address, of a payment or of a wallet. Never given to a second one. */
 export interface AddressTable {
   id: string;
-  payment_id: string;
+  payment_id: string | null;
+  wallet_id: string | null;
   currency: string;
   network: string;
   /** As shown to the payer; unique, since one address may be reached on several networks of a family. */
   address: string;
   derivation_index: number;
   created_at: Milliseconds;
+}
+
+/** A hosted wallet; its addresses outlive its deletion. */
+export interface WalletTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  currency: string;
+  label: string;
+  created_at: Milliseconds;
+  deleted_at: Milliseconds | null;
 }
 
 /** The next unused child index of each address family's extended public key. */
@@ -149,14 +165,14 @@ export interface ScannedBlockTable {
 }
 
 export interface LedgerAccountTable {
-  /** `kind/currency[/network][/merchant id]`, unique: custody, unallocated, available, reserved, fee_income, … with the mode in front. */
+  /** `mode/currency/kind[/network or merchant id][/debt]`, unique. */
   id: string;
   mode: Mode;
   kind: LedgerAccountKind;
   currency: string;
   network: string | null;
   merchant_id: string | null;
-  /** Signed integer: debits less credits for custody, credits less debits for the others. */
+  /** Signed integer: debits less credits for custody and network_fee, credits less debits for the others. */
   balance: Units;
 }
 
@@ -165,7 +181,7 @@ export type LedgerAccountKind =
 
 export interface LedgerPostingTable {
   id: string;
-  /** What is posted, once: `receipt:<id>`, `settlement:<receipt id>`. */
+  /** What is posted, once: `receipt:<id>`, `settlement:<payment id>`, `hold:<transfer id>`. */
   key: string;
   mode: Mode;
   currency: string;
@@ -203,9 +219,238 @@ export interface OutboxTable {
   type: WebhookEventType;
   /** Whose change it is: the id of a payment, transfer, wallet deposit or subscriber. */
   subject_id: string;
+  /** Rises with each event of a subject. */
+  sequence: number;
   /** The event's `data` as JSON. */
   data: string;
+  status: WebhookStatus;
+  /** Failed ones since the event was first or last asked to be sent. */
+  tries: number;
+  /** When the next try is due, on the mode's clock; null unless pending. */
+  due_at: Milliseconds | null;
+  /** Who delivers it at the moment, until when (real time). */
+  claim: string | null;
+  claimed_until: Milliseconds | null;
   created_at: Milliseconds;
+}
+
+export type WebhookStatus = 'pending' | 'delivered' | 'failed';
+
+/** One try to deliver an event. */
+export interface WebhookTryTable {
+  event_id: string;
+  /** Real time. */
+  tried_at: Milliseconds;
+  duration_milliseconds: number;
+  /** The answer's HTTP status; null where none came. */
+  response_status: number | null;
+  /** How the answer began, without anything secret. */
+  response_excerpt: string;
+  /** Why the try did not deliver; null where it did. */
+  error: string | null;
+}
+
+/** Where a merchant is told. */
+export interface WebhookEndpointTable {
+  merchant_id: string;
+  url: string;
+  /** `whsec_…`, as it is: events are signed with it. */
+  secret: string;
+  /** Signs beside the new one until its time is over (real time). */
+  former_secret: string | null;
+  former_secret_until: Milliseconds | null;
+  /** When it answered 410 Gone; null while events are sent. */
+  disabled_at: Milliseconds | null;
+  updated_at: Milliseconds;
+}
+
+/** A request to withdraw from a balance to a wallet address. */
+export interface TransferTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  status: TransferStatus;
+  /** Who sends it, for ever: the server's own signer of the network, or an operator. */
+  executor: 'signer' | 'operator';
+  currency: string;
+  network: string;
+  amount: Units;
+  /** What the merchant pays for it; both are held from the available balance. */
+  fee: Units;
+  /** Where to, in the canonical form of the network. */
+  address: string;
+  /** The saved address that it was given by. */
+  wallet_address_id: string | null;
+  /** What the signer signed, stored before it is sent. A transfer is never signed again. */
+  signed_transaction: string | null;
+  tx_hash: string | null;
+  /** What the network takes from custody in this currency; null until it is known. */
+  network_fee: Units | null;
+  failure_reason: string | null;
+  created_at: Milliseconds;
+  updated_at: Milliseconds;
+}
+
+export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
+
+/** What is paid out: to a wallet address by a transfer, or to a bank account. */
+export interface PayoutTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  status: TransferStatus;
+  currency: string;
+  amount: Units;
+  fee: Units;
+  /** Amount and fee as text that sorts like the numbers, in every currency and on both engines. */
+  amount_order: string;
+  fee_order: string;
+  bank_account_id: string | null;
+  wallet_address_id: string | null;
+  /** Account number or address, its middle masked. */
+  destination: string;
+  transfer_id: string | null;
+  /** Of payouts to banks: unique for each merchant and mode. */
+  reference: string | null;
+  tx_hash: string | null;
+  failure_reason: string | null;
+  created_at: Milliseconds;
+  updated_at: Milliseconds;
+}
+
+/** A balance that nothing may be taken from. */
+export interface BalanceSuspensionTable {
+  merchant_id: string;
+  mode: Mode;
+  currency: string;
+  created_at: Milliseconds;
+}
+
+export interface PaymentPlanTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  plan_name: string;
+  frequency: Frequency;
+  /** The currency of `amount`. */
+  currency: string;
+  amount: Units;
+  /** The codes that it may be paid in, as a JSON array. */
+  currencies: string;
+  number_of_times_to_charge: number;
+  is_active: 0 | 1;
+  /** What was due before is not charged: the plan was off, or did not exist. */
+  active_since: Milliseconds;
+  created_at: Milliseconds;
+  updated_at: Milliseconds;
+}
+
+export interface SubscriberTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  plan_id: string;
+  customer_id: string;
+  /** The first cycle that is neither charged nor passed over. */
+  next_cycle: number;
+  /** When billing looks at it next; null once nothing more is to be charged. */
+  charge_at: Milliseconds | null;
+  times_charged: number;
+  times_paid: number;
+  is_active: 0 | 1;
+  removed_at: Milliseconds | null;
+  /** When cycle 0 was due: the anchor of all cycles. */
+  created_at: Milliseconds;
+}
+
+/** A cycle that was charged; a number that is missing was passed over. */
+export interface SubscriberCycleTable {
+  subscriber_id: string;
+  cycle: number;
+  payment_id: string;
+  outcome: 'open' | 'paid' | 'unpaid';
+}
+
+/** One for each email of a merchant and mode, whatever its case. */
+export interface CustomerTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  /** As it was given. */
+  email: string;
+  email_lower: string;
+  full_name: string | null;
+  phone_number: string | null;
+  is_blacklisted: 0 | 1;
+  created_at: Milliseconds;
+}
+
+export interface BankAccountTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  account_number: string;
+  /** The name itself, in countries whose banks are not listed. */
+  bank_code: string;
+  bank_name: string;
+  /** Two-letter code. */
+  country: string;
+  currency: string;
+  account_name: string;
+  archived_at: Milliseconds | null;
+  created_at: Milliseconds;
+  updated_at: Milliseconds;
+}
+
+/** The bank account that a merchant is settled to unless another is named. */
+export interface PrimaryBankAccountTable {
+  merchant_id: string;
+  mode: Mode;
+  bank_account_id: string;
+}
+
+/** A merchant's own address, saved as a destination for transfers. */
+export interface WalletAddressTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  currency: string;
+  /** Empty where it was saved without one. */
+  network: string;
+  /** In its canonical form. */
+  address: string;
+  label: string | null;
+  created_at: Milliseconds;
+}
+
+export interface PrimaryWalletAddressTable {
+  merchant_id: string;
+  mode: Mode;
+  currency: string;
+  network: string;
+  wallet_address_id: string;
+}
+
+/** Lists that have marks; after the dot, the rows of the list that a filter is for. */
+export type MarkedList =
+  | 'payments'
+  | 'customers'
+  | 'customers.allowed'
+  | 'customers.blacklisted'
+  | 'subscribers'
+  | 'subscribers.active'
+  | 'subscribers.inactive'
+  | 'transfers';
+
+/** Every thousandth row of a merchant's list, oldest first. */
+export interface ListMarkTable {
+  list: MarkedList;
+  merchant_id: string;
+  mode: Mode;
+  created_at: Milliseconds;
+  id: string;
+  /** How many rows there are up to this one. */
+  ordinal: number;
 }
 
 export interface SettingTable {
@@ -239,6 +484,7 @@ export interface Schema {
   payments: PaymentTable;
   log_entries: LogEntryTable;
   addresses: AddressTable;
+  wallets: WalletTable;
   derivations: DerivationTable;
   receipts: ReceiptTable;
   chain_cursors: ChainCursorTable;
@@ -248,6 +494,20 @@ export interface Schema {
   ledger_entries: LedgerEntryTable;
   idempotency: IdempotencyTable;
   outbox: OutboxTable;
+  webhook_tries: WebhookTryTable;
+  webhook_endpoints: WebhookEndpointTable;
+  payment_plans: PaymentPlanTable;
+  subscribers: SubscriberTable;
+  subscriber_cycles: SubscriberCycleTable;
+  transfers: TransferTable;
+  payouts: PayoutTable;
+  balance_suspensions: BalanceSuspensionTable;
+  list_marks: ListMarkTable;
+  customers: CustomerTable;
+  bank_accounts: BankAccountTable;
+  primary_bank_accounts: PrimaryBankAccountTable;
+  wallet_addresses: WalletAddressTable;
+  primary_wallet_addresses: PrimaryWalletAddressTable;
   settings: SettingTable;
   simulated_blocks: SimulatedBlockTable;
   simulated_transfers: SimulatedTransferTable;

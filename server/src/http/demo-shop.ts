@@ -7,8 +7,8 @@ import {
   ApiError,
   createMerchantClient,
   NetworkError,
+  verificationRules,
   verifyPayment,
-  type FailedCheck,
   type MerchantClient,
 } from 'crypto-checkout/client';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
@@ -116,18 +116,16 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
     }
     const params = { transaction_id: body.data.paymentId };
     const { data } = await merchant(request).transactions.verify({ params });
-    // A second try after an expired payment has a reference of its own, made of the order's: `…:2`.
-    const isOwn = data.txRef?.replace(/:\d+$/, '') === order.reference;
     const { verified, failed, isOverpaid } = verifyPayment(data, {
-      txRef: (isOwn && data.txRef) || order.reference,
+      txRef: order.reference,
       baseAmount: order.amount,
       baseCurrency: order.baseCurrency,
     });
     const { status, state, amount, amountReceived, currency, baseAmount, baseCurrency, txRef } = data;
-    const rules = (['reference', 'status', 'currency', 'amount'] satisfies FailedCheck[]).map((rule) => ({
-      rule,
-      passed: !failed.includes(rule),
-    }));
+    const rules = verificationRules.map((rule) => {
+      const problem = failed.find((one) => one.rule === rule);
+      return { rule, passed: problem === undefined, message: problem?.message };
+    });
     response.json({
       verified,
       isOverpaid,

@@ -6,24 +6,27 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import type { Keys } from '../keys/keys.js';
 import { Problem } from '../problems.js';
-import type { PartialHandlers } from './handler.js';
+import type { Handlers } from './handler.js';
 import { healthRouter, type CheckReady } from './health.js';
 import type { Idempotency } from './idempotency.js';
 import type { CheckLimits } from './limits.js';
+import type { Metrics } from './metrics.js';
 import { mount } from './mount.js';
 import { createProblemHandler } from './problem.js';
-import { requestIdOf, startReply } from './reply.js';
+import { pathForLog, requestIdOf, startReply } from './reply.js';
 
 export interface ExpressAppOptions<Services> {
   readonly services: Services;
-  readonly handlers: PartialHandlers<Api, Services>;
-  readonly testHandlers: PartialHandlers<{ sandbox: typeof sandbox }, Services>;
+  readonly handlers: Handlers<Api, Services>;
+  readonly testHandlers: Handlers<{ sandbox: typeof sandbox }, Services>;
   readonly database: Database;
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
   readonly idempotency: Idempotency;
   readonly checkLimits: CheckLimits | undefined;
   readonly checkReady: CheckReady;
+  /** Absent where nobody may read them. */
+  readonly metrics: Pick<Metrics, 'watchRequests' | 'router'> | undefined;
   /** Hosted pages, the widget's script and the demo shop. */
   readonly pages: Router;
   /** Proxies to believe about the client's address: how many, or their addresses. */
@@ -33,13 +36,14 @@ export interface ExpressAppOptions<Services> {
 }
 
 export function createExpressApp<Services>(options: ExpressAppOptions<Services>): Express {
-  const { handlers, testHandlers, checkReady, pages, trustProxy, log } = options;
+  const { handlers, testHandlers, checkReady, metrics, pages, trustProxy, log } = options;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
   app.use(startReply);
+  if (metrics) app.use(metrics.watchRequests);
   if (log.isLevelEnabled('debug')) app.use(logRequests(log));
   app.use('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] }));
   app.use(
@@ -51,6 +55,7 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
     next();
   });
   app.use(healthRouter(checkReady));
+  if (metrics) app.use(metrics.router);
   app.use(pages);
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -62,8 +67,8 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
 function logRequests(log: Logger): RequestHandler {
   return (request, response, next) => {
     response.once('finish', () => {
-      const { method, originalUrl } = request;
-      const path = originalUrl.split('?', 1)[0];
+      const path = pathForLog(request, response);
+      const { method } = request;
       log.debug({ requestId: requestIdOf(response), method, path, status: response.statusCode }, 'Request');
     });
     next();

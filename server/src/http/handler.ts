@@ -35,16 +35,9 @@ export type Handler<E extends Endpoint, Services> = (
   context: Context<Services>,
 ) => Promise<Reply<Data<E>>>;
 
-/** Handlers for a table of endpoints, resource by resource and verb by verb. */
+/** Handlers for a table of endpoints, resource by resource and verb by verb: one that is missing does not compile. */
 export type Handlers<Table extends Record<string, Record<string, Endpoint>>, Services> = {
   readonly [Resource in keyof Table]: {
     readonly [Verb in keyof Table[Resource]]: Handler<Table[Resource][Verb], Services>;
-  };
-};
-
-/** A table that is still being filled: what is absent answers 501. */
-export type PartialHandlers<Table extends Record<string, Record<string, Endpoint>>, Services> = {
-  readonly [Resource in keyof Table]?: {
-    readonly [Verb in keyof Table[Resource]]?: Handler<Table[Resource][Verb], Services>;
   };
 };

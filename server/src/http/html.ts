@@ -22,7 +22,18 @@ export class Html {
   }
 }
 
-export function html(parts: TemplateStringsArray, ...values: readonly (string | Html)[]): Html {
-  const filled = values.map((value) => (value instanceof Html ? value.text : escapeHtml(value)));
+export function html(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | Html | readonly Html[])[]
+): Html {
+  const filled = values.map((value) => {
+    if (typeof value === 'string') return escapeHtml(value);
+    return value instanceof Html ? value.text : value.map(({ text }) => text).join('');
+  });
   return new Html(String.raw({ raw: parts }, ...filled));
+}
+
+/** Text in which `backticks` mark code. */
+export function code(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 }

@@ -121,7 +121,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
         mode: caller.mode,
         key_kind: caller.kind,
         method,
-        path,
+        path: indexable(path),
         idempotency_key: key,
       };
       // Parsed bodies have their fields in the order of the schema, so equal ones are equal as text.
@@ -156,6 +156,11 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       });
     },
   };
+}
+
+/** PostgreSQL indexes at most 2704 bytes; a path with a longer value in it is known by its hash. */
+function indexable(path: string): string {
+  return path.length <= 500 ? path : hash('sha256', path, 'hex');
 }
 
 function inProgress(): Problem {

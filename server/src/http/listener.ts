@@ -1,7 +1,8 @@
 /** The listening socket: open before the server is ready, and closed without cutting off anybody. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Listener {
   /** `http://HOST:PORT` with the port that was taken. */
@@ -9,10 +10,11 @@ export interface Listener {
   /** Who answers from now on; until then every request is told to come back. */
   serve(handler: RequestListener): void;
   /**
-   * Takes no more connections and waits for the requests under way.
-   * @param onLate called after `drainMilliseconds`, before the connections that are left are cut
+   * Goes on for a moment, telling every client with its answer that the connection ends, so that whoever has connected
+   * already is served; then takes no more connections and waits for the requests under way.
+   * @param onLate called `drainMilliseconds` after that, before the connections that are left are cut
    */
-  close(drainMilliseconds: number, onLate: () => void): Promise<void>;
+  close(lingerMilliseconds: number, drainMilliseconds: number, onLate: () => void): Promise<void>;
 }
 
 /** @throws when the address cannot be listened on */
@@ -23,7 +25,14 @@ export async function listen(host: string, port: number): Promise<Listener> {
       JSON.stringify({ status: 'error', message: 'Starting', data: { code: 'service_unavailable' } }),
     );
   };
-  const server = createServer((request, response) => answer(request, response));
+  const underWay = new Set<ServerResponse>();
+  let isClosing = false;
+  const server = createServer((request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (isClosing) response.shouldKeepAlive = false;
+    answer(request, response);
+  });
   // Whoever sends a request slower than this is cut off.
   server.requestTimeout = 60_000;
   server.listen(port, host);
@@ -34,7 +43,10 @@ export async function listen(host: string, port: number): Promise<Listener> {
     serve(handler) {
       answer = handler;
     },
-    async close(drainMilliseconds, onLate) {
+    async close(lingerMilliseconds, drainMilliseconds, onLate) {
+      isClosing = true;
+      for (const response of underWay) response.shouldKeepAlive = false;
+      if (lingerMilliseconds > 0) await delay(lingerMilliseconds);
       const closed = once(server, 'close');
       server.close();
       // A kept-alive connection that becomes idle after `close` would stay for its whole timeout.

@@ -6,16 +6,16 @@ import type { Mode } from '../db/schema.js';
 import type { Keys } from '../keys/keys.js';
 import { Problem } from '../problems.js';
 import { authenticate } from './authenticate.js';
-import type { Handler, PartialHandlers } from './handler.js';
+import type { Handler, Handlers } from './handler.js';
 import type { CheckLimits } from './limits.js';
 import { createOperation, type RunOperation, type Surroundings } from './operation.js';
-import { allowBrowsers, answerPreflight, sendJson, setCaller } from './reply.js';
+import { allowBrowsers, answerPreflight, sendJson, setCaller, setRoute } from './reply.js';
 import { createRoutes, type Routed } from './routes.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 /** A table's handlers when they are walked by name, and the names no longer tell the types. */
 type NamedHandlers<Services> = Readonly<
-  Record<string, Readonly<Record<string, Handler<Endpoint, Services> | undefined>> | undefined>
+  Record<string, Readonly<Record<string, Handler<Endpoint, Services>>>>
 >;
 
 export interface MountOptions<Services> extends Surroundings<Services> {
@@ -27,10 +27,11 @@ export interface MountOptions<Services> extends Surroundings<Services> {
   readonly modes: readonly Mode[];
 }
 
-/** An endpoint at one of its paths; without a handler it answers 501. */
+/** An endpoint at one of its paths. */
 interface Mounted {
   readonly endpoint: Endpoint;
-  readonly run: RunOperation | undefined;
+  readonly path: string;
+  readonly run: RunOperation;
 }
 
 /**
@@ -39,7 +40,7 @@ interface Mounted {
  */
 export function mount<T extends Table, Services>(
   table: T,
-  handlers: PartialHandlers<T, Services>,
+  handlers: Handlers<T, Services>,
   options: MountOptions<Services>,
 ): RequestHandler {
   const { keys, clock, checkLimits, modes } = options;
@@ -47,13 +48,14 @@ export function mount<T extends Table, Services>(
 
   return async (request, response, next) => {
     const match = find(request.baseUrl + request.path);
+    const mounted = match?.route.operations.get(request.method);
+    if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
     if (match?.route.isPublic) {
       if (request.method === 'OPTIONS') return void answerPreflight(request, response, next);
       allowBrowsers(response);
     }
     const caller = await authenticate(keys, request.headers.authorization);
     setCaller(response, caller, clock.now(caller.mode));
-    const mounted = match?.route.operations.get(request.method);
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
     if (!match || !modes.includes(caller.mode))
@@ -65,7 +67,6 @@ export function mount<T extends Table, Services>(
     if (mounted.endpoint.key === 'secret' && caller.kind !== 'secret') {
       throw new Problem('secret_key_required', 'This endpoint takes secret keys only, from your server');
     }
-    if (!mounted.run) throw new Problem('not_implemented', 'This endpoint is not served yet');
 
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
@@ -83,9 +84,10 @@ function* mountedEndpoints<Services>(
   for (const [resource, verbs] of Object.entries(table)) {
     for (const [verb, endpoint] of Object.entries(verbs)) {
       const handler = handlers[resource]?.[verb];
+      if (!handler) throw new Error(`${resource}.${verb} has no handler`);
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-        const run = handler && createOperation(endpoint, path, handler, surroundings);
-        yield { method: endpoint.method, path, key: endpoint.key, operation: { endpoint, run } };
+        const run = createOperation(endpoint, path, handler, surroundings);
+        yield { method: endpoint.method, path, key: endpoint.key, operation: { endpoint, path, run } };
       }
     }
   }

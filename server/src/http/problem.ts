@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isUnavailable } from '../db/errors.js';
 import { Problem } from '../problems.js';
-import { callerOf, requestIdOf, sendJson } from './reply.js';
+import { callerOf, pathForLog, requestIdOf, sendJson } from './reply.js';
 
 const unavailable = 'The service is not available right now; try again shortly';
 const broken = 'Something went wrong on our side; the request id helps to find out what';
@@ -19,7 +19,7 @@ export function createProblemHandler(log: Logger): ErrorRequestHandler {
         {
           requestId: requestIdOf(response),
           method: request.method,
-          path: request.baseUrl + request.path,
+          path: pathForLog(request, response),
           err: error,
         },
         problem.code,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import cors from 'cors';
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { Mode } from '../db/schema.js';
 import type { Caller } from './handler.js';
@@ -14,6 +14,15 @@ interface ReplyState {
   caller?: Caller;
   date?: string;
   isForBrowsers?: boolean;
+  route?: Route;
+}
+
+/** Which path of a table a request is for. */
+export interface Route {
+  /** `/v1/payments/{payment_id}`: never with what stands for the placeholders. */
+  readonly pattern: string;
+  /** What does, in the order of the placeholders and percent-encoded. */
+  readonly values: readonly string[];
 }
 
 const processId = randomBytes(6).toString('hex');
@@ -28,6 +37,34 @@ export const startReply: RequestHandler = (_request, response, next) => {
 
 export function requestIdOf(response: Response): string {
   return stateOf(response).requestId;
+}
+
+/** For the log and the metrics. */
+export function setRoute(response: Response, route: Route): void {
+  stateOf(response).route = route;
+}
+
+export function routeOf(response: Response): Route | undefined {
+  return stateOf(response).route;
+}
+
+const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/**
+ * The path of a request as it may be logged: ids of records stand in it, and nothing else that a caller wrote, since a
+ * caller may write an email address, or a key, anywhere.
+ */
+export function pathForLog(request: Request, response: Response): string {
+  const route = routeOf(response);
+  if (!route) return patternOfPage(request.route) ?? 'unknown';
+  const values = route.values.map((value) => (recordId.test(value) ? value : '…'));
+  return route.pattern.replace(/\{\*?\w+\}/g, () => values.shift() ?? '…');
+}
+
+/** The path that a page is routed by; undefined for files, and where there is nothing. */
+export function patternOfPage(route: unknown): string | undefined {
+  const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
+  return typeof path === 'string' ? path : undefined;
 }
 
 /** Who calls, once the key is known. */

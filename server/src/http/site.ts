@@ -1,10 +1,13 @@
-/** Everything that people's browsers load from this server: the widget's script, hosted pages, the demo shop. */
+/** Everything that people's browsers load from this server: the widget's script, hosted pages, documentation, the demo shop. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import type { Database } from '../db/database.js';
 import type { Services } from '../services.js';
+import { flagsDirectory } from '../countries/countries.js';
 import { demoShop } from './demo-shop.js';
+import { docs } from './docs.js';
+import { flags } from './flags.js';
 import { hostedPages, type HostedPayment } from './pages.js';
 import { widgetFiles } from './widget-files.js';
 
@@ -36,6 +39,8 @@ export function site({ services, database, publicUrl, checkoutUrl, demoMerchantI
 
   const router = Router();
   router.use(widgetFiles(build));
+  router.use(docs(publicUrl));
+  router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
   if (demoMerchantId !== undefined) {
     router.use(

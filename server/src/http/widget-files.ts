@@ -1,22 +1,14 @@
 /** Serves the widget's script and its chunks, as merchants' pages on other origins load them. */
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
 import { Router, type Request, type Response } from 'express';
+import { compress, sendCompressed, type Compressed } from './compressed.js';
 
-interface BuiltFile {
+interface BuiltFile extends Compressed {
   readonly modifiedAt: number;
-  readonly etag: string;
-  readonly bodies: Readonly<Record<Encoding, Buffer>>;
 }
 
-type Encoding = 'br' | 'gzip' | 'identity';
-
 const entry = 'crypto-checkout.min.js';
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
 
 /**
  * `/crypto-checkout.js`, which may change with every release, and `/chunks/…`, whose names carry their hash.
@@ -32,10 +24,7 @@ export function widgetFiles(directory: string): Router {
       const { mtimeMs: modifiedAt } = await stat(path);
       const known = files.get(name);
       if (known?.modifiedAt === modifiedAt) return known;
-      const identity = await readFile(path);
-      const [br, gz] = await Promise.all([compressBrotli(identity), compressGzip(identity)]);
-      const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
-      const file = { modifiedAt, etag, bodies: { br, gzip: gz, identity } };
+      const file = { modifiedAt, ...(await compress(await readFile(path))) };
       files.set(name, file);
       return file;
     } catch (error) {
@@ -67,16 +56,11 @@ export function widgetFiles(directory: string): Router {
 }
 
 function send(request: Request, response: Response, file: BuiltFile, type: string, caching: string): void {
-  const encoding = request.acceptsEncodings('br', 'gzip', 'identity') || 'identity';
-  const known: Encoding = encoding === 'br' || encoding === 'gzip' ? encoding : 'identity';
   response.set({
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'Cache-Control': caching,
-    ETag: file.etag,
-    Vary: 'Accept-Encoding',
-    'X-Content-Type-Options': 'nosniff',
-    ...(known !== 'identity' && { 'Content-Encoding': known }),
   });
-  response.type(type).send(file.bodies[known]);
+  response.type(type);
+  sendCompressed(request, response, file);
 }

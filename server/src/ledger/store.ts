@@ -1,6 +1,6 @@
 /** What the ledger keeps. */
-import type { Transaction } from '../db/database.js';
-import type { LedgerAccountTable, LedgerPostingTable } from '../db/schema.js';
+import type { Reader, Transaction } from '../db/database.js';
+import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable, Mode } from '../db/schema.js';
 import { forUpdate } from '../db/locks.js';
 
 /** @returns false when a posting of this key exists */
@@ -13,20 +13,33 @@ export async function insertPosting(transaction: Transaction, posting: LedgerPos
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Makes the accounts that are missing and locks all of them, in the order of their ids. */
+export async function insertEntries(
+  transaction: Transaction,
+  entries: readonly LedgerEntryTable[],
+): Promise<void> {
+  await transaction.insertInto('ledger_entries').values(entries).execute();
+}
+
+/**
+ * Locks accounts, in the order of their ids.
+ * @param accounts those that are missing are made
+ * @param existing ids of accounts that are locked where they exist. Whoever makes one of them holds the lock
+ * of one of `accounts` meanwhile, so that a missing one stays missing.
+ */
 export async function lockAccounts(
   transaction: Transaction,
   accounts: readonly LedgerAccountTable[],
+  existing: readonly string[] = [],
 ): Promise<Map<string, LedgerAccountTable>> {
   const byId = new Map(accounts.map((account) => [account.id, account]));
-  const ids = [...byId.keys()].sort();
   const locked = new Map<string, LedgerAccountTable>();
-  for (const id of ids) {
+  for (const id of [...new Set([...byId.keys(), ...existing])].sort()) {
     let row = await lockAccount(transaction, id);
-    if (!row) {
+    const missing = byId.get(id);
+    if (!row && missing) {
       await transaction
         .insertInto('ledger_accounts')
-        .values(accounts.filter((account) => account.id === id).slice(0, 1))
+        .values(missing)
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
       row = await lockAccount(transaction, id);
@@ -43,4 +56,33 @@ function lockAccount(transaction: Transaction, id: string): Promise<LedgerAccoun
     .where('id', '=', id)
     .$call(forUpdate(transaction))
     .executeTakeFirst();
+}
+
+/** Writes the balances of the accounts that were changed. */
+export async function writeBalances(
+  transaction: Transaction,
+  changed: readonly string[],
+  accounts: ReadonlyMap<string, LedgerAccountTable>,
+): Promise<void> {
+  for (const id of new Set(changed)) {
+    await transaction
+      .updateTable('ledger_accounts')
+      .set({ balance: accounts.get(id)?.balance })
+      .where('id', '=', id)
+      .execute();
+  }
+}
+
+/** The accounts that belong to a merchant. */
+export function readBalances(
+  reader: Reader,
+  merchantId: string,
+  mode: Mode,
+): Promise<Pick<LedgerAccountTable, 'currency' | 'kind' | 'balance'>[]> {
+  return reader
+    .selectFrom('ledger_accounts')
+    .select(['currency', 'kind', 'balance'])
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .execute();
 }

@@ -4,7 +4,8 @@ import type { Currency } from '../chains/assets.js';
 
 /**
  * A JSON number that a double holds exactly: rounded down to the payable decimals and to 15 significant
- * digits. What a payer owes is rounded to both before it is stored, so it comes out whole.
+ * digits, away from 0 where it is owed. What a payer owes is rounded to both before it is stored, so it comes
+ * out whole.
  */
 export function toNumber(units: bigint, currency: Currency): number {
   return Number(toText(units, currency));
@@ -12,9 +13,10 @@ export function toNumber(units: bigint, currency: Currency): number {
 
 /** The same as a plain decimal, for texts. */
 export function toText(units: bigint, currency: Currency): string {
-  const excessDigits = Math.max(0, units.toString().length - 15);
-  const step = 10n ** BigInt(Math.max(currency.decimals - currency.payableDecimals, excessDigits));
-  return fromUnits(units - (units % step), currency.decimals);
+  const digits = (units < 0n ? -units : units).toString().length;
+  const step = 10n ** BigInt(Math.max(currency.decimals - currency.payableDecimals, digits - 15));
+  const rest = ((units % step) + step) % step;
+  return fromUnits(units - rest, currency.decimals);
 }
 
 /** Values in naira and dollars are kept in hundredths. */

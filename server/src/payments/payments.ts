@@ -3,20 +3,28 @@ import { countDecimals, toUnits, type Payment, type PaymentState } from 'crypto-
 import type { Addresses } from '../addresses/addresses.js';
 import type { Clock } from '../clock.js';
 import type { Currencies } from '../currencies/currencies.js';
+import type { Customers } from '../customers/customers.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
-import type { MerchantTable, Mode, ReceiptTable } from '../db/schema.js';
+import type { PageRequest } from '../db/pages.js';
+import type { MerchantTable, Mode } from '../db/schema.js';
 import type { NewId } from '../ids.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { invalidField, notFound, Problem } from '../problems.js';
 import type { Rate, RateSource } from '../rates/rates.js';
-import { assess, counts, statusOf, totals, type PaymentFacts } from './assess.js';
-import { creditReceipts } from './credit.js';
-import { checkRedirectUrl, describeTransition, payerName } from './texts.js';
+import type { DepositTarget } from '../wallets/wallets.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import { createAnnouncements } from './announcements.js';
+import { statusOf } from './assess.js';
+import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { toText } from './numbers.js';
-import { currencyOptions, feeOf, minimumUnits, payableAmount, type BaseSum } from './quote.js';
+import { feeOf, minimumUnits, payableAmount } from './quote.js';
+import { createReassess, type OnStatusChange } from './reassess.js';
+import { accepts, createRecords } from './records.js';
 import * as store from './store.js';
-import type { NewLogEntry, PageRequest, PaymentRow, Scope, StoredRecord } from './store.js';
-import { viewBranding, viewLogEntry, viewPayment } from './view.js';
+import type { NewLogEntry, PaymentRow, Scope } from './store.js';
+import { checkRedirectUrl, payerName } from './texts.js';
+import { toPay, type PaymentToPay } from './to-pay.js';
+import { viewBranding, viewLogEntry } from './view.js';
 
 export interface PaymentTimes {
   /** To choose a currency, after creation. */
@@ -33,8 +41,13 @@ export interface PaymentsDependencies {
   readonly currencies: Currencies;
   readonly addresses: Addresses;
   readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly customers: Pick<Customers, 'link'>;
   /** The merchant of an id that a key or a payment named. */
   readonly merchant: (reader: Reader, id: string) => Promise<MerchantTable>;
+  /** The wallet that a deposit comes to; it stays as it is until the transaction ends. */
+  readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
+  readonly onStatusChange: OnStatusChange;
   readonly times: PaymentTimes;
 }
 
@@ -47,19 +60,10 @@ export interface NewPayment {
   readonly email?: string | undefined;
   readonly fullName?: string | undefined;
   readonly phoneNumber?: string | undefined;
+  /** The codes of the currencies that it may be paid in; every one if it is not given. */
+  readonly acceptedCurrencies?: readonly string[] | undefined;
   /** Whether a duplicate reference may name the payment that has it. */
   readonly mayNameDuplicate: boolean;
-}
-
-/** A payment as far as the receipts that pay it need to know. */
-export interface PaymentToPay {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly baseCurrency: string;
-  /** Whether a receipt is in the currency and on the network that the payment is to be paid in. */
-  counts(receipt: { currency: string; network: string }): boolean;
-  feeOn(amount: bigint): bigint;
 }
 
 export interface Payments {
@@ -70,7 +74,7 @@ export interface Payments {
   events(scope: Scope, id: string): Promise<Payment['transactionTimeLog']>;
   /** Whose payment an id is, for the hosted page; undefined for an unknown one. */
   owner(id: string): Promise<Scope | undefined>;
-  list(scope: Scope, page: PageRequest): Promise<{ payments: Payment[]; total: number }>;
+  list(scope: Scope, range: PageRequest): Promise<{ payments: Payment[]; total: number }>;
   cancel(transaction: Transaction, scope: Scope, id: string): Promise<void>;
   setCurrency(
     transaction: Transaction,
@@ -82,99 +86,38 @@ export interface Payments {
   lockCurrency(transaction: Transaction, scope: Scope, id: string): Promise<Payment>;
   /** Locks payments until the transaction ends, before anything else of theirs is. */
   lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, PaymentToPay>>;
+  /** Makes the payment that a transfer to a wallet is the receipt of. */
+  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentToPay>;
   /** Brings a payment's state, log and ledger up to its facts, after these happenings. */
   reassess(transaction: Transaction, id: string, happenings?: readonly NewLogEntry[]): Promise<void>;
+  /**
+   * Sends the newest event of a payment once more, or tells where it stands if no event has. Problem:
+   * `webhook_not_configured`.
+   */
+  resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<void>;
   /** Ends the payments whose time is over. */
   expireOverdue(signal: AbortSignal): Promise<void>;
 }
 
-/** A rate older than this does not fix a price. */
-const maximumRateAgeMilliseconds = 60_000;
-
 export function createPayments(dependencies: PaymentsDependencies): Payments {
   const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = dependencies;
+  const { customers, wallet, outbox, onStatusChange } = dependencies;
+  const records = createRecords({ clock, rates, currencies });
+  const announcements = createAnnouncements({ records, outbox, wallet });
+  const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
-  const baseSum = (row: Pick<PaymentRow, 'base_amount' | 'base_currency'>, latest = latestRate): BaseSum => ({
-    units: BigInt(row.base_amount),
-    currency: currencies.known(row.base_currency),
-    rate: latest(row.base_currency),
-  });
-
-  function latestRate(code: string): Rate {
-    const rate = rates.latest(code);
-    if (!rate) throw rateUnavailable(code);
-    return rate;
-  }
-
-  function freshRate(code: string): Rate {
-    const rate = latestRate(code);
-    if (clock.now('live') - rate.at > maximumRateAgeMilliseconds) throw rateUnavailable(code);
-    return rate;
-  }
-
-  /** What a payer may choose from: nothing while no rate of the base currency is known. */
-  function optionsOf(row: PaymentRow) {
-    if (row.locked_at !== null) return undefined;
-    const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
-    if (!rate) return [];
-    return currencyOptions(
-      baseSum(row),
-      currencies.options(row.mode),
-      (code) => rates.latest(code),
-      row.fee_basis_points,
-    );
-  }
-
-  const view = (record: StoredRecord): Payment => viewPayment(record, optionsOf(record), currencies);
-
-  async function find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord> {
-    const record = await store.findRecord(reader, scope, id);
-    if (!record) throw notFound('payment');
-    return record;
-  }
-
-  async function lockRow(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
+  async function lockOwn(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
     const row = await store.lockPayment(transaction, id);
     if (row?.merchant_id !== scope.merchantId || row.mode !== scope.mode) throw notFound('payment');
     return row;
   }
 
-  async function reassessRow(
-    transaction: Transaction,
-    row: PaymentRow,
-    happenings: readonly NewLogEntry[],
-  ): Promise<void> {
-    const now = clock.now(row.mode);
-    const receipts = await store.readReceipts(transaction, row.id);
-    const syncedAt = row.network === null ? undefined : await store.readSyncedAt(transaction, row.network);
-    const facts = factsOf(row, receipts);
-    const state = assess(facts, now, syncedAt ?? Number.NEGATIVE_INFINITY);
-    const transition = describeTransition(row.state, state, sumsOf(row, facts));
-    if (state !== row.state) {
-      const isFirstSuccess = statusOf(state) === 'success' && row.settled_at === null;
-      await store.updatePayment(transaction, row.id, {
-        state,
-        updated_at: now,
-        ...(isFirstSuccess && { settled_at: now }),
-      });
+  async function lockRow(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
+    const row = await lockOwn(transaction, scope, id);
+    if (row.wallet_id !== null) {
+      throw new Problem('invalid_state', 'This is a deposit to a wallet: it cannot be changed');
     }
-    await store.appendLog(transaction, row.id, now, [...happenings, ...transition]);
-    await creditReceipts(transaction, ledger, { ...row, state }, receipts, now);
-  }
-
-  function sumsOf(row: PaymentRow, facts: PaymentFacts) {
-    if (row.currency === null) return undefined;
-    const currency = currencies.known(row.currency);
-    const { confirmed, seen } = totals(facts);
-    const amount = facts.amount ?? 0n;
-    return {
-      currency: currency.code,
-      amount: toText(amount, currency),
-      confirmed: toText(confirmed, currency),
-      excess: confirmed > amount ? toText(confirmed - amount, currency) : '0',
-      seen: toText(seen, currency),
-      confirmations: row.network === null ? 0 : (currencies.network(row.network)?.confirmations ?? 0),
-    };
+    return row;
   }
 
   return {
@@ -196,7 +139,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
           `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
         );
       }
-      latestRate(currency.code);
+      records.latestRate(currency.code);
       const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, scope.merchantId);
       const now = clock.now(scope.mode);
@@ -214,6 +157,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         base_amount: baseUnits.toString(),
         transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),
         fee_basis_points: feeBasisPoints,
+        accepted_currencies: input.acceptedCurrencies ? JSON.stringify(input.acceptedCurrencies) : null,
         customer_email: input.email || null,
         customer_name: input.fullName || null,
         customer_phone: input.phoneNumber || null,
@@ -228,9 +172,12 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         expires_at: now + times.chooseSeconds * 1000,
         cancelled_at: null,
         settled_at: null,
+        wallet_id: null,
         created_at: now,
         updated_at: now,
       };
+      const { email, fullName, phoneNumber } = input;
+      if (email) await customers.link(transaction, scope, { email, fullName, phoneNumber });
       if (!(await store.insertPayment(transaction, row))) {
         const existing = await store.findPaymentByReference(transaction, scope, row.tx_ref);
         throw new Problem('duplicate_tx_ref', `There is a payment with the txRef ${row.tx_ref}`, {
@@ -240,21 +187,24 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       }
       const started = { type: 'event', event: 'Payment started' } as const;
       await store.appendLog(transaction, id, now, [started]);
-      return view({ ...row, log: [{ time: now, ...started }], receipts: [], scanned_height: null });
+      return records.view({ ...row, log: [{ time: now, ...started }], receipts: [], scanned_height: null });
     },
 
     async retrieve(scope, id) {
-      const record = await find(database.reader, scope, id);
-      return { ...view(record), branding: viewBranding(await merchant(database.reader, record.merchant_id)) };
+      const record = await records.find(database.reader, scope, id);
+      return {
+        ...records.view(record),
+        branding: viewBranding(await merchant(database.reader, record.merchant_id)),
+      };
     },
 
-    verify: async (scope, id) => view(await find(database.reader, scope, id)),
+    verify: async (scope, id) => records.view(await records.find(database.reader, scope, id)),
 
-    events: async (scope, id) => (await find(database.reader, scope, id)).log.map(viewLogEntry),
+    events: async (scope, id) => (await records.find(database.reader, scope, id)).log.map(viewLogEntry),
 
-    async list(scope, page) {
-      const { records, total } = await store.listRecords(database.reader, scope, page);
-      return { payments: records.map(view), total };
+    async list(scope, range) {
+      const page = await store.listRecords(database.reader, scope, range);
+      return { payments: page.records.map(records.view), total: page.total };
     },
 
     async cancel(transaction, scope, id) {
@@ -264,7 +214,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       if (status !== 'in progress') throw ended(row.state);
       const now = clock.now(row.mode);
       await store.updatePayment(transaction, id, { cancelled_at: now });
-      await reassessRow(transaction, { ...row, cancelled_at: now }, []);
+      await reassess(transaction, { ...row, cancelled_at: now }, []);
     },
 
     async setCurrency(transaction, scope, id, currencyCode, networkCode) {
@@ -278,7 +228,18 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         );
       }
       const { currency, network } = option;
-      const amount = payableAmount(baseSum(row), currency, latestRate(currency.code));
+      if (!accepts(row, option)) {
+        throw new Problem(
+          'unsupported_currency',
+          `This payment is not taken in ${currency.code}; it lists what it is taken in in currencyOptions`,
+          { param: 'currency' },
+        );
+      }
+      const amount = payableAmount(
+        records.baseSum(row, records.latestRate),
+        currency,
+        records.latestRate(currency.code),
+      );
       if (amount < minimumUnits(option)) {
         throw new Problem(
           'amount_below_minimum',
@@ -287,7 +248,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         );
       }
       const now = clock.now(row.mode);
-      const address = await addresses.assign(transaction, id, option, now);
+      const address = await addresses.assign(transaction, { paymentId: id }, option, now);
       const changes = {
         state: 'currency_set',
         currency: currency.code,
@@ -302,7 +263,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       await store.appendLog(transaction, id, now, [
         { type: 'event', event: `Currency set to ${currency.code} on ${network.code}` },
       ]);
-      return view(await find(transaction, scope, id));
+      return records.view(await records.find(transaction, scope, id));
     },
 
     async lockCurrency(transaction, scope, id) {
@@ -317,11 +278,11 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         await store.appendLog(transaction, id, now, [
           { type: 'event', event: 'Currency was locked already' },
         ]);
-        return view(await find(transaction, scope, id));
+        return records.view(await records.find(transaction, scope, id));
       }
       if (now >= row.expires_at) throw ended('expired');
-      const base = baseSum(row, freshRate);
-      const rate = freshRate(row.currency);
+      const base = records.baseSum(row, records.freshRate);
+      const rate = records.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
       const changes = {
         state: 'awaiting_funds',
@@ -339,7 +300,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
           event: `Currency locked: ${toText(amount, currency)} ${currency.code} on ${row.network ?? ''}`,
         },
       ]);
-      return view(await find(transaction, scope, id));
+      return records.view(await records.find(transaction, scope, id));
     },
 
     async lock(transaction, ids) {
@@ -347,21 +308,26 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       for (const id of [...new Set(ids)].sort()) {
         const row = await store.lockPayment(transaction, id);
         if (!row) continue;
-        locked.set(id, {
-          id,
-          merchantId: row.merchant_id,
-          mode: row.mode,
-          baseCurrency: row.base_currency,
-          counts: (receipt) => counts(row, receipt),
-          feeOn: (amount) => feeOf(amount, row.fee_basis_points),
-        });
+        locked.set(id, toPay(row));
       }
       return locked;
     },
 
+    async deposit(transaction, walletId, transfer) {
+      const target = await wallet(transaction, walletId);
+      const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
+      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target.mode));
+      if (!(await store.insertPayment(transaction, row))) throw new Error(`${row.tx_ref} exists`);
+      return toPay(row);
+    },
+
     async reassess(transaction, id, happenings = []) {
       const row = await store.lockPayment(transaction, id);
-      if (row) await reassessRow(transaction, row, happenings);
+      if (row) await reassess(transaction, row, happenings);
+    },
+
+    async resendWebhook(transaction, scope, id) {
+      await announcements.resend(transaction, await lockOwn(transaction, scope, id));
     },
 
     async expireOverdue(signal) {
@@ -379,34 +345,8 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
   };
 }
 
-function factsOf(row: PaymentRow, receipts: readonly ReceiptTable[]): PaymentFacts {
-  return {
-    currency: row.currency,
-    network: row.network,
-    amount: row.locked_at === null || row.amount === null ? null : BigInt(row.amount),
-    baseAmount: BigInt(row.base_amount),
-    expiresAt: row.expires_at,
-    cancelledAt: row.cancelled_at,
-    settledAt: row.settled_at,
-    receipts: receipts.map((receipt) => ({
-      currency: receipt.currency,
-      network: receipt.network,
-      amount: BigInt(receipt.amount),
-      firstSeenAt: receipt.first_seen_at,
-      isConfirmed: receipt.status === 'confirmed',
-      baseValue: BigInt(receipt.base_value ?? '0'),
-    })),
-  };
-}
-
 function ended(state: PaymentState): Problem {
   return new Problem('invalid_state', `The payment is ${statusOf(state)}: it cannot be changed any more`);
-}
-
-function rateUnavailable(code: string): Problem {
-  return new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
-    retryAfterSeconds: 5,
-  });
 }
 
 function storedRate({ numerator, denominator, source, at }: Rate) {

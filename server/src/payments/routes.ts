@@ -2,6 +2,7 @@
 import type { api } from 'crypto-checkout/contract';
 import type { Handlers } from '../http/handler.js';
 import type { Payments } from './payments.js';
+import { checkReference } from './texts.js';
 
 interface Services {
   readonly payments: Payments;
@@ -15,7 +16,7 @@ export const paymentHandlers = {
       const payment = await services.payments.create(transaction, caller, {
         amount: body.amount,
         baseCurrency: body.baseCurrency,
-        txRef: body.txRef,
+        txRef: checkReference(body.txRef),
         redirectUrl: body.redirectUrl,
         email: body.customer?.email,
         fullName: body.customerFullName || body.customer?.fullName || body.customer?.name,

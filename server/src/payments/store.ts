@@ -1,10 +1,11 @@
 /** What is kept of a payment, and how. */
-import type { ExpressionBuilder } from 'kysely';
 import type { Reader, Transaction } from '../db/database.js';
 import { jsonRows, readRows } from '../db/json.js';
+import { locatePage, startsAt } from '../db/list-marks.js';
 import { forUpdate } from '../db/locks.js';
+import type { PageRequest } from '../db/pages.js';
 import { prepared } from '../db/prepared.js';
-import type { LogEntryTable, Mode, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
+import type { LogEntryTable, Mode, PaymentTable, ReceiptTable } from '../db/schema.js';
 
 export type PaymentRow = PaymentTable;
 export type NewLogEntry = Pick<LogEntryTable, 'type' | 'event'>;
@@ -179,45 +180,36 @@ export function readReceipts(reader: Reader, paymentId: string): Promise<Receipt
     .execute();
 }
 
-export interface PageRequest {
-  /** 1-based. */
-  readonly page: number;
-  /** Rows per page. */
-  readonly skip: number;
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
-
 export async function listRecords(
   reader: Reader,
   scope: Scope,
-  { page, skip, from, to }: PageRequest,
+  range: PageRequest,
 ): Promise<{ records: StoredRecord[]; total: number }> {
-  const isListed = (e: ExpressionBuilder<Schema, 'payments'>) =>
-    e.and([
-      e('payments.merchant_id', '=', scope.merchantId),
-      e('payments.mode', '=', scope.mode),
-      ...(from === undefined ? [] : [e('payments.created_at', '>=', from)]),
-      ...(to === undefined ? [] : [e('payments.created_at', '<=', to)]),
-    ]);
-  const { total } = await reader
+  const { total, limit, offset, start } = await locatePage(reader, 'payments', scope, range);
+  if (limit === 0) return { records: [], total };
+  // The page's ids come from the index alone, so that rows which are passed over are never read.
+  const ids = reader
     .selectFrom('payments')
-    .select((e) => e.fn.countAll<number | string>().as('total'))
-    .where(isListed)
-    .executeTakeFirstOrThrow();
-  const rows = await selectRecords(reader)
-    .where(isListed)
+    .select('payments.id')
+    .where('payments.merchant_id', '=', scope.merchantId)
+    .where('payments.mode', '=', scope.mode)
+    .where(startsAt(start, 'payments'))
     .orderBy('payments.created_at', 'desc')
     .orderBy('payments.id', 'desc')
-    .limit(skip)
-    .offset((page - 1) * skip)
+    .limit(limit)
+    .offset(offset);
+  const rows = await selectRecords(reader)
+    .where('payments.id', 'in', ids)
+    .orderBy('payments.created_at', 'desc')
+    .orderBy('payments.id', 'desc')
     .execute();
-  return { records: rows.map(readRecord), total: Number(total) };
+  return { records: rows.map(readRecord), total };
 }
 
 /**
  * Payments whose time is over and that nothing holds open: their network has been read past the deadline,
- * and no receipt waits for confirmations (when one does, the scan that ends the wait ends the payment too).
+ * and no receipt that came in time and counts waits for confirmations (when one does, the scan that ends the wait
+ * ends the payment too).
  */
 export async function findOverdue(reader: Reader, mode: Mode, now: number, limit: number): Promise<string[]> {
   const rows = await reader
@@ -233,6 +225,8 @@ export async function findOverdue(reader: Reader, mode: Mode, now: number, limit
       'confirming',
     ])
     .where('payments.expires_at', '<=', now)
+    // A deposit to a wallet has no deadline.
+    .where('payments.wallet_id', 'is', null)
     .where((e) =>
       e.or([
         e('payments.locked_at', 'is', null),
@@ -246,6 +240,9 @@ export async function findOverdue(reader: Reader, mode: Mode, now: number, limit
             .selectFrom('receipts')
             .select('receipts.id')
             .whereRef('receipts.payment_id', '=', 'payments.id')
+            .whereRef('receipts.currency', '=', 'payments.currency')
+            .whereRef('receipts.network', '=', 'payments.network')
+            .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
             .where('receipts.status', '=', 'seen'),
         ),
       ),

@@ -70,6 +70,17 @@ export function describeTransition(
   }
 }
 
+/**
+ * The references of subscriptions' payments are made by billing. Payers read them, and could take those of the
+ * cycles to come, which then could not be charged.
+ */
+export function checkReference(txRef: string | undefined): string | undefined {
+  if (txRef !== undefined && /^sub_[0-9A-HJKMNP-TV-Z]{26}_\d+$/.test(txRef)) {
+    throw invalidField('txRef', 'Is a reference as only the payments of subscriptions have');
+  }
+  return txRef;
+}
+
 const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** A redirect goes to an https page, or nowhere; in test mode also to a developer's own machine. */

@@ -32,7 +32,7 @@ export function viewPayment(
     baseCurrency: base.code,
     currencies: row.currency === null ? [...new Set(options?.map((option) => option.currency))] : [],
     ...(options && { currencyOptions: [...options] }),
-    expiresBy: row.expires_at,
+    ...(row.wallet_id === null && { expiresBy: row.expires_at }),
     transactionFees: toNumber(BigInt(row.transaction_fees), base),
     totalDue: toNumber(BigInt(row.base_amount), base),
     customer: row.customer_email ?? 'anonymous',
@@ -97,8 +97,8 @@ function viewAmounts(
     ),
     amountReceived: toNumber(received, currency),
     amountSeen: toNumber(seen, currency),
-    // From what is shown, so that the three numbers add up for the payer.
-    amountDue: toNumber(seen >= amount ? 0n : amount - seen, currency),
+    // Rounded up, as what is seen is rounded down: whoever pays it has paid in full, and the three numbers add up.
+    amountDue: seen >= amount ? 0 : -toNumber(seen - amount, currency),
     confirmations: youngestConfirmations(counting, row.scanned_height, network?.confirmations ?? 0),
   };
 }

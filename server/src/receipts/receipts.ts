@@ -7,9 +7,10 @@ import type { Currencies } from '../currencies/currencies.js';
 import type { Transaction } from '../db/database.js';
 import type { AddressTable, Mode, ReceiptTable } from '../db/schema.js';
 import type { NewId } from '../ids.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { AccountName, CurrencyAccount, Ledger } from '../ledger/ledger.js';
 import { toText } from '../payments/numbers.js';
-import type { PaymentToPay, Payments } from '../payments/payments.js';
+import type { Payments } from '../payments/payments.js';
+import type { PaymentToPay } from '../payments/to-pay.js';
 import { convert, type RateSource } from '../rates/rates.js';
 import * as store from './store.js';
 
@@ -61,7 +62,7 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
     const now = clock.now(payment.mode);
     return {
       id: newId(),
-      payment_id: address.payment_id,
+      payment_id: payment.id,
       merchant_id: payment.merchantId,
       address: address.address,
       network,
@@ -110,10 +111,11 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
     const { mode } = payment;
     const amount = BigInt(receipt.amount);
     const available = await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-    const share = receipt.is_credited === 1 ? amount - payment.feeOn(amount) : 0n;
-    // What the merchant has withdrawn already cannot be taken back: it stays as a debt in unallocated.
+    const isCredited = receipt.is_credited === 1;
+    const fee = isCredited ? payment.feeOn(amount) : 0n;
+    const share = isCredited ? amount - fee : 0n;
+    // What was withdrawn already cannot be taken back: the merchant owes it, and what is credited next repays it.
     const taken = share < available ? share : available;
-    const fee = receipt.is_credited === 1 ? payment.feeOn(amount) : 0n;
     await ledger.post(
       transaction,
       {
@@ -123,8 +125,9 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
         paymentId: receipt.payment_id,
         entries: [
           { account: { kind: 'available', merchantId }, debit: taken },
+          { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: share - taken },
           { account: { kind: 'fee_income' }, debit: fee },
-          { account: { kind: 'unallocated', merchantId }, debit: amount - taken - fee },
+          { account: { kind: 'unallocated', merchantId }, debit: isCredited ? 0n : amount },
           { account: { kind: 'custody', network }, credit: amount },
         ],
       },
@@ -144,18 +147,20 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
       const { network, head, orphanedAbove } = batch;
       const confirmations = currencies.network(network)?.confirmations ?? 0;
       const arrivals = await findArrivals(transaction, addresses, batch);
-      const known = await store.affectedReceipts(transaction, network, {
+      const affected = await store.affectedReceipts(transaction, network, {
         orphanedAbove,
         txHashes: [...arrivals.values()].map((arrival) => arrival.transfer.txHash),
         confirmedUpTo: head.height - confirmations + 1,
         isAtTip: batch.pending !== undefined,
       });
-      if (known.length === 0 && arrivals.size === 0) return;
+      if (affected.length === 0 && arrivals.size === 0) return;
 
       const toPay = await payments.lock(transaction, [
-        ...known.map((receipt) => receipt.payment_id),
-        ...[...arrivals.values()].map((arrival) => arrival.address.payment_id),
+        ...affected.map((receipt) => receipt.payment_id),
+        ...[...arrivals.values()].flatMap(({ address }) => address.payment_id ?? []),
       ]);
+      // Until they were locked, payments could end and so credit what they had received.
+      const known = await store.readCredited(transaction, affected);
       const log: Log = new Map();
       const note = (paymentId: string, event: string, type: 'event' | 'error' = 'event') => {
         log.set(paymentId, [...(log.get(paymentId) ?? []), { type, event }]);
@@ -166,12 +171,27 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
         return payment;
       };
 
+      /** Who a new receipt belongs to: the payment that the address was given to, or a deposit of its own. */
+      const payeeOf = async ({ transfer, address }: Arrival): Promise<PaymentToPay> => {
+        if (address.payment_id !== null) return paymentOf(address.payment_id);
+        if (address.wallet_id === null) throw new Error(`The address ${address.id} belongs to nobody`);
+        const { currency, amount } = transfer;
+        const deposit = await payments.deposit(transaction, address.wallet_id, {
+          address,
+          network,
+          currency,
+          amount,
+        });
+        toPay.set(deposit.id, deposit);
+        return deposit;
+      };
+
       const receipts = new Map(
         known.map((receipt) => [keyOf(receipt.tx_hash, receipt.output_index), receipt]),
       );
       for (const [key, arrival] of arrivals) {
-        const payment = paymentOf(arrival.address.payment_id);
         const receipt = receipts.get(key);
+        const payment = receipt ? paymentOf(receipt.payment_id) : await payeeOf(arrival);
         if (!receipt) {
           const inserted = newReceipt(arrival, network, payment);
           await store.insertReceipt(transaction, inserted);
@@ -194,21 +214,29 @@ export function createReceipts(dependencies: ReceiptsDependencies): ScanSink {
         });
       }
 
-      for (const [key, current] of receipts) {
-        const payment = paymentOf(current.payment_id);
-        const before = known.find((receipt) => receipt.id === current.id) ?? current;
-        let receipt = current;
+      for (const [key, receipt] of receipts) {
         const isOrphaned =
           orphanedAbove !== undefined && !arrivals.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
-        if (isOrphaned) receipt = { ...receipt, block_height: null, block_hash: null };
-        const isDeepEnough =
-          receipt.block_height !== null && head.height - receipt.block_height + 1 >= confirmations;
+        if (isOrphaned) receipts.set(key, { ...receipt, block_height: null, block_hash: null });
+      }
+      const isDeepEnough = ({ block_height: height }: ReceiptTable) =>
+        height !== null && head.height - height + 1 >= confirmations;
+      const isLost = (receipt: ReceiptTable) => receipt.status === 'confirmed' && !isDeepEnough(receipt);
+      const isConfirmed = (receipt: ReceiptTable) => receipt.status === 'seen' && isDeepEnough(receipt);
+      const posted = [...receipts.values()].filter((receipt) => isLost(receipt) || isConfirmed(receipt));
+      const [first] = posted;
+      if (first) await ledger.lock(transaction, paymentOf(first.payment_id).mode, posted.flatMap(accountsOf));
 
-        if (receipt.status === 'confirmed' && !isDeepEnough) {
+      const stored = new Map(known.map((receipt) => [receipt.id, receipt]));
+      for (const [key, current] of receipts) {
+        const payment = paymentOf(current.payment_id);
+        const before = stored.get(current.id) ?? current;
+        let receipt = current;
+        if (isLost(receipt)) {
           receipt = await reverse(transaction, receipt, payment);
           note(payment.id, `Confirmation lost: ${describe(receipt)} left its block`, 'error');
         }
-        if (receipt.status === 'seen' && isDeepEnough) {
+        if (isConfirmed(receipt)) {
           receipt = await confirm(transaction, receipt, payment.mode);
           note(payment.id, `Received: ${describe(receipt)}, confirmed`);
         }
@@ -241,7 +269,8 @@ async function findArrivals(
   const transfers = [
     ...(batch.pending ?? []).map((transfer) => ({ transfer, block: undefined })),
     ...batch.blocks.flatMap((block) => block.transfers.map((transfer) => ({ transfer, block }))),
-  ];
+    // Tokens let anybody send nothing from anywhere to anyone: a bait in lists of transfers, and no receipt.
+  ].filter(({ transfer }) => transfer.amount > 0n);
   const arrivals = new Map<string, Arrival>();
   if (transfers.length === 0) return arrivals;
   const ours = new Map(
@@ -254,6 +283,17 @@ async function findArrivals(
     if (address) arrivals.set(keyOf(transfer.txHash, transfer.outputIndex), { transfer, block, address });
   }
   return arrivals;
+}
+
+/** What is posted to when a receipt is confirmed and credited, or lost. */
+function accountsOf({ merchant_id: merchantId, network, currency }: ReceiptTable): CurrencyAccount[] {
+  const accounts: AccountName[] = [
+    { kind: 'custody', network },
+    { kind: 'unallocated', merchantId },
+    { kind: 'available', merchantId },
+    { kind: 'fee_income' },
+  ];
+  return accounts.map((account) => ({ currency, account }));
 }
 
 function keyOf(txHash: string, outputIndex: number): string {

@@ -54,3 +54,23 @@ export async function affectedReceipts(
   }
   return [...found.values()];
 }
+
+/** The receipts with what others than the scan may have changed of them: whether they are credited. */
+export async function readCredited(
+  transaction: Transaction,
+  receipts: readonly ReceiptTable[],
+): Promise<ReceiptTable[]> {
+  const waiting = receipts.filter((receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0);
+  const credited = new Set<string>();
+  for (let start = 0; start < waiting.length; start += 500) {
+    const ids = waiting.slice(start, start + 500).map((receipt) => receipt.id);
+    const rows = await transaction
+      .selectFrom('receipts')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('is_credited', '=', 1)
+      .execute();
+    for (const { id } of rows) credited.add(id);
+  }
+  return receipts.map((receipt) => (credited.has(receipt.id) ? { ...receipt, is_credited: 1 } : receipt));
+}

@@ -41,12 +41,14 @@ export interface SandboxDependencies {
   readonly clock: TestClock;
   readonly currencies: Currencies;
   readonly addressSources: Readonly<Record<Network['family'], AddressSource>>;
+  /** Runs what a network's new state sets off, once it is scanned. */
+  afterNetworkChange(): Promise<void>;
   /** Runs what time alone sets off, once all networks are scanned. */
   afterClockChange(): Promise<void>;
 }
 
 export function createSandbox(dependencies: SandboxDependencies): Sandbox {
-  const { simulatedChains, scanner, clock, currencies, addressSources, afterClockChange } = dependencies;
+  const { simulatedChains, scanner, clock, currencies, addressSources } = dependencies;
 
   function networkOf(code: string): Network {
     const network = currencies.network(code);
@@ -88,12 +90,15 @@ export function createSandbox(dependencies: SandboxDependencies): Sandbox {
 
     advanceClock: (transaction, seconds) => clock.advance(transaction, seconds),
 
-    settleNetwork: (network) => scanner.scanNow(networkOf(network).code),
+    async settleNetwork(network) {
+      await scanner.scanNow(networkOf(network).code);
+      await dependencies.afterNetworkChange();
+    },
 
     async settleClock() {
       await clock.refresh();
       await Promise.all(currencies.networks('test').map(({ code }) => scanner.scanNow(code)));
-      await afterClockChange();
+      await dependencies.afterClockChange();
     },
   };
 }

@@ -42,7 +42,13 @@ export const transactionHandlers = {
     const payment = await services.payments.verify(caller, params.transaction_id);
     return { message: 'Transaction fee fetched', data: feeResult(payment) };
   },
-} satisfies Omit<Handlers<Pick<typeof api, 'transactions'>, Services>['transactions'], 'resendWebhook'>;
+
+  resendWebhook: ({ params }, { services, caller, change }) =>
+    change(async (transaction) => {
+      await services.payments.resendWebhook(transaction, caller, params.transaction_id);
+      return { message: 'Webhook queued', data: undefined };
+    }),
+} satisfies Handlers<Pick<typeof api, 'transactions'>, Services>['transactions'];
 
 /** The fee is 0 before a currency, and so an amount to take it from, is set. */
 function feeResult(payment: Payment) {

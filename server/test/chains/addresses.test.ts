@@ -68,6 +68,19 @@ describe('Derivation', () => {
     },
   );
 
+  it('Every child has the key that the library derives', () => {
+    const receiving = HDKey.fromExtendedKey(testExtendedPublicKeys.bitcoin, vpub).deriveChild(0);
+    for (const index of [...Array(100).keys(), 0x7fffffff]) {
+      const { publicKey } = receiving.deriveChild(index);
+      const words = bech32.toWords(ripemd160(sha256(publicKey ?? new Uint8Array())));
+      expect(sources.bitcoin.derive(index)).toBe(bech32.encode('tb', [0, ...words]));
+    }
+  });
+
+  it.each([-1, 0.5, 0x80000000])('A public key has no child %d', (index) => {
+    expect(() => sources.evm.derive(index)).toThrow(RangeError);
+  });
+
   it('Every derived address is one of its family, in its canonical form', () => {
     for (const source of Object.values(sources)) {
       const addresses = Array.from({ length: 20 }, (_, index) => source.derive(index));

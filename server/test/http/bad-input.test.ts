@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handlers, testHandlers } from '../../src/handlers.js';
 import type { Answer } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -16,21 +15,19 @@ interface Route {
   readonly path: string;
   /** The same with an id that nobody has. */
   readonly unknownPath: string;
-  readonly isServed: boolean;
   readonly body: unknown;
 }
 
 const unknownId = 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ';
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
-type Served = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
 function fill(path: string, value: (name: string) => string): string {
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
 }
 
-function routesOf(table: Table, served: Served): Route[] {
-  return Object.entries(table).flatMap(([resource, verbs]) =>
-    Object.entries(verbs).flatMap(([verb, endpoint]) =>
+function routesOf(table: Table): Route[] {
+  return Object.values(table).flatMap((verbs) =>
+    Object.values(verbs).flatMap((endpoint) =>
       [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => {
         const value = (name: string) => endpoint.sample.params?.[name] ?? name;
         return {
@@ -39,7 +36,6 @@ function routesOf(table: Table, served: Served): Route[] {
           method: endpoint.method,
           path: fill(path, value),
           unknownPath: fill(path, (name) => (name.endsWith('_id') ? unknownId : value(name))),
-          isServed: served[resource]?.[verb] !== undefined,
           body: endpoint.sample.body,
         };
       }),
@@ -47,11 +43,9 @@ function routesOf(table: Table, served: Served): Route[] {
   );
 }
 
-const all = [...routesOf(api, handlers), ...routesOf({ sandbox }, testHandlers)];
-const served = all.filter(({ isServed }) => isServed);
+const all = [...routesOf(api), ...routesOf({ sandbox })];
 const withBody = all.filter(({ method }) => method !== 'GET');
-const servedWithBody = withBody.filter(({ isServed }) => isServed);
-const ofRecord = served.filter(({ endpoint }) => /\{\w+_id\}/.test(endpoint.path));
+const ofRecord = all.filter(({ endpoint }) => /\{\w+_id\}/.test(endpoint.path));
 const secretOnly = all.filter(({ endpoint }) => endpoint.key === 'secret');
 
 const code = ({ status, body }: Answer) => [status, body.data.code] as const;
@@ -104,19 +98,19 @@ describe.each(engines)('On $name', (engine) => {
     expect((await server.api('PUT', path)).status).toBe(405);
   });
 
-  it.each(servedWithBody)('$name with a huge body is 413', async ({ method, path }) => {
+  it.each(withBody)('$name with a huge body is 413', async ({ method, path }) => {
     const body = { more: 'x'.repeat(200_000) };
     expect(code(await server.api(method, path, { body }))).toEqual([413, 'payload_too_large']);
     expect((await server.api(method, path, { body: JSON.stringify(body) })).status).toBe(413);
   });
 
-  it.each(servedWithBody)('$name with broken JSON is 400', async ({ method, path }) => {
+  it.each(withBody)('$name with broken JSON is 400', async ({ method, path }) => {
     for (const body of ['{', '{"a":}', 'nothing', '\u{feff}{}x', "{'a':1}", '{"a":1}{"b":2}']) {
       expect(code(await server.api(method, path, { body }))).toEqual([400, 'invalid_json']);
     }
   });
 
-  it.each(servedWithBody)('$name with what is not JSON is 415', async ({ method, path, body }) => {
+  it.each(withBody)('$name with what is not JSON is 415', async ({ method, path, body }) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const headers = { 'Content-Type': type };
       const answer = await server.api(method, path, { body: body ?? { a: 1 }, headers });
@@ -124,7 +118,7 @@ describe.each(engines)('On $name', (engine) => {
     }
   });
 
-  it.each(servedWithBody)('$name with a body that is no object is 400', async ({ method, path }) => {
+  it.each(withBody)('$name with a body that is no object is 400', async ({ method, path }) => {
     for (const body of ['[]', 'null', '1', '"text"', 'true', '[{}]']) {
       expect(code(await server.api(method, path, { body }))).toEqual([400, 'validation_error']);
     }
@@ -143,7 +137,7 @@ describe.each(engines)('On $name', (engine) => {
     '\ud800',
     "'; drop table payments;--",
   ];
-  const fields = servedWithBody.flatMap((route) =>
+  const fields = withBody.flatMap((route) =>
     Object.keys(route.endpoint.body?.def.shape ?? {}).map((field) => ({ ...route, field })),
   );
   it.each(fields)(
@@ -175,7 +169,7 @@ describe.each(engines)('On $name', (engine) => {
     },
   );
 
-  it.each(served)('$name ignores surplus fields and parameters', async ({ method, unknownPath, body }) => {
+  it.each(all)('$name ignores surplus fields and parameters', async ({ method, unknownPath, body }) => {
     const plain = await server.api(method, unknownPath, body === undefined ? {} : { body });
     const surplus = {
       __proto__x: 1,
@@ -191,7 +185,7 @@ describe.each(engines)('On $name', (engine) => {
     expect(answer.status).toBeLessThan(500);
   });
 
-  const queries = served.flatMap((route) =>
+  const queries = all.flatMap((route) =>
     Object.keys(route.endpoint.query?.def.shape ?? {}).map((parameter) => ({ ...route, parameter })),
   );
   it.each(queries)(
@@ -284,23 +278,15 @@ describe.each(engines)('On $name', (engine) => {
 
   it.each(withBody)(
     '$name with an Idempotency-Key that is too long is 400',
-    async ({ method, path, body, isServed }) => {
-      if (method === 'DELETE' || !isServed || path.startsWith('/sandbox')) return;
+    async ({ method, path, body }) => {
+      if (method === 'DELETE' || path.startsWith('/sandbox')) return;
       const headers = { 'Idempotency-Key': 'k'.repeat(256) };
       const answer = await server.api(method, path, { headers, ...(body !== undefined && { body }) });
       expect(code(answer)).toEqual([400, 'validation_error']);
     },
   );
 
-  it.each(all.filter(({ isServed }) => !isServed))(
-    '$name is not served yet: 501',
-    async ({ method, path, body }) => {
-      const answer = await server.api(method, path, method === 'GET' ? {} : { body: body ?? {} });
-      expect(code(answer)).toEqual([501, 'not_implemented']);
-    },
-  );
-
-  it.each(served.filter(({ path }) => path.startsWith('/sandbox')))(
+  it.each(all.filter(({ path }) => path.startsWith('/sandbox')))(
     '$name does not exist for live keys',
     async ({ method, path, body }) => {
       const live = await server.foreignKey('public', 'live');

@@ -1,4 +1,5 @@
 /** Idempotency keys: what is sent again changes nothing, also after a crash and beside another process. */
+import { randomBytes } from 'node:crypto';
 import { endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import * as z from 'zod/mini';
@@ -177,6 +178,15 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.map(isReplay)).toEqual([false, false, false, false]);
     expect(await count()).toBe(before + 4);
     expect(isReplay(await send('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
+  });
+
+  it('counts for a path that is longer than an index can hold', async () => {
+    // Random, so that it cannot be compressed.
+    const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
+    const first = await send('a', path, { method: 'PATCH' });
+    expect([first.status, isReplay(first)]).toEqual([200, false]);
+    expect(isReplay(await send('a', path, { method: 'PATCH' }))).toBe(true);
+    expect(isReplay(await send('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
   });
 
   it('counts for one kind and mode of key', async () => {

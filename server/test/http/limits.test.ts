@@ -20,7 +20,11 @@ async function start(change: Partial<typeof limits> = {}) {
   server = await startTable({
     table,
     handlers: {
-      payments: { cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }) },
+      payments: {
+        // Its requests are refused before, for want of an amount.
+        create: () => Promise.reject(new Error('No request is that good')),
+        cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }),
+      },
     },
     limits: { ...limits, ...change },
   });
@@ -69,12 +73,12 @@ it('Public keys are counted by address, whichever key it is', async () => {
 it('A public key creates fewer payments from one address, and a secret key as many as it may', async () => {
   const { public: publicKey, secret } = await start({ publicPerSecond: 100, secretPerSecond: 100 });
   const create = (key: string) => statuses(6, key, 'POST', '/v1/payments/checkout');
-  expect((await create(publicKey)).map(({ status }) => status)).toEqual([501, 501, 501, 501, 429, 429]);
-  expect((await create(secret)).map(({ status }) => status)).toEqual([501, 501, 501, 501, 501, 501]);
+  expect((await create(publicKey)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 429, 429]);
+  expect((await create(secret)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
 });
 
 it('A public key creates at most so many payments altogether', async () => {
   const { public: publicKey } = await start({ publicPerSecond: 100, paymentsPerMinutePerKey: 1 });
   const answers = await statuses(3, publicKey, 'POST', '/v1/payments/checkout');
-  expect(answers.map(({ status }) => status)).toEqual([501, 501, 429]);
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 429]);
 });

@@ -248,7 +248,7 @@ describe('the demo shop', () => {
     const { json } = await shop(`orders/${String(reference)}/verification`, { paymentId: id });
     expect(json).toMatchObject({ verified: true, transaction: { status: 'success' } });
     expect(json['rules']).toEqual(
-      ['reference', 'status', 'currency', 'amount'].map((rule) => ({ rule, passed: true })),
+      ['reference', 'status', 'price', 'amount'].map((rule) => ({ rule, passed: true })),
     );
   });
 
@@ -271,10 +271,10 @@ describe('the demo shop', () => {
       verified: false,
       failed: ['reference'],
     });
-    expect(await look(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['amount'] });
+    expect(await look(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['price'] });
     expect(await look(await pay(`${reference}:2`, '49', 'NGN'))).toEqual({
       verified: false,
-      failed: ['currency'],
+      failed: ['price'],
     });
     expect((await shop(`orders/${reference}/verification`, { paymentId: 'none' })).status).toBe(404);
     expect((await shop(`orders/${reference}/verification`, {})).status).toBe(400);

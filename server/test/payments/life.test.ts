@@ -183,6 +183,17 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
+  it('that lacks less than a payer can be asked for still asks for enough', async () => {
+    const { id, address, amount } = await lock('ETH', 'base');
+    // Beyond the 8 payable decimals: as wallets do that send all they have.
+    await send(address, 0.000100000000001, 'ETH', 'base');
+    const partial = await verify(id);
+    expect(partial).toMatchObject({ amount, amountSeen: 0.0001 });
+    await send(address, partial.amountDue ?? 0, 'ETH', 'base');
+    await mine(2, 'base');
+    expect(await verify(id)).toMatchObject({ status: 'success', amountDue: 0, amountReceived: amount });
+  });
+
   it('that is overpaid succeeds once and credits the excess', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
@@ -236,6 +247,13 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'in progress', state: 'confirming' });
     await mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
+  });
+
+  it('expires in spite of unconfirmed funds that do not count', async () => {
+    const { id, address } = await lock('USDC', 'base');
+    await send(address, due, 'USDC', 'polygon');
+    await advance(1801);
+    expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
   it('that expires with a part credits the part', async () => {
@@ -433,6 +451,17 @@ describe.each(engines)('a payment, on $name', (engine) => {
     const own = await server.api('POST', '/v1/payments/checkout', { key: server.secretKey, body });
     const winner = replies.find((reply) => reply.status === 200)?.body.data['payment'] as Payment;
     expect(own.body.data['paymentId']).toBe(winner.id);
+  });
+
+  it('takes no reference that a charge of a subscription will have', async () => {
+    const txRef = `sub_${'0'.repeat(26)}_1`;
+    const refused = await server.api('POST', '/v1/payments/checkout', { body: { ...price, txRef } });
+    expect([refused.status, refused.body.data]).toMatchObject([
+      400,
+      { code: 'validation_error', param: 'txRef' },
+    ]);
+    const other = { ...price, txRef: 'sub_42_1' };
+    expect((await server.api('POST', '/v1/payments/checkout', { body: other })).status).toBe(200);
   });
 
   it('is listed newest first, in pages', async () => {

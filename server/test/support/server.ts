@@ -60,7 +60,8 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     publicKey: config.bootstrapPublicKey ?? publicKey,
     secretKey: config.bootstrapSecretKey ?? secretKey,
     databaseUrl,
-    api: (method, path, request = {}) => call(app.url, method, path, { key: secretKey, ...request }),
+    api: (method, path, request = {}) =>
+      call(app.url, method, path, { key: config.bootstrapSecretKey ?? secretKey, ...request }),
     foreignKey: (kind, mode) =>
       app.database.write(async (transaction) => {
         const { id: merchantId } = await merchants.create(transaction, { name: 'Another Shop' });

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import type { Clock } from '../../src/clock.js';
 import { openDatabase, type Database } from '../../src/db/database.js';
 import type { Mode } from '../../src/db/schema.js';
-import type { PartialHandlers } from '../../src/http/handler.js';
+import type { Handlers } from '../../src/http/handler.js';
 import { createIdempotency, type Idempotency } from '../../src/http/idempotency.js';
 import { createLimits } from '../../src/http/limits.js';
 import { mount } from '../../src/http/mount.js';
@@ -44,7 +44,7 @@ export interface TableServerOptions<T, Services> {
 }
 
 export async function startTable<T extends Record<string, Record<string, Endpoint>>>(
-  options: TableServerOptions<T, PartialHandlers<T, { database: Database }>>,
+  options: TableServerOptions<T, Handlers<T, { database: Database }>>,
 ): Promise<TableServer> {
   const { table, handlers, databaseUrl = 'sqlite::memory:', limits } = options;
   const clock = options.clock ?? { now: () => Date.now() };

@@ -47,6 +47,7 @@ export async function foundation(db: Kysely<unknown>, engine: Engine): Promise<v
     .addColumn('base_amount', 'text', (c) => c.notNull())
     .addColumn('transaction_fees', 'text', (c) => c.notNull())
     .addColumn('fee_basis_points', 'integer', (c) => c.notNull())
+    .addColumn('accepted_currencies', 'text')
     .addColumn('customer_email', 'text')
     .addColumn('customer_name', 'text')
     .addColumn('customer_phone', 'text')
@@ -92,7 +93,7 @@ export async function foundation(db: Kysely<unknown>, engine: Engine): Promise<v
   await schema
     .createTable('addresses')
     .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('payment_id', 'text', (c) => c.notNull().references('payments.id'))
+    .addColumn('payment_id', 'text', (c) => c.references('payments.id'))
     .addColumn('currency', 'text', (c) => c.notNull())
     .addColumn('network', 'text', (c) => c.notNull())
     .addColumn('address', 'text', (c) => c.notNull().unique())

@@ -1,0 +1,27 @@
+/** `npm run openapi`: writes openapi.json from the built server's table, or compares it with what is committed. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const help = `Writes openapi.json, the description of the API, from the built server.
+
+  npm run openapi                 writes it
+  npm run openapi -- --check      fails where it differs from what is committed
+  npm run openapi -- --help       this text`;
+
+const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
+const [option, ...more] = process.argv.slice(2);
+
+if (more.length > 0 || (option !== undefined && option !== '--check')) {
+  console.log(help);
+  process.exit(option === '--help' && more.length === 0 ? 0 : 2);
+}
+
+/** @type {{ createOpenApi: (serverUrl: string) => object }} */
+const { createOpenApi } = await import(new URL('../server/dist/openapi/openapi.js', import.meta.url).href);
+const text = `${JSON.stringify(createOpenApi('/'), null, 2)}\n`;
+
+if (option === undefined) await writeFile(file, text);
+else if ((await readFile(file, 'utf8')) !== text) {
+  console.error('openapi.json is not what the contract says');
+  process.exitCode = 1;
+}

@@ -1,0 +1,234 @@
+/** Bank accounts that a merchant is settled to. */
+import type { api, Data } from 'crypto-checkout/contract';
+import type { Bank, Banks } from '../banks/banks.js';
+import { isoTime, type Clock } from '../clock.js';
+import type { Countries, Country } from '../countries/countries.js';
+import type { Currencies } from '../currencies/currencies.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import type { PageRequest } from '../db/pages.js';
+import type { Mode } from '../db/schema.js';
+import type { NewId } from '../ids.js';
+import { invalidField, notFound, Problem } from '../problems.js';
+import type { Scope } from '../scope.js';
+import type { AccountNames } from './account-names.js';
+import { hasNubanCheckDigit } from './nuban.js';
+import * as store from './store.js';
+import type { StoredBankAccount } from './store.js';
+
+export type BankAccount = Data<typeof api.bankAccounts.retrieve>;
+export type AccountHolder = Data<typeof api.bankAccounts.checkName>;
+
+export interface NewBankAccount {
+  readonly accountNumber: string;
+  /** A bank's code or name. */
+  readonly accountBank: string;
+  /** A country's code or name. */
+  readonly country: string;
+  readonly currency: string;
+  readonly accountName: string;
+}
+
+export interface BankAccountFilter extends PageRequest {
+  readonly isPrimary?: boolean | undefined;
+  readonly country?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly accountBank?: string | undefined;
+}
+
+export interface BankAccounts {
+  /** Problems: `validation_error`, `unsupported_currency`, `bank_account_exists`. */
+  create(transaction: Transaction, scope: Scope, input: NewBankAccount): Promise<BankAccount>;
+  /** Problem: `not_found`. */
+  retrieve(scope: Scope, id: string): Promise<BankAccount>;
+  list(scope: Scope, filter: BankAccountFilter): Promise<{ bankAccounts: BankAccount[]; total: number }>;
+  /** Makes it the primary account in place of the one before. Problem: `not_found`. */
+  makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
+  /** Hides it for good and answers it as it was. Problem: `not_found`. */
+  archive(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
+  /** Who holds an account, and what to say about it. Problems: `validation_error`, `service_unavailable`. */
+  checkName(
+    scope: Scope,
+    input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
+    signal: AbortSignal,
+  ): Promise<{ message: string; holder: AccountHolder }>;
+  /** By the code or name of a country; empty where its banks are not listed. Problem: `not_found`. */
+  listBanks(country: string): readonly Bank[];
+  /** An account that is not archived. */
+  find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined>;
+}
+
+export interface BankAccountsDependencies {
+  readonly database: Pick<Database, 'reader'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly countries: Countries;
+  readonly currencies: Pick<Currencies, 'find'>;
+  readonly banks: Banks;
+  readonly accountNames: Readonly<Record<Mode, AccountNames>>;
+}
+
+export function createBankAccounts(dependencies: BankAccountsDependencies): BankAccounts {
+  const { database, clock, newId, countries, currencies, banks, accountNames } = dependencies;
+
+  function countryOf(codeOrName: string): Country {
+    const country = countries.find(codeOrName);
+    if (!country) throw invalidField('country', 'Must be the code of a country from the list of countries');
+    return country;
+  }
+
+  function currencyOf(code: string): string {
+    const currency = currencies.find(code);
+    if (currency?.type === 'fiat') return currency.code;
+    throw new Problem(
+      'unsupported_currency',
+      `${code} is not a currency that a bank account is held in here`,
+      {
+        param: 'currency',
+      },
+    );
+  }
+
+  /** Where no list says which banks there are, a bank is what it is called. */
+  function bankOf(
+    country: string,
+    codeOrName: string,
+  ): Pick<Bank, 'code' | 'name' | 'country' | 'nubanCode'> {
+    if (banks.list(country).length === 0) return { code: codeOrName, name: codeOrName, country };
+    const bank = banks.find(country, codeOrName);
+    if (!bank) throw unknownBank(`the list of banks of ${country}`);
+    return bank;
+  }
+
+  async function locked(transaction: Transaction, scope: Scope, id: string): Promise<StoredBankAccount> {
+    const row = await store.lockBankAccount(transaction, scope, id);
+    if (!row) throw notFound('bank account');
+    return row;
+  }
+
+  return {
+    async create(transaction, scope, input) {
+      const country = countryOf(input.country);
+      const currency = currencyOf(input.currency);
+      const bank = bankOf(country.code, input.accountBank);
+      const now = clock.now(scope.mode);
+      const row = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        account_number: parseAccountNumber(input.accountNumber, bank),
+        bank_code: bank.code,
+        bank_name: bank.name,
+        country: country.code,
+        currency,
+        account_name: input.accountName,
+        archived_at: null,
+        created_at: now,
+        updated_at: now,
+      };
+      if (!(await store.insertBankAccount(transaction, row))) {
+        throw new Problem(
+          'bank_account_exists',
+          `There is an account of this number at ${bank.name} in ${currency}`,
+          {
+            param: 'accountNumber',
+          },
+        );
+      }
+      return view({ ...row, primary_id: null });
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findBankAccount(database.reader, scope, id);
+      if (!row) throw notFound('bank account');
+      return view(row);
+    },
+
+    async list(scope, { country, currency, accountBank, ...filter }) {
+      const { rows, total } = await store.listBankAccounts(database.reader, scope, {
+        ...filter,
+        country: country === undefined ? undefined : (countries.find(country)?.code ?? country),
+        currency: currency?.toUpperCase(),
+        bank: accountBank,
+      });
+      return { bankAccounts: rows.map(view), total };
+    },
+
+    async makePrimary(transaction, scope, id) {
+      const row = await locked(transaction, scope, id);
+      if (row.primary_id !== null) return view(row);
+      const now = clock.now(scope.mode);
+      await store.setPrimary(transaction, scope, id);
+      await store.updateBankAccount(transaction, id, { updated_at: now });
+      return view({ ...row, updated_at: now, primary_id: id });
+    },
+
+    async archive(transaction, scope, id) {
+      const row = await locked(transaction, scope, id);
+      await store.archiveBankAccount(transaction, id, clock.now(scope.mode));
+      return view(row);
+    },
+
+    async checkName(scope, input, signal) {
+      const bank = banks.findAnywhere(input.accountBank);
+      if (!bank) throw unknownBank('the lists of banks');
+      const accountNumber = parseAccountNumber(input.accountNumber, bank);
+      const provider = accountNames[scope.mode];
+      const accountName = await provider.resolve({ accountNumber, bank }, signal);
+      if (accountName === undefined) {
+        throw invalidField('accountNumber', `There is no such account at ${bank.name}`);
+      }
+      return { message: provider.message, holder: { accountNumber, accountBank: bank.code, accountName } };
+    },
+
+    listBanks(country) {
+      const found = countries.find(country);
+      if (!found) throw notFound('country');
+      return banks.list(found.code);
+    },
+
+    async find(reader, scope, id) {
+      const row = await store.findBankAccount(reader, scope, id);
+      return row && view(row);
+    },
+  };
+}
+
+function unknownBank(list: string): Problem {
+  return invalidField('accountBank', `Must be the code or the name of a bank from ${list}`);
+}
+
+/** The number without spaces and hyphens. Problem: `validation_error`. */
+function parseAccountNumber(
+  text: string,
+  { country, name, nubanCode }: Pick<Bank, 'country' | 'name' | 'nubanCode'>,
+): string {
+  const number = text.replace(/[\s-]/g, '').toUpperCase();
+  if (country === 'NG' && !/^\d{10}$/.test(number)) {
+    throw invalidField('accountNumber', 'Must be the ten digits of a Nigerian account number');
+  }
+  if (!/^[0-9A-Z]{4,34}$/.test(number)) {
+    throw invalidField('accountNumber', 'Must be 4 to 34 digits or letters');
+  }
+  if (nubanCode !== undefined && !hasNubanCheckDigit(number, nubanCode)) {
+    throw invalidField(
+      'accountNumber',
+      `The last digit does not check the others for ${name}: look for a typing mistake`,
+    );
+  }
+  return number;
+}
+
+function view(row: StoredBankAccount): BankAccount {
+  return {
+    id: row.id,
+    accountNumber: row.account_number,
+    accountBank: row.bank_code,
+    country: row.country,
+    currency: row.currency,
+    accountName: row.account_name,
+    isPrimary: row.primary_id !== null,
+    bankName: row.bank_name,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}

@@ -1,0 +1,116 @@
+/** Bank accounts as they are kept. */
+import type { Reader, Transaction } from '../db/database.js';
+import { forUpdate } from '../db/locks.js';
+import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import type { BankAccountTable } from '../db/schema.js';
+import type { Scope } from '../scope.js';
+
+export type BankAccountRow = BankAccountTable;
+
+/** An account, and whether it is the merchant's primary one. */
+export interface StoredBankAccount extends BankAccountRow {
+  readonly primary_id: string | null;
+}
+
+export interface BankAccountQuery extends PageRequest {
+  readonly isPrimary?: boolean | undefined;
+  readonly country?: string | undefined;
+  readonly currency?: string | undefined;
+  /** A bank's code or its name. */
+  readonly bank?: string | undefined;
+}
+
+/** @returns false when the merchant has this account already */
+export async function insertBankAccount(transaction: Transaction, row: BankAccountRow): Promise<boolean> {
+  const result = await transaction
+    .insertInto('bank_accounts')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['merchant_id', 'mode', 'country', 'bank_code', 'account_number', 'currency'])
+        .where('archived_at', 'is', null)
+        .doNothing(),
+    )
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+const selectAccounts = (reader: Reader) =>
+  reader
+    .selectFrom('bank_accounts')
+    .leftJoin('primary_bank_accounts', 'primary_bank_accounts.bank_account_id', 'bank_accounts.id')
+    .selectAll('bank_accounts')
+    .select('primary_bank_accounts.bank_account_id as primary_id')
+    .where('bank_accounts.archived_at', 'is', null);
+
+export function findBankAccount(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<StoredBankAccount | undefined> {
+  return selectAccounts(reader)
+    .where('bank_accounts.id', '=', id)
+    .where('bank_accounts.merchant_id', '=', scope.merchantId)
+    .where('bank_accounts.mode', '=', scope.mode)
+    .executeTakeFirst();
+}
+
+/** To be changed: locked until the transaction ends. */
+export async function lockBankAccount(
+  transaction: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<StoredBankAccount | undefined> {
+  // First the lock, then what holds under it; PostgreSQL locks no row on the outer side of a join.
+  await transaction
+    .selectFrom('bank_accounts')
+    .select('id')
+    .where('id', '=', id)
+    .where('merchant_id', '=', scope.merchantId)
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+  return findBankAccount(transaction, scope, id);
+}
+
+export async function setPrimary(transaction: Transaction, scope: Scope, id: string): Promise<void> {
+  await transaction
+    .insertInto('primary_bank_accounts')
+    .values({ merchant_id: scope.merchantId, mode: scope.mode, bank_account_id: id })
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode']).doUpdateSet({ bank_account_id: id }))
+    .execute();
+}
+
+export async function updateBankAccount(
+  transaction: Transaction,
+  id: string,
+  changes: Partial<BankAccountRow>,
+): Promise<void> {
+  await transaction.updateTable('bank_accounts').set(changes).where('id', '=', id).execute();
+}
+
+/** An archived account is nobody's primary one. */
+export async function archiveBankAccount(transaction: Transaction, id: string, now: number): Promise<void> {
+  await transaction.deleteFrom('primary_bank_accounts').where('bank_account_id', '=', id).execute();
+  await updateBankAccount(transaction, id, { archived_at: now, updated_at: now });
+}
+
+export function listBankAccounts(
+  reader: Reader,
+  scope: Scope,
+  query: BankAccountQuery,
+): Promise<{ rows: StoredBankAccount[]; total: number }> {
+  const { isPrimary, country, currency, bank } = query;
+  const rows = selectAccounts(reader)
+    .where(isListed('bank_accounts', scope, query))
+    .where((e) =>
+      e.and([
+        ...(isPrimary === undefined
+          ? []
+          : [e('primary_bank_accounts.bank_account_id', isPrimary ? 'is not' : 'is', null)]),
+        ...(country === undefined ? [] : [e('country', '=', country)]),
+        ...(currency === undefined ? [] : [e('currency', '=', currency)]),
+        ...(bank === undefined ? [] : [e.or([e('bank_code', '=', bank), e('bank_name', '=', bank)])]),
+      ]),
+    );
+  return readPage(rows, 'bank_accounts', query);
+}

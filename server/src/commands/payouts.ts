@@ -1,0 +1,108 @@
+/** `payouts …`: payouts to bank accounts, which an operator makes and follows. */
+import { isoTime } from '../clock.js';
+import type { PayoutTable } from '../db/schema.js';
+import { amountOf } from './amounts.js';
+import { modeOf, oneOf, required, text, type Answer, type Command } from './command.js';
+
+export const payoutCommands: Readonly<Record<string, Command>> = {
+  'payouts create': {
+    usage:
+      'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT [--mode test|live]',
+    help: `Takes an amount from a merchant's balance, to be paid to a bank account. The same again makes no second one.
+
+  --currency CODE           whose balance pays
+  --reference TEXT          what the bank's statement will say; a merchant is paid under it once
+  --mode test|live          (default live)`,
+    options: {
+      merchant: text,
+      'bank-account': text,
+      amount: text,
+      currency: text,
+      reference: text,
+      mode: text,
+    },
+    positionals: [],
+    async run({ database, merchants, moneyOut }, options) {
+      const { payouts } = await moneyOut();
+      const scope = { merchantId: required(options, 'merchant'), mode: modeOf(options) };
+      const request = {
+        bankAccountId: required(options, 'bank-account'),
+        amount: required(options, 'amount'),
+        currency: required(options, 'currency'),
+        reference: required(options, 'reference'),
+      };
+      const row = await database.write(async (transaction) => {
+        await merchants.retrieve(transaction, scope.merchantId);
+        return payouts.createBankPayout(transaction, scope, request);
+      });
+      return showPayout(row);
+    },
+  },
+  'payouts list': {
+    usage: 'payouts list [--status processing|success|failed]',
+    help: 'Lists the payouts to banks of all merchants, the oldest 1000, oldest first.',
+    options: { status: text },
+    positionals: [],
+    async run({ moneyOut }, options) {
+      const { payouts } = await moneyOut();
+      const rows = await payouts.listBankPayouts(
+        options['status'] === undefined
+          ? undefined
+          : oneOf(options, 'status', ['processing', 'success', 'failed']),
+      );
+      return { json: rows.map(payoutJson), text: rows.map(payoutLine).join('\n') || 'There are none' };
+    },
+  },
+  'payouts settle': {
+    usage: 'payouts settle ID',
+    help: 'Says that a payout to a bank has arrived. Again changes nothing.',
+    options: {},
+    positionals: ['ID'],
+    async run({ database, moneyOut }, _options, [id = '']) {
+      const { payouts } = await moneyOut();
+      return showPayout(await database.write((transaction) => payouts.settle(transaction, id)));
+    },
+  },
+  'payouts fail': {
+    usage: 'payouts fail ID --reason TEXT',
+    help: `Gives the money of a payout to a bank back to the merchant's balance. Again changes nothing.
+
+  --reason TEXT             what the merchant is told`,
+    options: { reason: text },
+    positionals: ['ID'],
+    async run({ database, moneyOut }, options, [id = '']) {
+      const { payouts } = await moneyOut();
+      const reason = required(options, 'reason');
+      return showPayout(await database.write((transaction) => payouts.fail(transaction, id, reason)));
+    },
+  },
+};
+
+function showPayout(row: PayoutTable): Answer {
+  const json = payoutJson(row);
+  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
+  return { json, text: lines.join('\n') };
+}
+
+function payoutJson(row: PayoutTable) {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    mode: row.mode,
+    status: row.status,
+    amount: amountOf(row.amount, row.currency),
+    currency: row.currency,
+    bankAccountId: row.bank_account_id,
+    destination: row.destination,
+    reference: row.reference,
+    ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+function payoutLine(row: PayoutTable): string {
+  const { id, mode, status, currency, destination, reference } = row;
+  const amount = `${amountOf(row.amount, currency)} ${currency}`;
+  return [id, mode, status, amount, `to ${destination}`, reference, isoTime(row.created_at)].join('  ');
+}

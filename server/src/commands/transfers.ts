@@ -1,0 +1,85 @@
+/** `transfers …`: what operators do about transfers on networks where the server does not send by itself. */
+import { isoTime } from '../clock.js';
+import type { TransferTable } from '../db/schema.js';
+import { amountOf } from './amounts.js';
+import { oneOf, required, text, type Answer, type Command } from './command.js';
+
+export const transferCommands: Readonly<Record<string, Command>> = {
+  'transfers list': {
+    usage: 'transfers list [--status pending|processing|success|failed]',
+    help: `Lists the transfers of all merchants, the oldest 1000, oldest first.
+Of those whose executor is operator, send the pending ones by hand and settle them.`,
+    options: { status: text },
+    positionals: [],
+    async run({ moneyOut }, options) {
+      const { transfers } = await moneyOut();
+      const rows = await transfers.listAll(
+        options['status'] === undefined
+          ? undefined
+          : oneOf(options, 'status', ['pending', 'processing', 'success', 'failed']),
+      );
+      return { json: rows.map(transferJson), text: rows.map(transferLine).join('\n') || 'There are none' };
+    },
+  },
+  'transfers settle': {
+    usage: 'transfers settle ID --tx-hash HASH [--network-fee AMOUNT]',
+    help: `Says that a transfer was sent by hand. Again with the same hash changes nothing.
+
+  --tx-hash HASH            the transaction that pays it
+  --network-fee AMOUNT      what the network took in the transfer's own currency (default 0: it takes another coin)`,
+    options: { 'tx-hash': text, 'network-fee': text },
+    positionals: ['ID'],
+    async run({ database, moneyOut }, options, [id = '']) {
+      const { transfers } = await moneyOut();
+      const txHash = required(options, 'tx-hash');
+      const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
+      return showTransfer(
+        await database.write((transaction) => transfers.settle(transaction, id, txHash, networkFee)),
+      );
+    },
+  },
+  'transfers fail': {
+    usage: 'transfers fail ID --reason TEXT',
+    help: `Gives up on a transfer that was not sent: its money is available again. Again changes nothing.
+
+  --reason TEXT             what the merchant is told`,
+    options: { reason: text },
+    positionals: ['ID'],
+    async run({ database, moneyOut }, options, [id = '']) {
+      const { transfers } = await moneyOut();
+      const reason = required(options, 'reason');
+      return showTransfer(await database.write((transaction) => transfers.fail(transaction, id, reason)));
+    },
+  },
+};
+
+function showTransfer(row: TransferTable): Answer {
+  const json = transferJson(row);
+  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
+  return { json, text: lines.join('\n') };
+}
+
+function transferJson(row: TransferTable) {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    mode: row.mode,
+    status: row.status,
+    executor: row.executor,
+    amount: amountOf(row.amount, row.currency),
+    fee: amountOf(row.fee, row.currency),
+    currency: row.currency,
+    network: row.network,
+    address: row.address,
+    ...(row.tx_hash !== null && { txHash: row.tx_hash }),
+    ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+function transferLine(row: TransferTable): string {
+  const { id, mode, status, executor, currency, network, address } = row;
+  const amount = `${amountOf(row.amount, currency)} ${currency} on ${network}`;
+  return [id, mode, status, executor, amount, `to ${address}`, isoTime(row.created_at)].join('  ');
+}

@@ -1,0 +1,44 @@
+/** The countries of ISO 3166-1, by their English names, and the files of their flags. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { api, Data } from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+
+export type Country = Data<typeof api.countries.list>[number];
+
+export interface Countries {
+  /** By name. */
+  list(): readonly Country[];
+  /** By two-letter code or any English name, without case. */
+  find(codeOrName: string): Country | undefined;
+}
+
+/** SVG files, `ng.svg` for NG. */
+export const flagsDirectory = join(
+  dirname(fileURLToPath(import.meta.resolve('flag-icons/package.json'))),
+  'flags',
+  '4x3',
+);
+
+/** A country with several names has the official one first. */
+const namesFile = z.object({ countries: z.record(z.string(), z.union([z.string(), z.array(z.string())])) });
+
+/** @param publicUrl where the server serves the flags */
+export function createCountries(publicUrl: string): Countries {
+  // Only the English names: the package's own entry loads all its languages.
+  const namesPath = fileURLToPath(import.meta.resolve('i18n-iso-countries/langs/en.json'));
+  const content: unknown = JSON.parse(readFileSync(namesPath, 'utf8'));
+  const byName = new Intl.Collator('en');
+  const known = new Map<string, Country>();
+  for (const [code, given] of Object.entries(namesFile.parse(content).countries)) {
+    const names = typeof given === 'string' ? [given] : given;
+    const file = `${code.toLowerCase()}.svg`;
+    const [name] = names;
+    if (name === undefined || !existsSync(join(flagsDirectory, file))) continue;
+    const country = { name, code, flag: `${publicUrl}/flags/${file}` };
+    for (const key of [code, ...names]) known.set(key.toLowerCase(), country);
+  }
+  const list = [...new Set(known.values())].sort((a, b) => byName.compare(a.name, b.name));
+  return { list: () => list, find: (codeOrName) => known.get(codeOrName.toLowerCase()) };
+}

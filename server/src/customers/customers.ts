@@ -1,0 +1,146 @@
+/** Customers: the people a merchant is paid by, one for each email of a merchant and mode, whatever its case. */
+import type { api, Data } from 'crypto-checkout/contract';
+import { isoTime, type Clock } from '../clock.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { isUniqueViolation } from '../db/errors.js';
+import type { PageRequest } from '../db/pages.js';
+import type { NewId } from '../ids.js';
+import { notFound, Problem } from '../problems.js';
+import type { Scope } from '../scope.js';
+import * as store from './store.js';
+import type { CustomerRow } from './store.js';
+
+export type Customer = Data<typeof api.customers.retrieve>;
+
+/** Who a payment or a subscription is for; empty text counts as not given. */
+export interface Payer {
+  readonly email: string;
+  readonly fullName?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+}
+
+export interface NewCustomer extends Payer {
+  readonly isBlacklisted: boolean;
+}
+
+/** What is given changes; empty text takes a name or a phone number away. */
+export type CustomerChange = { readonly [Field in keyof NewCustomer]?: NewCustomer[Field] | undefined };
+
+export interface CustomerFilter extends PageRequest {
+  readonly isBlacklisted?: boolean | undefined;
+  /** Without case. */
+  readonly email?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+}
+
+export interface Customers {
+  /** Problem: `customer_exists`. */
+  create(transaction: Transaction, scope: Scope, input: NewCustomer): Promise<Customer>;
+  /** Problem: `not_found`. */
+  retrieve(scope: Scope, id: string): Promise<Customer>;
+  /** Problems: `not_found`, `customer_exists`. */
+  update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange): Promise<Customer>;
+  list(scope: Scope, filter: CustomerFilter): Promise<{ customers: Customer[]; total: number }>;
+  /**
+   * The customer of an email, made where there is none. What is stored about one stays as it is and is told to
+   * nobody: whoever pays is not known to be who they say.
+   * Problem: `customer_not_allowed` for a blacklisted one.
+   */
+  link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }>;
+  /** The id of the customer who has an email, without case. */
+  findId(reader: Reader, scope: Scope, email: string): Promise<string | undefined>;
+}
+
+export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock, newId: NewId): Customers {
+  const newRow = (
+    scope: Scope,
+    { email, fullName, phoneNumber, isBlacklisted }: NewCustomer,
+  ): CustomerRow => ({
+    id: newId(),
+    merchant_id: scope.merchantId,
+    mode: scope.mode,
+    email,
+    email_lower: email.toLowerCase(),
+    full_name: fullName || null,
+    phone_number: phoneNumber || null,
+    is_blacklisted: isBlacklisted ? 1 : 0,
+    created_at: clock.now(scope.mode),
+  });
+
+  const findByEmail = (reader: Reader, scope: Scope, email: string) =>
+    store.findCustomerByEmail(reader, scope, email.toLowerCase());
+
+  return {
+    async create(transaction, scope, input) {
+      const row = newRow(scope, input);
+      if (!(await store.insertCustomer(transaction, row))) throw emailTaken();
+      return view(row);
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findCustomer(database.reader, scope, id);
+      if (!row) throw notFound('customer');
+      return view(row);
+    },
+
+    async update(transaction, scope, id, { email, fullName, phoneNumber, isBlacklisted }) {
+      const changes: Partial<CustomerRow> = {
+        ...(email !== undefined && { email, email_lower: email.toLowerCase() }),
+        ...(fullName !== undefined && { full_name: fullName || null }),
+        ...(phoneNumber !== undefined && { phone_number: phoneNumber || null }),
+        ...(isBlacklisted !== undefined && { is_blacklisted: isBlacklisted ? 1 : 0 }),
+      };
+      const isChange = Object.keys(changes).length > 0;
+      try {
+        const row = await (isChange
+          ? store.updateCustomer(transaction, scope, id, changes)
+          : store.findCustomer(transaction, scope, id));
+        if (!row) throw notFound('customer');
+        return view(row);
+      } catch (error) {
+        if (isUniqueViolation(error)) throw emailTaken();
+        throw error;
+      }
+    },
+
+    async list(scope, { email, ...filter }) {
+      const { rows, total } = await store.listCustomers(database.reader, scope, {
+        ...filter,
+        emailLower: email?.toLowerCase(),
+      });
+      return { customers: rows.map(view), total };
+    },
+
+    async link(transaction, scope, payer) {
+      let row = await findByEmail(transaction, scope, payer.email);
+      if (!row) {
+        const added = newRow(scope, { ...payer, isBlacklisted: false });
+        // Of two that link a new email at once, the second waits here and then finds the first one's customer.
+        const isNew = await store.insertCustomer(transaction, added);
+        row = isNew ? added : await findByEmail(transaction, scope, payer.email);
+      }
+      if (!row) throw new Error('A customer disappeared while it was linked');
+      if (row.is_blacklisted === 1) {
+        throw new Problem('customer_not_allowed', 'This customer may start no new payment or subscription');
+      }
+      return { id: row.id };
+    },
+
+    findId: async (reader, scope, email) => (await findByEmail(reader, scope, email))?.id,
+  };
+}
+
+function emailTaken(): Problem {
+  return new Problem('customer_exists', 'There is a customer with this email', { param: 'email' });
+}
+
+function view(row: CustomerRow): Customer {
+  return {
+    id: row.id,
+    email: row.email,
+    ...(row.full_name !== null && { fullName: row.full_name }),
+    ...(row.phone_number !== null && { phoneNumber: row.phone_number }),
+    isBlacklisted: row.is_blacklisted === 1,
+    createdAt: isoTime(row.created_at),
+  };
+}

@@ -1,0 +1,76 @@
+/** One page of a list of records, newest first, and how many there are. */
+import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import type { Scope } from '../scope.js';
+import type { Reader } from './database.js';
+import { locatePage, startsAt } from './list-marks.js';
+import type { MarkedList } from './schema.js';
+
+/** Which rows of a list are asked for. */
+export interface PageRequest {
+  /** 1-based. */
+  readonly page: number;
+  /** Rows per page. */
+  readonly skip: number;
+  /** On the time of creation, inclusive, epoch milliseconds. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/**
+ * The rows of a table that belong to the scope and were created in the time asked for.
+ * @param table its columns are merchant_id, mode and created_at
+ */
+export function isListed(table: string, scope: Scope, { from, to }: PageRequest): Expression<SqlBool> {
+  const column = (name: string) => sql.ref(`${table}.${name}`);
+  const createdAt = column('created_at');
+  return sql<SqlBool>`${column('merchant_id')} = ${scope.merchantId} and ${column('mode')} = ${scope.mode}
+    ${from === undefined ? sql`` : sql`and ${createdAt} >= ${from}`}
+    ${to === undefined ? sql`` : sql`and ${createdAt} <= ${to}`}`;
+}
+
+/** @param query the rows that match, of a table with created_at and id */
+export async function readPage<DB, TB extends keyof DB & string, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  table: TB,
+  { page, skip }: PageRequest,
+): Promise<{ rows: O[]; total: number }> {
+  const { total } = await query
+    .clearSelect()
+    .select(sql`count(*)`.as('total'))
+    .$castTo<{ total: number | string }>()
+    .executeTakeFirstOrThrow();
+  const rows = await newestFirst(query, table)
+    .limit(skip)
+    .offset((page - 1) * skip)
+    .execute();
+  return { rows, total: Number(total) };
+}
+
+/**
+ * The same for a list that has marks, and so may be long.
+ * @param query the rows that the list has, and no others
+ */
+export async function readMarkedPage<DB, TB extends keyof DB & string, O>(
+  reader: Reader,
+  query: SelectQueryBuilder<DB, TB, O>,
+  table: TB,
+  list: MarkedList,
+  scope: Scope,
+  request: PageRequest,
+): Promise<{ rows: O[]; total: number }> {
+  const { total, limit, offset, start } = await locatePage(reader, list, scope, request);
+  if (limit === 0) return { rows: [], total };
+  const id = sql.ref<string>(`${table}.id`);
+  // The page's ids come from the index alone, so that rows which are passed over are never read.
+  const ids = newestFirst(query.where(startsAt(start, table)), table)
+    .clearSelect()
+    .select(id.as('id'))
+    .limit(limit)
+    .offset(offset);
+  const rows = await newestFirst(query.where(sql<SqlBool>`${id} in (${ids})`), table).execute();
+  return { rows, total };
+}
+
+function newestFirst<DB, TB extends keyof DB & string, O>(query: SelectQueryBuilder<DB, TB, O>, table: TB) {
+  return query.orderBy(sql.ref(`${table}.created_at`), 'desc').orderBy(sql.ref(`${table}.id`), 'desc');
+}

@@ -1,0 +1,66 @@
+/** What an endpoint takes, parameter by parameter, read from its own schemas. */
+import type { Endpoint } from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+
+export type Place = 'path' | 'query' | 'body';
+
+export interface Parameter {
+  /** With dots for nested ones: `customer.email`. */
+  readonly name: string;
+  readonly place: Place;
+  /** For people: `number`, `text`, `array of text`, `one of hourly, daily`. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly description: string;
+}
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** What may be sent for a schema. */
+export function inputSchema(schema: z.ZodMiniType): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' });
+  return json;
+}
+
+/** In the order of path, query and body, as they are declared. */
+export function parametersOf(endpoint: Endpoint): Parameter[] {
+  return [
+    ...fieldsOf(endpoint.params, 'path'),
+    ...fieldsOf(endpoint.query, 'query'),
+    ...fieldsOf(endpoint.body, 'body'),
+  ];
+}
+
+function fieldsOf(schema: z.ZodMiniObject | undefined, place: Place): Parameter[] {
+  return schema ? namedFields(inputSchema(schema), place, '') : [];
+}
+
+function namedFields(
+  { properties = {}, required = [] }: JsonSchema,
+  place: Place,
+  prefix: string,
+): Parameter[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    if (typeof field === 'boolean') return [];
+    const parameter = {
+      name: prefix + name,
+      place,
+      type: typeName(field),
+      isRequired: required.includes(name),
+      description: field.description ?? '',
+    };
+    return [parameter, ...namedFields(field, place, `${prefix}${name}.`)];
+  });
+}
+
+/** Numbers and booleans may also come as text, which is said once for all and not for each of them. */
+function typeName(schema: JsonSchema): string {
+  const { type, anyOf = [], items, enum: values } = schema;
+  if (values) return `one of ${values.join(', ')}`;
+  if (type === 'array') {
+    return typeof items === 'object' && !Array.isArray(items) ? `array of ${typeName(items)}` : 'array';
+  }
+  const types = new Set([type, ...anyOf.map((option) => typeof option === 'object' && option.type)].flat());
+  for (const known of ['boolean', 'number', 'object'] as const) if (types.has(known)) return known;
+  return 'text';
+}

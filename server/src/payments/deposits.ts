@@ -1,0 +1,83 @@
+/** Deposits to hosted wallets: payments that nobody asked for, each complete when its one transfer is confirmed. */
+import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
+import type { AddressTable } from '../db/schema.js';
+import type { DepositTarget } from '../wallets/wallets.js';
+import type { PaymentFacts } from './assess.js';
+import { feeOf } from './quote.js';
+import type { NewLogEntry, PaymentRow } from './store.js';
+import type { Sums } from './texts.js';
+
+/** What arrived at an address of a wallet; the asset and the network may be others than the wallet's. */
+export interface DepositedTransfer {
+  readonly address: Pick<AddressTable, 'id' | 'address'>;
+  readonly network: string;
+  readonly currency: string;
+  /** In the smallest unit of the currency. */
+  readonly amount: bigint;
+}
+
+/** Asked for and due is what arrived: it is its own base amount, and there is nothing to choose or to wait for. */
+export function newDeposit(
+  id: string,
+  { merchantId, mode, wallet }: DepositTarget,
+  { address, network, currency, amount }: DepositedTransfer,
+  feeBasisPoints: number,
+  now: number,
+): PaymentRow {
+  const fee = feeOf(amount, feeBasisPoints).toString();
+  return {
+    id,
+    merchant_id: merchantId,
+    mode,
+    state: 'confirming',
+    tx_ref: `deposit_${id}`,
+    description: `Deposit to wallet ${wallet.label || wallet.id}`,
+    redirect_url: '',
+    base_currency: currency,
+    base_amount: amount.toString(),
+    transaction_fees: fee,
+    fee_basis_points: feeBasisPoints,
+    accepted_currencies: null,
+    customer_email: null,
+    customer_name: null,
+    customer_phone: null,
+    currency,
+    network,
+    address_id: address.id,
+    address: address.address,
+    amount: amount.toString(),
+    fee,
+    quote: null,
+    locked_at: now,
+    expires_at: now,
+    cancelled_at: null,
+    settled_at: null,
+    wallet_id: wallet.id,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** The state of a deposit from its facts: it has no deadline, so time and the scan's progress change nothing. */
+export function assessDeposit({
+  receipts: [receipt],
+  settledAt,
+}: Pick<PaymentFacts, 'receipts' | 'settledAt'>): PaymentState {
+  if (receipt?.isConfirmed) return 'settled';
+  return receipt && settledAt === null ? 'confirming' : 'reversed';
+}
+
+/** What a change of a deposit's state says in the log; what became of its transfer was said before. */
+export function describeDeposit(
+  from: PaymentState,
+  to: PaymentState,
+  sums: Pick<Sums, 'currency' | 'confirmed'> | undefined,
+): readonly NewLogEntry[] {
+  if (from === to || to !== 'settled' || !sums) return [];
+  return [{ type: 'success', event: `Deposit complete: ${sums.confirmed} ${sums.currency} received` }];
+}
+
+/** Whether a change tells the merchant of the deposit: its success, and that a success was lost or came back. */
+export function isTold(before: PaymentStatus, after: PaymentStatus): boolean {
+  return before !== after && (before === 'success' || after === 'success');
+}

@@ -1,0 +1,85 @@
+/** Wallet addresses as they are kept. */
+import type { Reader, Transaction } from '../db/database.js';
+import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import type { WalletAddressTable } from '../db/schema.js';
+import type { Scope } from '../scope.js';
+
+export type WalletAddressRow = WalletAddressTable;
+
+/** An address, and whether it is the primary one of its currency and network. */
+export interface StoredWalletAddress extends WalletAddressRow {
+  readonly primary_id: string | null;
+}
+
+export interface WalletAddressQuery extends PageRequest {
+  readonly isPrimary?: boolean | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+  /** Any of these. */
+  readonly addresses?: readonly string[] | undefined;
+  readonly label?: string | undefined;
+}
+
+/** @returns false when the merchant has this address already */
+export async function insertWalletAddress(transaction: Transaction, row: WalletAddressRow): Promise<boolean> {
+  const result = await transaction
+    .insertInto('wallet_addresses')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['merchant_id', 'mode', 'address', 'currency', 'network']).doNothing(),
+    )
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+export async function setPrimary(transaction: Transaction, row: WalletAddressRow): Promise<void> {
+  const { merchant_id, mode, currency, network, id } = row;
+  await transaction
+    .insertInto('primary_wallet_addresses')
+    .values({ merchant_id, mode, currency, network, wallet_address_id: id })
+    .onConflict((conflict) =>
+      conflict.columns(['merchant_id', 'mode', 'currency', 'network']).doUpdateSet({ wallet_address_id: id }),
+    )
+    .execute();
+}
+
+const selectAddresses = (reader: Reader) =>
+  reader
+    .selectFrom('wallet_addresses')
+    .leftJoin('primary_wallet_addresses', 'primary_wallet_addresses.wallet_address_id', 'wallet_addresses.id')
+    .selectAll('wallet_addresses')
+    .select('primary_wallet_addresses.wallet_address_id as primary_id');
+
+export function findWalletAddress(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<StoredWalletAddress | undefined> {
+  return selectAddresses(reader)
+    .where('wallet_addresses.id', '=', id)
+    .where('wallet_addresses.merchant_id', '=', scope.merchantId)
+    .where('wallet_addresses.mode', '=', scope.mode)
+    .executeTakeFirst();
+}
+
+export function listWalletAddresses(
+  reader: Reader,
+  scope: Scope,
+  query: WalletAddressQuery,
+): Promise<{ rows: StoredWalletAddress[]; total: number }> {
+  const { isPrimary, currency, network, addresses, label } = query;
+  const rows = selectAddresses(reader)
+    .where(isListed('wallet_addresses', scope, query))
+    .where((e) =>
+      e.and([
+        ...(isPrimary === undefined
+          ? []
+          : [e('primary_wallet_addresses.wallet_address_id', isPrimary ? 'is not' : 'is', null)]),
+        ...(currency === undefined ? [] : [e('wallet_addresses.currency', '=', currency)]),
+        ...(network === undefined ? [] : [e('wallet_addresses.network', '=', network)]),
+        ...(addresses === undefined ? [] : [e('wallet_addresses.address', 'in', addresses)]),
+        ...(label === undefined ? [] : [e('wallet_addresses.label', '=', label)]),
+      ]),
+    );
+  return readPage(rows, 'wallet_addresses', query);
+}

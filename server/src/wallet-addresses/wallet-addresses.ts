@@ -1,0 +1,195 @@
+/** Wallet addresses: the merchant's own, saved as destinations for transfers. */
+import type { api, Data } from 'crypto-checkout/contract';
+import type { Network } from '../chains/assets.js';
+import type { AddressSource } from '../chains/chain.js';
+import { isoTime, type Clock } from '../clock.js';
+import type { Currencies } from '../currencies/currencies.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import type { PageRequest } from '../db/pages.js';
+import type { NewId } from '../ids.js';
+import { notFound, Problem } from '../problems.js';
+import type { Scope } from '../scope.js';
+import * as store from './store.js';
+import type { StoredWalletAddress } from './store.js';
+
+export type WalletAddress = Data<typeof api.walletAddresses.retrieve>;
+
+export interface NewWalletAddress {
+  readonly address: string;
+  readonly currency: string;
+  /** Empty: any network of the currency. */
+  readonly network: string;
+  readonly isPrimary: boolean;
+  readonly label?: string | undefined;
+}
+
+export interface WalletAddressFilter extends PageRequest {
+  readonly isPrimary?: boolean | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+  readonly address?: string | undefined;
+  readonly label?: string | undefined;
+}
+
+/** A saved address as far as a transfer to it needs to know. */
+export interface Destination {
+  readonly id: string;
+  /** In its canonical form. */
+  readonly address: string;
+  readonly currency: string;
+  /** Empty where it was saved without one. */
+  readonly network: string;
+}
+
+export interface WalletAddresses {
+  /** Problems: `unsupported_currency`, `invalid_address`, `address_exists`. */
+  create(transaction: Transaction, scope: Scope, input: NewWalletAddress): Promise<WalletAddress>;
+  /** Problem: `not_found`. */
+  retrieve(scope: Scope, id: string): Promise<WalletAddress>;
+  list(
+    scope: Scope,
+    filter: WalletAddressFilter,
+  ): Promise<{ walletAddresses: WalletAddress[]; total: number }>;
+  /** Makes it primary in place of the one before of its currency and network. Problem: `not_found`. */
+  makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<WalletAddress>;
+  find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined>;
+  /**
+   * The saved address that a transfer goes to: one that was saved for the network before one without a network.
+   * @param to codes and address in their canonical form
+   */
+  findByAddress(
+    reader: Reader,
+    scope: Scope,
+    to: Pick<Destination, 'address' | 'currency' | 'network'>,
+  ): Promise<Destination | undefined>;
+}
+
+export interface WalletAddressesDependencies {
+  readonly database: Pick<Database, 'reader'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Pick<Currencies, 'options'>;
+  readonly addressSources: Readonly<Record<Network['family'], Pick<AddressSource, 'parse'>>>;
+}
+
+export function createWalletAddresses(dependencies: WalletAddressesDependencies): WalletAddresses {
+  const { database, clock, newId, currencies, addressSources } = dependencies;
+
+  /** The networks that an address may be meant for. */
+  function networksOf({ mode }: Scope, { currency, network }: NewWalletAddress) {
+    const ofCurrency = currencies
+      .options(mode)
+      .filter((option) => option.currency.code === currency.toUpperCase());
+    const meant =
+      network === ''
+        ? ofCurrency
+        : ofCurrency.filter((option) => option.network.code === network.toLowerCase());
+    const [first] = meant;
+    if (first) return { currency: first.currency.code, networks: meant.map((option) => option.network) };
+    throw new Problem(
+      'unsupported_currency',
+      'There is no such currency or network here; the list of currencies has each with its networks',
+      { param: ofCurrency.length > 0 ? 'network' : 'currency' },
+    );
+  }
+
+  function canonical(address: string, networks: readonly Network[]): string {
+    for (const { family } of networks) {
+      const parsed = addressSources[family].parse(address);
+      if (parsed !== undefined) return parsed;
+    }
+    const names = networks.map((network) => network.name).join(', ');
+    throw new Problem(
+      'invalid_address',
+      `This is not a valid address of ${names}; look for a typing mistake`,
+      {
+        param: 'address',
+      },
+    );
+  }
+
+  return {
+    async create(transaction, scope, input) {
+      const { currency, networks } = networksOf(scope, input);
+      const row = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        currency,
+        network: input.network.toLowerCase(),
+        address: canonical(input.address, networks),
+        label: input.label || null,
+        created_at: clock.now(scope.mode),
+      };
+      if (!(await store.insertWalletAddress(transaction, row))) {
+        throw new Problem('address_exists', 'This address is saved already for this currency and network', {
+          param: 'address',
+        });
+      }
+      if (input.isPrimary) await store.setPrimary(transaction, row);
+      return view({ ...row, primary_id: input.isPrimary ? row.id : null });
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findWalletAddress(database.reader, scope, id);
+      if (!row) throw notFound('wallet address');
+      return view(row);
+    },
+
+    async list(scope, { currency, network, address, ...filter }) {
+      const { rows, total } = await store.listWalletAddresses(database.reader, scope, {
+        ...filter,
+        currency: currency?.toUpperCase(),
+        network: network?.toLowerCase(),
+        addresses: address === undefined ? undefined : formsOf(address),
+      });
+      return { walletAddresses: rows.map(view), total };
+    },
+
+    async makePrimary(transaction, scope, id) {
+      const row = await store.findWalletAddress(transaction, scope, id);
+      if (!row) throw notFound('wallet address');
+      await store.setPrimary(transaction, row);
+      return view({ ...row, primary_id: row.id });
+    },
+
+    async find(reader, scope, id) {
+      const row = await store.findWalletAddress(reader, scope, id);
+      return row && destination(row);
+    },
+
+    async findByAddress(reader, scope, { address, currency, network }) {
+      const { rows } = await store.listWalletAddresses(reader, scope, {
+        addresses: [address],
+        currency,
+        page: 1,
+        skip: 100,
+      });
+      const row =
+        rows.find((saved) => saved.network === network) ?? rows.find((saved) => saved.network === '');
+      return row && destination(row);
+    },
+  };
+
+  /** As it was given, and as each family writes it: addresses of some are the same in any case. */
+  function formsOf(address: string): string[] {
+    const canonicalForms = Object.values(addressSources).flatMap((source) => source.parse(address) ?? []);
+    return [...new Set([address, ...canonicalForms])];
+  }
+}
+
+function destination({ id, address, currency, network }: StoredWalletAddress): Destination {
+  return { id, address, currency, network };
+}
+
+function view(row: StoredWalletAddress): WalletAddress {
+  return {
+    id: row.id,
+    isPrimary: row.primary_id !== null,
+    network: row.network,
+    currency: row.currency,
+    address: row.address,
+    ...(row.label !== null && { label: row.label }),
+    createdAt: isoTime(row.created_at),
+  };
+}

@@ -1,0 +1,62 @@
+/** What is kept of hosted wallets. */
+import type { Reader, Transaction } from '../db/database.js';
+import { forShare, forUpdate } from '../db/locks.js';
+import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import type { WalletTable } from '../db/schema.js';
+import type { Scope } from '../scope.js';
+
+export interface WalletFilter extends PageRequest {
+  /** In its canonical form. */
+  readonly currency?: string | undefined;
+  readonly label?: string | undefined;
+}
+
+export async function insertWallet(transaction: Transaction, wallet: WalletTable): Promise<void> {
+  await transaction.insertInto('wallets').values(wallet).execute();
+}
+
+export async function markDeleted(transaction: Transaction, id: string, at: number): Promise<void> {
+  await transaction.updateTable('wallets').set({ deleted_at: at }).where('id', '=', id).execute();
+}
+
+/** A wallet that is not deleted. */
+export function findWallet(reader: Reader, scope: Scope, id: string): Promise<WalletTable | undefined> {
+  return reader
+    .selectFrom('wallets')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The wallet of an id, whoever's it is and deleted or not, to be changed by this transaction alone. */
+export function lockWallet(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
+  return walletOfAnybody(transaction, id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** The same, to be changed by nobody until the transaction ends; several may hold it at once. */
+export function holdWallet(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
+  return walletOfAnybody(transaction, id).$call(forShare(transaction)).executeTakeFirst();
+}
+
+function walletOfAnybody(transaction: Transaction, id: string) {
+  return transaction.selectFrom('wallets').selectAll().where('id', '=', id);
+}
+
+export async function listWallets(
+  reader: Reader,
+  scope: Scope,
+  filter: WalletFilter,
+): Promise<{ rows: WalletTable[]; total: number }> {
+  const { currency, label } = filter;
+  let query = reader
+    .selectFrom('wallets')
+    .selectAll()
+    .where(isListed('wallets', scope, filter))
+    .where('deleted_at', 'is', null);
+  if (currency !== undefined) query = query.where('currency', '=', currency);
+  if (label !== undefined) query = query.where('label', '=', label);
+  return readPage(query, 'wallets', filter);
+}

@@ -1,0 +1,137 @@
+/** Hosted wallets: deposit addresses that stay open, one on each network of a currency. */
+import type { api, Data } from 'crypto-checkout/contract';
+import type { Addresses } from '../addresses/addresses.js';
+import { isoTime, type Clock } from '../clock.js';
+import type { Currencies } from '../currencies/currencies.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import type { AddressTable, Mode, WalletTable } from '../db/schema.js';
+import type { NewId } from '../ids.js';
+import { notFound, Problem } from '../problems.js';
+import type { Scope } from '../scope.js';
+import * as store from './store.js';
+import type { WalletFilter } from './store.js';
+
+/** A wallet as the API shows it. */
+export type Wallet = Data<(typeof api)['wallets']['retrieve']>;
+
+/** A wallet as far as its deposits need to know. */
+export interface DepositTarget {
+  readonly merchantId: string;
+  readonly mode: Mode;
+  readonly isDeleted: boolean;
+  readonly wallet: Wallet;
+}
+
+export interface Wallets {
+  /** Problem: `unsupported_currency` where the currency cannot be paid in the caller's mode. */
+  create(
+    transaction: Transaction,
+    scope: Scope,
+    input: { readonly currency: string; readonly label: string },
+  ): Promise<Wallet>;
+  list(scope: Scope, filter: WalletFilter): Promise<{ wallets: Wallet[]; total: number }>;
+  retrieve(scope: Scope, id: string): Promise<Wallet>;
+  /** Answers it for the last time. Its addresses stay watched, and what arrives there is credited. */
+  remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet>;
+  /** The wallet of a stored deposit or address, which is not deleted before the transaction ends. */
+  target(transaction: Transaction, id: string): Promise<DepositTarget>;
+}
+
+export interface WalletsDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Currencies;
+  readonly addresses: Addresses;
+}
+
+export function createWallets(dependencies: WalletsDependencies): Wallets {
+  const { database, clock, newId, currencies, addresses } = dependencies;
+
+  async function viewAll(reader: Reader, wallets: readonly WalletTable[]): Promise<Wallet[]> {
+    const ids = wallets.map((wallet) => wallet.id);
+    const all = await addresses.ofWallets(reader, ids);
+    return wallets.map((wallet) =>
+      view(
+        wallet,
+        all.filter((address) => address.wallet_id === wallet.id),
+      ),
+    );
+  }
+
+  async function viewOne(reader: Reader, wallet: WalletTable): Promise<Wallet> {
+    return view(wallet, await addresses.ofWallets(reader, [wallet.id]));
+  }
+
+  return {
+    async create(transaction, scope, { currency: code, label }) {
+      const currency = currencies.find(code);
+      const options = currencies.options(scope.mode).filter((option) => option.currency === currency);
+      if (!currency || options.length === 0) {
+        throw new Problem(
+          'unsupported_currency',
+          `A wallet cannot hold ${code}: it can be paid on no network`,
+          {
+            param: 'currency',
+          },
+        );
+      }
+      const now = clock.now(scope.mode);
+      const wallet: WalletTable = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        currency: currency.code,
+        label,
+        created_at: now,
+        deleted_at: null,
+      };
+      await store.insertWallet(transaction, wallet);
+      for (const option of options) {
+        await addresses.assign(transaction, { walletId: wallet.id }, option, now);
+      }
+      return viewOne(transaction, wallet);
+    },
+
+    async list(scope, filter) {
+      const currency = filter.currency === undefined ? undefined : filter.currency.toUpperCase();
+      const { rows, total } = await store.listWallets(database.reader, scope, { ...filter, currency });
+      return { wallets: await viewAll(database.reader, rows), total };
+    },
+
+    async retrieve(scope, id) {
+      const wallet = await store.findWallet(database.reader, scope, id);
+      if (!wallet) throw notFound('wallet');
+      return viewOne(database.reader, wallet);
+    },
+
+    async remove(transaction, scope, id) {
+      const wallet = await store.lockWallet(transaction, id);
+      const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
+      if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
+      await store.markDeleted(transaction, id, clock.now(scope.mode));
+      return viewOne(transaction, wallet);
+    },
+
+    async target(transaction, id) {
+      const wallet = await store.holdWallet(transaction, id);
+      if (!wallet) throw new Error(`The wallet ${id} of a deposit does not exist`);
+      return {
+        merchantId: wallet.merchant_id,
+        mode: wallet.mode,
+        isDeleted: wallet.deleted_at !== null,
+        wallet: await viewOne(transaction, wallet),
+      };
+    },
+  };
+}
+
+function view(wallet: WalletTable, addresses: readonly AddressTable[]): Wallet {
+  return {
+    id: wallet.id,
+    label: wallet.label,
+    currency: wallet.currency,
+    addresses: addresses.map(({ network, address }) => ({ network, address })),
+    createdAt: isoTime(wallet.created_at),
+  };
+}

@@ -1,0 +1,251 @@
+/** Events, the tries to deliver them and the endpoints they go to, as they are kept. */
+import { sql } from 'kysely';
+import type { Reader, Transaction } from '../db/database.js';
+import { jsonRows, readRows } from '../db/json.js';
+import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
+import type {
+  Mode,
+  OutboxTable,
+  WebhookEndpointTable,
+  WebhookStatus,
+  WebhookTryTable,
+} from '../db/schema.js';
+
+export type EventRow = OutboxTable;
+export type EndpointRow = WebhookEndpointTable;
+export type TryRow = WebhookTryTable;
+
+export function findEndpoint(reader: Reader, merchantId: string): Promise<EndpointRow | undefined> {
+  return reader
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
+/** The same, locked until the transaction ends. */
+export function lockEndpoint(transaction: Transaction, merchantId: string): Promise<EndpointRow | undefined> {
+  return transaction
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+}
+
+export function listEndpoints(reader: Reader): Promise<EndpointRow[]> {
+  return reader.selectFrom('webhook_endpoints').selectAll().execute();
+}
+
+export async function putEndpoint(transaction: Transaction, row: EndpointRow): Promise<void> {
+  const { merchant_id: _, ...changes } = row;
+  await transaction
+    .insertInto('webhook_endpoints')
+    .values(row)
+    .onConflict((conflict) => conflict.column('merchant_id').doUpdateSet(changes))
+    .execute();
+}
+
+export async function deleteEndpoint(transaction: Transaction, merchantId: string): Promise<void> {
+  await transaction.deleteFrom('webhook_endpoints').where('merchant_id', '=', merchantId).execute();
+}
+
+/** The newest event of a subject. */
+export function findNewest(reader: Reader, subjectId: string): Promise<EventRow | undefined> {
+  return reader
+    .selectFrom('outbox')
+    .selectAll()
+    .where('subject_id', '=', subjectId)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function insertEvent(transaction: Transaction, row: EventRow): Promise<void> {
+  await transaction.insertInto('outbox').values(row).execute();
+}
+
+export function findEvent(reader: Reader, id: string): Promise<EventRow | undefined> {
+  return reader.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Makes an event due, with all its tries before it. A try under way no longer decides what becomes of it. */
+export function makeDue(transaction: Transaction, id: string, now: number): Promise<void> {
+  return updateEvent(transaction, id, {
+    status: 'pending',
+    tries: 0,
+    due_at: now,
+    claim: null,
+    claimed_until: null,
+  });
+}
+
+/** @param claim changes the event only where it is still the one who claimed it */
+export async function updateEvent(
+  transaction: Transaction,
+  id: string,
+  changes: Partial<EventRow>,
+  claim?: string,
+): Promise<void> {
+  let update = transaction.updateTable('outbox').set(changes).where('id', '=', id);
+  if (claim !== undefined) update = update.where('claim', '=', claim);
+  await update.execute();
+}
+
+/** Gives up all that waits for an endpoint. */
+export async function failPending(transaction: Transaction, merchantId: string): Promise<void> {
+  await transaction
+    .updateTable('outbox')
+    .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
+    .where('merchant_id', '=', merchantId)
+    .where('mode', 'in', ['test', 'live'])
+    .where('due_at', 'is not', null)
+    .execute();
+}
+
+/**
+ * The merchants that have events waiting, each with the time of the earliest. Skips through the index from one merchant
+ * to the next, so it costs as much for a million waiting events of one merchant as for one.
+ */
+export async function waitingMerchants(
+  reader: Reader,
+  mode: Mode,
+): Promise<{ merchantId: string; dueAt: number }[]> {
+  const { rows } = await sql<{ merchantId: string; dueAt: number }>`
+    with recursive waiting (merchant_id) as (
+      select min(merchant_id) from outbox where mode = ${mode} and due_at is not null
+      union all
+      select (
+        select min(merchant_id) from outbox
+        where mode = ${mode} and due_at is not null and merchant_id > waiting.merchant_id
+      )
+      from waiting where merchant_id is not null
+    )
+    select merchant_id as "merchantId", (
+      select min(due_at) from outbox
+      where mode = ${mode} and due_at is not null and merchant_id = waiting.merchant_id
+    ) as "dueAt"
+    from waiting where merchant_id is not null`.execute(reader);
+  return rows;
+}
+
+export async function countWaiting(reader: Reader): Promise<number> {
+  const { waiting } = await reader
+    .selectFrom('outbox')
+    .select((e) => e.fn.countAll<number | string>().as('waiting'))
+    .where('due_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return Number(waiting);
+}
+
+export interface Claim {
+  readonly mode: Mode;
+  readonly merchantId: string;
+  /** Of the mode's clock. */
+  readonly now: number;
+  readonly realNow: number;
+  readonly limit: number;
+  readonly claim: string;
+  /** Real time. */
+  readonly until: number;
+}
+
+/** Takes events that are due and that nobody works on, the longest waiting first. */
+export async function claimDue(transaction: Transaction, claim: Claim): Promise<EventRow[]> {
+  const due = await transaction
+    .selectFrom('outbox')
+    .select('id')
+    .where('mode', '=', claim.mode)
+    .where('merchant_id', '=', claim.merchantId)
+    .where('due_at', '<=', claim.now)
+    .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', claim.realNow)]))
+    .orderBy('due_at')
+    .limit(claim.limit)
+    .$call(forUpdateSkipLocked(transaction))
+    .execute();
+  if (due.length === 0) return [];
+  return transaction
+    .updateTable('outbox')
+    .set({ claim: claim.claim, claimed_until: claim.until })
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
+    .returningAll()
+    .execute();
+}
+
+/** Gives back all that is claimed. */
+export async function releaseClaims(transaction: Transaction): Promise<void> {
+  await transaction
+    .updateTable('outbox')
+    .set({ claim: null, claimed_until: null })
+    .where('due_at', 'is not', null)
+    .where('claim', 'is not', null)
+    .execute();
+}
+
+export async function insertTry(transaction: Transaction, row: TryRow): Promise<void> {
+  await transaction.insertInto('webhook_tries').values(row).execute();
+}
+
+export interface EventFilter {
+  readonly merchantId?: string | undefined;
+  readonly status?: WebhookStatus | undefined;
+  readonly limit: number;
+}
+
+export interface EventWithTries extends EventRow {
+  /** Oldest first. */
+  readonly log: Omit<TryRow, 'event_id'>[];
+}
+
+/** Newest first. */
+export async function listEvents(
+  reader: Reader,
+  { merchantId, status, limit }: EventFilter,
+): Promise<EventWithTries[]> {
+  let query = reader
+    .selectFrom('outbox')
+    .selectAll('outbox')
+    .select((e) =>
+      jsonRows(
+        reader,
+        e
+          .selectFrom('webhook_tries')
+          .select(['tried_at', 'duration_milliseconds', 'response_status', 'response_excerpt', 'error'])
+          .whereRef('webhook_tries.event_id', '=', 'outbox.id')
+          .orderBy('webhook_tries.tried_at'),
+      ).as('log'),
+    )
+    .orderBy('outbox.created_at', 'desc')
+    .orderBy('outbox.id', 'desc')
+    .limit(limit);
+  if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
+  if (status !== undefined) query = query.where('outbox.status', '=', status);
+  return (await query.execute()).map((row) => ({ ...row, log: readRows(row.log) }));
+}
+
+/** Removes events that were made before a time, and their tries. @returns how many, at most `limit` */
+export async function deleteOld(
+  transaction: Transaction,
+  mode: Mode,
+  status: WebhookStatus,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('outbox')
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('outbox')
+        .select('id')
+        .where('status', '=', status)
+        .where('mode', '=', mode)
+        .where('created_at', '<', before)
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,85 @@
+/** A copy of the database, made while the server works, is a whole one: a server starts on it and its books are in order. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../src/commands.js';
+import { engines } from './support/engines.js';
+import { startServer } from './support/server.js';
+
+const engine = engines.find(({ name }) => name === 'SQLite');
+if (!engine) throw new Error('SQLite is always there');
+
+describe('database backup', () => {
+  it('copies what was answered before it, under load', async () => {
+    const server = await startServer({ engine, env: { BLOCK_INTERVAL_MS: '50' } });
+    const { databaseUrl, secretKey } = server;
+    const made: string[] = [];
+    const done = new AbortController();
+    const load = (async () => {
+      while (!done.signal.aborted) {
+        const { body } = await server.api('POST', '/v1/payments/checkout', {
+          body: { amount: 10, baseCurrency: 'USD' },
+        });
+        const { id } = body.data['payment'] as { id: string };
+        await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+        const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
+        const { address } = locked.body.data['addressInformation'] as { address: string };
+        const { amount } = locked.body.data;
+        await server.api('POST', '/sandbox/transfers', {
+          body: { network: 'tron', currency: 'USDT', address, amount },
+        });
+        made.push(id);
+      }
+    })();
+    await expect.poll(() => made.length, { timeout: 20_000 }).toBeGreaterThan(10);
+    const before = [...made];
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-backup-'));
+    const copy = join(directory, 'copy.db');
+    const backup = (file: string) => runCommand(['database', 'backup', file], { DATABASE_URL: databaseUrl });
+    expect(await backup(copy)).toEqual({
+      exitCode: 0,
+      stdout: `The database is copied to ${copy}\n`,
+      stderr: '',
+    });
+    // What is there is never written over.
+    expect(await backup(copy)).toMatchObject({ exitCode: 1, stdout: '' });
+    await expect.poll(() => made.length).toBeGreaterThan(before.length);
+    done.abort();
+    await load;
+    await server.stop();
+    expect(existsSync(databaseUrl.slice('sqlite:'.length))).toBe(false);
+
+    const copyUrl = `sqlite:${copy}`;
+    const check = await runCommand(['ledger', 'check'], { DATABASE_URL: copyUrl });
+    expect([check.exitCode, check.stdout]).toEqual([0, expect.not.stringContaining('FAIL')]);
+    const restored = await startServer({
+      engine,
+      databaseUrl: copyUrl,
+      env: { BOOTSTRAP_SECRET_KEY: secretKey, BLOCK_INTERVAL_MS: '50' },
+    });
+    for (const id of before)
+      expect((await restored.api('GET', `/v1/payments/${id}`, { key: secretKey })).status).toBe(200);
+    // What was under way goes on: the transfers are on the chain in the copy too.
+    await expect
+      .poll(
+        async () =>
+          (await restored.api('GET', `/v1/payments/${before[0] ?? ''}`, { key: secretKey })).body.data[
+            'status'
+          ],
+        { timeout: 10_000 },
+      )
+      .toBe('success');
+    await restored.stop();
+    await rm(directory, { recursive: true });
+  }, 60_000);
+
+  const postgres = engines.find(({ name }) => name === 'PostgreSQL');
+  it.runIf(postgres)('names the tool for PostgreSQL', async () => {
+    const made = await postgres?.create();
+    const { exitCode, stderr } = await runCommand(['database', 'backup', 'x'], { DATABASE_URL: made?.url });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
+    await made?.dispose();
+  });
+});

@@ -1,0 +1,398 @@
+/**
+ * A walk over the whole contract: each endpoint without a key, with the wrong kind of key, with bad input, for an id that
+ * nobody has or that somebody else has, and in a good call whose reply the contract parses.
+ * An endpoint that is added to the table needs its good call here: without it this file neither compiles nor passes.
+ */
+import { createMerchantClient, type MerchantCall } from 'crypto-checkout/client';
+import { api, type Api, type Endpoint } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../src/ids.js';
+import type { Answer } from './support/call.js';
+import { engines } from './support/engines.js';
+import { createRecords, type Records } from './support/records.js';
+import { startServer, type TestServer } from './support/server.js';
+
+/** What each endpoint is called with when all is well, with the records that the call needs. */
+const goodCalls: {
+  readonly [Resource in keyof Api]: {
+    readonly [Verb in keyof Api[Resource]]: (
+      records: Records,
+    ) => Api[Resource][Verb] extends Endpoint
+      ? MerchantCall<Api[Resource][Verb]> | Promise<MerchantCall<Api[Resource][Verb]>>
+      : never;
+  };
+} = {
+  meta: { retrieve: () => ({ params: { endpoint: 'transfers/fee' } }) },
+  customers: {
+    async list(records) {
+      await records.customer();
+      return { query: { isBlackListed: 'false' } };
+    },
+    retrieve: async (records) => ({ params: { customer_id: (await records.customer()).id } }),
+    create: (records) => ({ body: { email: records.email(), fullName: 'Ada Example' } }),
+    update: async (records) => ({
+      params: { customer_id: (await records.customer()).id },
+      body: { fullName: 'Ada Sample', isBlacklisted: 'true' },
+    }),
+  },
+  bankAccounts: {
+    checkName: () => ({ body: { accountNumber: '0123456785', accountBank: '058' } }),
+    create: (records) => ({ body: records.bankAccountBody() }),
+    async list(records) {
+      await records.bankAccount();
+      return { query: { currency: 'KES', page: 1, skip: '10' } };
+    },
+    retrieve: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
+    makePrimary: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
+    archive: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
+    listBanks: () => ({ params: { country_code: 'NG' } }),
+  },
+  countries: { list: () => ({}) },
+  balances: { list: () => ({}) },
+  currencies: { list: () => ({}) },
+  paymentPlans: {
+    listFrequencies: () => ({}),
+    create: () => ({
+      body: {
+        frequency: 'weekly',
+        planName: 'Example membership',
+        numberOfTimesToCharge: '12',
+        amount: '5000',
+        currency: 'NGN',
+        currencies: ['USDT'],
+      },
+    }),
+    async list(records) {
+      await records.plan();
+      return { query: { currency: 'ngn' } };
+    },
+    retrieve: async (records) => ({ params: { payment_plan_id: await records.plan() } }),
+    update: async (records) => ({
+      params: { payment_plan_id: await records.plan() },
+      body: { amount: 6000, isActive: false },
+    }),
+  },
+  subscribers: {
+    create: async (records) => ({
+      params: { payment_plan_id: await records.plan() },
+      body: { email: records.email() },
+    }),
+    async list(records) {
+      const { email } = await records.subscriber();
+      return { query: { customer: email, isActive: true } };
+    },
+    retrieve: async (records) => ({
+      params: { payment_plan_subscriber_id: (await records.subscriber()).id },
+    }),
+    remove: async (records) => ({ params: { payment_plan_subscriber_id: (await records.subscriber()).id } }),
+  },
+  walletAddresses: {
+    create: (records) => ({ body: { address: records.evmAddress(), currency: 'USDC', network: 'base' } }),
+    async list(records) {
+      await records.walletAddress();
+      return { query: { label: 'Treasury' } };
+    },
+    retrieve: async (records) => ({ params: { wallet_address_id: await records.walletAddress() } }),
+    makePrimary: async (records) => ({ params: { wallet_address_id: await records.walletAddress() } }),
+  },
+  transfers: {
+    async create(records) {
+      await records.paidPayment();
+      const walletAddress = await records.walletAddress();
+      return { body: { amount: 0.5, currency: 'USDT', walletAddress } };
+    },
+    quoteFee: (records) => ({
+      body: {
+        amount: 3,
+        currency: 'USDT',
+        walletAddress: records.evmAddress(),
+        walletNetwork: 'ethereum',
+      },
+    }),
+    retrieve: async (records) => ({ params: { transfer_id: await records.transfer() } }),
+    async list(records) {
+      await records.transfer();
+      return {};
+    },
+  },
+  payouts: {
+    async list(records) {
+      const { walletAddressId } = await records.payout();
+      return { query: { address: walletAddressId, sort: 'amount', isAscending: true, minAmount: '0.1' } };
+    },
+    retrieve: async (records) => ({ params: { payout_id: (await records.payout()).id } }),
+  },
+  payments: {
+    create: (records) => ({
+      body: { amount: 5000, baseCurrency: 'NGN', customer: { email: records.email(), name: 'Ada Example' } },
+    }),
+    retrieve: async (records) => ({ params: { payment_id: await records.payment() } }),
+    cancel: async (records) => ({ params: { payment_id: await records.payment() } }),
+    setCurrency: async (records) => ({
+      params: { payment_id: await records.payment(), currency: 'usdt', network: 'TRON' },
+    }),
+    lockCurrency: async (records) => ({ params: { payment_id: await records.setPayment() } }),
+  },
+  transactions: {
+    async list(records) {
+      await records.payment();
+      return { query: { skip: 5 } };
+    },
+    retrieve: async (records) => ({ params: { transaction_id: await records.payment() } }),
+    verify: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
+    verifyCheckout: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
+    events: async (records) => ({ params: { transaction_id: await records.payment() } }),
+    fee: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
+    resendWebhook: async (records) => ({ params: { transaction_id: await records.payment() } }),
+  },
+  wallets: {
+    async list(records) {
+      await records.wallet();
+      return { query: { currency: 'USDT' } };
+    },
+    retrieve: async (records) => ({ params: { wallet_id: await records.wallet() } }),
+    create: () => ({ body: { currency: 'BTC', label: 'Donations' } }),
+    remove: async (records) => ({ params: { wallet_id: await records.wallet() } }),
+  },
+};
+
+/** What is sent, whatever the endpoint's own types are. */
+interface Call {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+type NamedCalls = Readonly<
+  Record<string, Readonly<Record<string, (records: Records) => Call | Promise<Call>>>>
+>;
+
+interface Row {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  good(records: Records): Promise<Call>;
+  /** The placeholders that stand for a record. */
+  readonly idNames: readonly string[];
+}
+
+const rows = Object.entries(api).flatMap(([resource, verbs]) =>
+  Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]): Row => ({
+    name: `${endpoint.method} ${endpoint.path}`,
+    endpoint,
+    async good(records) {
+      const call = (goodCalls as unknown as NamedCalls)[resource]?.[verb];
+      if (!call) throw new Error(`There is no good call of ${resource}.${verb}`);
+      return call(records);
+    },
+    idNames: [...endpoint.path.matchAll(/\{(\w+_id)\}/g)].map(([, name = '']) => name),
+  })),
+);
+/** A row with its name before it, which `%s` writes out whole. */
+const named = (some: readonly Row[]) => some.map((row) => [row.name, row] as const);
+const ofRecord = rows.filter(({ idNames }) => idNames.length > 0);
+
+function pathOf({ path }: Endpoint, { params = {}, query = {} }: Call): string {
+  const filled = path.replace(/\{(\*?)(\w+)\}/g, (_, rest, name: string) => {
+    const value = params[name] ?? '';
+    return rest === '*' ? value : encodeURIComponent(value);
+  });
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return search.size > 0 ? `${filled}?${search.toString()}` : filled;
+}
+
+/** The good call with one thing wrong, and what the reply must name. */
+function spoil(endpoint: Endpoint, call: Call): { path: string; body: unknown; param: string } {
+  const path = pathOf(endpoint, call);
+  const [field] = Object.keys(endpoint.body?.shape ?? {});
+  if (field !== undefined) return { path, body: { ...call.body, [field]: [] }, param: field };
+  const [parameter] = Object.keys(endpoint.query?.shape ?? {});
+  if (parameter !== undefined) {
+    const bare = pathOf(endpoint, { ...call, query: {} });
+    return { path: `${bare}?${parameter}=1&${parameter}=2`, body: undefined, param: parameter };
+  }
+  const [placeholder] = Object.keys(endpoint.params?.shape ?? {});
+  if (placeholder !== undefined) {
+    const broken = endpoint.path.replace(`{${placeholder}}`, '%FF');
+    return { path: pathOf({ ...endpoint, path: broken }, call), body: undefined, param: placeholder };
+  }
+  // Nothing can be given, so nothing but the path itself can be wrong.
+  return { path: `${path}?%00`, body: undefined, param: 'path' };
+}
+
+it('The walk has a good call of every endpoint, and of nothing else', () => {
+  const names = (table: object) =>
+    Object.entries(table).flatMap(([resource, verbs]) =>
+      Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
+    );
+  expect(names(goodCalls).sort()).toEqual(names(api).sort());
+  expect(rows).toHaveLength(50);
+});
+
+describe.each(engines)('On $name', (engine) => {
+  let server: TestServer;
+  let records: Records;
+  /** Keys of another account, and the first account's own of the other mode. */
+  let strangers: { secret: string; public: string; live: string };
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    records = createRecords(server);
+    // Nobody listens there: what is asked is whether the resend is taken.
+    await records.tellAt('http://127.0.0.1:9/webhooks');
+    const { merchantId } = server.bootstrapped;
+    strangers = {
+      secret: await server.foreignKey('secret', 'test'),
+      public: await server.foreignKey('public', 'test'),
+      live: await server.database.write(
+        async (transaction) =>
+          (await server.services.keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' })).key,
+      ),
+    };
+  });
+  afterAll(() => server.stop());
+
+  const send = ({ endpoint }: Row, call: Call, key: string | undefined = server.secretKey): Promise<Answer> =>
+    server.api(endpoint.method, pathOf(endpoint, call), { key, ...(call.body && { body: call.body }) });
+
+  it.each(named(rows))('%s without a key is 401', async (_name, row) => {
+    const { method } = row.endpoint;
+    const call = await row.good(records);
+    const path = pathOf(row.endpoint, call);
+    for (const key of [undefined, `sk_test_${'x'.repeat(43)}`]) {
+      const answer = await server.api(method, path, { key, ...(call.body && { body: call.body }) });
+      const code = key === undefined ? 'missing_api_key' : 'invalid_api_key';
+      expect([answer.status, answer.body.status, answer.body.data.code]).toEqual([401, 'error', code]);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  it.each(named(rows.filter(({ endpoint }) => endpoint.key === 'secret')))(
+    '%s with a public key is 403',
+    async (_name, row) => {
+      const answer = await send(row, await row.good(records), server.publicKey);
+      expect([answer.status, answer.body.data.code]).toEqual([403, 'secret_key_required']);
+    },
+  );
+
+  it.each(named(rows))(
+    '%s with bad input is 400 and names what is wrong',
+    async (_name, { endpoint, good }) => {
+      const { path, body, param } = spoil(endpoint, await good(records));
+      const answer = await server.api(endpoint.method, path, body === undefined ? {} : { body });
+      expect([answer.status, answer.body.data.code]).toEqual([400, 'validation_error']);
+      expect(answer.body.data.param).toBe(param);
+      expect(answer.body.data.errors).toEqual(
+        expect.arrayContaining([{ path: param, message: expect.stringMatching(/\w/) as string }]),
+      );
+    },
+  );
+
+  it.each(named(ofRecord))('%s for an id that nobody has is 404', async (_name, row) => {
+    const answer = await send(row, withId(row, await row.good(records), newId()));
+    expect([answer.status, answer.body.data.code]).toEqual([404, 'not_found']);
+  });
+
+  it.each(named(ofRecord))("%s for another merchant's id answers like a random one", async (_name, row) => {
+    const call = await row.good(records);
+    const keys = [strangers.secret, strangers.live];
+    if (row.endpoint.key === 'public') keys.push(strangers.public);
+    for (const key of keys) {
+      const theirs = await send(row, call, key);
+      const random = await send(row, withId(row, call, newId()), key);
+      expect(theirs.status).toBe(random.status);
+      // What can be paid in live mode is seen before the payment is looked up.
+      if (key !== strangers.live) expect(theirs.status).toBe(404);
+      expect(theirs.status).toBeGreaterThanOrEqual(400);
+      expect(withoutRequestId(theirs)).toEqual(withoutRequestId(random));
+      expect(namesOf(theirs)).toEqual(namesOf(random));
+    }
+    expect((await send(row, call)).status, 'and the record is as it was').toBe(200);
+  });
+
+  it.each(named(rows))('%s in a good call answers what the contract says', async (_name, row) => {
+    const { endpoint } = row;
+    const keys = [server.secretKey, ...(endpoint.key === 'public' ? [server.publicKey] : [])];
+    for (const key of keys) {
+      const answer = await send(row, await row.good(records), key);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      expectEnvelope(endpoint, answer);
+    }
+  });
+
+  it.each([
+    ['POST', '/v1/transfers'],
+    ['POST', '/v1/transfers/fee'],
+  ])("%s %s to another merchant's saved address answers like a random one", async (method, path) => {
+    const theirs = createRecords(server, strangers.secret);
+    const transfer = async (walletAddress: string) => {
+      const body = { amount: 1, currency: 'USDT', walletAddress, walletNetwork: 'ethereum' };
+      return withoutRequestId(await server.api(method, path, { body }));
+    };
+    const saved = await transfer(await theirs.walletAddress());
+    expect(saved).toMatchObject({ status: 'error' });
+    expect(saved).toEqual(await transfer(newId()));
+  });
+
+  it("GET /v1/payouts by another merchant's ids is empty like by random ones", async () => {
+    const theirs = createRecords(server, strangers.secret);
+    for (const [name, id] of [
+      ['address', await theirs.walletAddress()],
+      ['bankAccount', await theirs.bankAccount()],
+    ] as const) {
+      const list = (value: string) => server.api('GET', `/v1/payouts?${name}=${value}`);
+      expect((await list(id)).body).toEqual((await list(newId())).body);
+    }
+  });
+
+  it('lists show nothing of another merchant', async () => {
+    const stranger = createMerchantClient({
+      apiUrl: server.url,
+      secretKey: await server.foreignKey('secret', 'test'),
+    });
+    const { customers, bankAccounts, paymentPlans, subscribers, walletAddresses } = stranger;
+    const { transfers, payouts, transactions, wallets } = stranger;
+    const lists = [customers, bankAccounts, paymentPlans, subscribers, walletAddresses, transfers];
+    for (const { list } of [...lists, payouts, transactions, wallets]) {
+      const { data, pagination } = await list();
+      expect([data, pagination]).toEqual([[], { total: 0, count: 0, from: 0, to: 0 }]);
+    }
+  });
+});
+
+function withId({ idNames }: Row, call: Call, id: string): Call {
+  return { ...call, params: { ...call.params, ...Object.fromEntries(idNames.map((name) => [name, id])) } };
+}
+
+/** The envelope of the endpoint and nothing else, with `data` that its own schema takes without a change. */
+function expectEnvelope(endpoint: Endpoint, { body, headers }: Answer): void {
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.get('x-request-id')).toMatch(/\w/);
+  expect(Object.keys(body).sort()).toEqual(
+    ['message', 'status', ...(endpoint.data ? ['data'] : []), ...(endpoint.paginated ? ['meta'] : [])].sort(),
+  );
+  expect(body.status).toBe('success');
+  // Test mode adds that an answer is made up.
+  expect(body.message.startsWith(endpoint.sample.message), body.message).toBe(true);
+  if (endpoint.data) {
+    const parsed = endpoint.data.safeParse(body.data);
+    expect(parsed.error?.issues).toBeUndefined();
+    expect(parsed.data).toEqual(body.data);
+  }
+  if (Array.isArray(body.data)) expect(body.data, 'a list with something in it').not.toEqual([]);
+  if (endpoint.paginated) {
+    const count = (body.data as unknown as unknown[]).length;
+    expect(body.meta).toEqual({
+      pagination: { total: expect.any(Number) as number, count, from: 1, to: count },
+    });
+  }
+}
+
+function withoutRequestId({ status, body }: Answer): unknown {
+  return { httpStatus: status, ...body, data: { ...body.data, requestId: '' } };
+}
+
+/** The headers that an answer has, but not their values, which name the request and the time. */
+function namesOf({ headers }: Answer): string[] {
+  return [...headers.keys()].sort();
+}

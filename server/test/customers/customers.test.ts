@@ -1,0 +1,222 @@
+/** Customers over real HTTP, on both engines: every field and filter, one for each email, and what a checkout makes of them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { expectPages, idsOf, rowsOf } from '../support/lists.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const ada = { email: 'Ada@Example.com', fullName: 'Ada Example', phoneNumber: '+15550100' };
+
+describe.each(engines)('customers, on $name', (engine) => {
+  let server: TestServer;
+  let foreign = '';
+  let live = '';
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    foreign = await server.foreignKey('secret', 'test');
+    live = await server.foreignKey('secret', 'live');
+  });
+  afterAll(() => server.stop());
+
+  const create = (body: unknown, key = server.secretKey) =>
+    server.api('POST', '/v1/customers', { body, key });
+  const list = (query: string, key = server.secretKey) => server.api('GET', `/v1/customers${query}`, { key });
+  const retrieve = (id: unknown, key = server.secretKey) =>
+    server.api('GET', `/v1/customers/${String(id)}`, { key });
+  const update = (id: unknown, body: unknown, key = server.secretKey) =>
+    server.api('PATCH', `/v1/customers/${String(id)}`, { body, key });
+  const pay = (customer: object, key = server.publicKey) =>
+    server.api('POST', '/v1/payments/checkout', {
+      key,
+      body: { amount: 5000, baseCurrency: 'NGN', customer },
+    });
+
+  it('have their fields as they were given, and no others', async () => {
+    const { status, body } = await create(ada);
+    expect([status, body.message]).toEqual([200, 'Customer created']);
+    const { id, createdAt, ...fields } = body.data;
+    expect(fields).toEqual({ ...ada, isBlacklisted: false });
+    expect(id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect((await retrieve(id)).body.data).toEqual(body.data);
+
+    const bare = await create({ email: 'bare@example.com', isBlacklisted: 'true', unknown: 1 });
+    expect(Object.keys(bare.body.data).sort()).toEqual(['createdAt', 'email', 'id', 'isBlacklisted']);
+    expect(bare.body.data['isBlacklisted']).toBe(true);
+  });
+
+  it.each([
+    [{}, 'email'],
+    [{ email: 'nobody' }, 'email'],
+    [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
+    [{ email: 'long@example.com', fullName: 'a'.repeat(256) }, 'fullName'],
+    [{ email: 'text@example.com', isBlacklisted: 'maybe' }, 'isBlacklisted'],
+  ])('are not made of %j', async (body, param) => {
+    const { status, body: reply } = await create(body);
+    expect([status, reply.data.code, reply.data.param]).toEqual([400, 'validation_error', param]);
+  });
+
+  it('exist once for each email in any case, also when two are made at once', async () => {
+    await create({ email: 'once@example.com' });
+    const again = await create({ email: 'ONCE@example.com' });
+    expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
+      409,
+      'customer_exists',
+      'email',
+    ]);
+    const both = await Promise.all([
+      create({ email: 'two@example.com' }),
+      create({ email: 'TWO@example.com' }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('of other merchants and of the other mode are other people, and not to be seen', async () => {
+    const { body } = await create({ email: 'shared@example.com' });
+    const { id } = body.data;
+    for (const key of [foreign, live]) {
+      expect((await create({ email: 'shared@example.com' }, key)).status).toBe(200);
+      const unseen = [await retrieve(id, key), await update(id, { fullName: 'Eve' }, key)];
+      const unknown = await retrieve('ZZZZZZZZZZZZZZZZZZZZZZZZZZ', key);
+      for (const { status, body: reply } of unseen) {
+        expect([status, reply.message, reply.data.code]).toEqual([404, unknown.body.message, 'not_found']);
+      }
+      expect(rowsOf(await list('', key)).map(({ email }) => email)).toEqual(['shared@example.com']);
+    }
+    expect((await retrieve(id)).body.data['fullName']).toBeUndefined();
+  });
+
+  it('change in the fields that are given alone', async () => {
+    const { body } = await create({
+      email: 'change@example.com',
+      fullName: 'Before',
+      phoneNumber: '+15550101',
+    });
+    const { id } = body.data;
+    const changed = await update(id, { fullName: 'After', isBlacklisted: true });
+    expect(changed.body).toMatchObject({
+      message: 'Customer updated',
+      data: { ...body.data, fullName: 'After', isBlacklisted: true },
+    });
+    expect((await update(id, {})).body.data).toEqual(changed.body.data);
+    const emptied = await update(id, { fullName: '', email: 'CHANGED@example.com', isBlacklisted: 'false' });
+    expect(emptied.body.data).toEqual({
+      id,
+      email: 'CHANGED@example.com',
+      phoneNumber: '+15550101',
+      isBlacklisted: false,
+      createdAt: body.data['createdAt'],
+    });
+    expect((await retrieve(id)).body.data).toEqual(emptied.body.data);
+    expect((await update(id, { email: 'no email' })).status).toBe(400);
+    expect((await update('ZZZZZZZZZZZZZZZZZZZZZZZZZZ', {})).status).toBe(404);
+  });
+
+  it('cannot take an email that another one has, but can write their own in another case', async () => {
+    await create({ email: 'taken@example.com' });
+    const { id } = (await create({ email: 'taker@example.com' })).body.data;
+    const { status, body } = await update(id, { email: 'Taken@Example.com', fullName: 'Not stored' });
+    expect([status, body.data.code]).toEqual([409, 'customer_exists']);
+    expect((await retrieve(id)).body.data).not.toHaveProperty('fullName');
+    expect((await update(id, { email: 'TAKER@example.com' })).body.data['email']).toBe('TAKER@example.com');
+
+    const rivals = await Promise.all(
+      ['first', 'second'].map((name) => create({ email: `${name}-rival@example.com` })),
+    );
+    const moves = await Promise.all(
+      rivals.map((rival) => update(rival.body.data['id'], { email: 'prize@example.com' })),
+    );
+    expect(moves.map(({ status: each }) => each).sort()).toEqual([200, 409]);
+  });
+
+  it('are listed newest first, page by page, by every filter', async () => {
+    const key = await server.foreignKey('secret', 'test');
+    const ids: unknown[] = [];
+    for (const [index, email] of [
+      'a@example.com',
+      'b@example.com',
+      'c@example.com',
+      'd@example.com',
+    ].entries()) {
+      const { body } = await create(
+        { email, phoneNumber: `+1555020${index % 2}`, isBlacklisted: email === 'b@example.com' },
+        key,
+      );
+      ids.unshift(body.data['id']);
+      // The order is by creation; records of one millisecond are ordered by id.
+      await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 1 } });
+    }
+    await expectPages((query) => list(query, key), ids);
+    const [d, c, b, a] = ids;
+    expect(idsOf(await list('?isBlackListed=true', key))).toEqual([b]);
+    expect(idsOf(await list('?isBlackListed=false', key))).toEqual([d, c, a]);
+    expect((await list('?isBlackListed=maybe', key)).status).toBe(400);
+    expect(idsOf(await list('?email=C%40EXAMPLE.com', key))).toEqual([c]);
+    expect(idsOf(await list('?email=c%40example', key))).toEqual([]);
+    expect(idsOf(await list('?phoneNumber=%2B15550200', key))).toEqual([c, a]);
+    const filtered = await list('?phoneNumber=%2B15550201&isBlackListed=false&skip=1', key);
+    expect(filtered.body).toMatchObject({
+      data: [{ id: d }],
+      meta: { pagination: { total: 1, count: 1, from: 1, to: 1 } },
+    });
+  });
+
+  it('are made by a payment with an email, and never changed nor told by one', async () => {
+    const first = await pay({ email: 'payer@example.com', name: 'First Example', phoneNumber: '+15550102' });
+    expect(first.status).toBe(200);
+    const stored = rowsOf(await list('?email=payer@example.com'));
+    expect(stored).toMatchObject([
+      {
+        email: 'payer@example.com',
+        fullName: 'First Example',
+        phoneNumber: '+15550102',
+        isBlacklisted: false,
+      },
+    ]);
+
+    const { body } = await pay({ email: 'PAYER@example.com', name: 'Somebody Else' });
+    expect(body.data['payment']).toMatchObject({
+      customer: 'PAYER@example.com',
+      customerDetails: { email: 'PAYER@example.com', fullName: 'Somebody Else' },
+    });
+    expect(JSON.stringify(body)).not.toMatch(/First Example|15550102|payer@/);
+    expect(rowsOf(await list('?email=payer@example.com'))).toEqual(stored);
+
+    const together = await Promise.all([1, 2, 3].map(() => pay({ email: 'crowd@example.com' })));
+    expect(together.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(rowsOf(await list('?email=crowd@example.com'))).toHaveLength(1);
+    const { meta } = (await list('')).body;
+    expect((await pay({ name: 'Nobody' })).status).toBe(200);
+    expect((await list('')).body.meta).toEqual(meta);
+  });
+
+  it('who are blacklisted start no payment, while one that is locked already runs on', async () => {
+    const { body } = await pay({ email: 'blocked@example.com' });
+    const { id: paymentId } = body.data['payment'] as { id: string };
+    const payment = (path: string) => server.api('PATCH', `/v1/payments/${paymentId}/${path}`);
+    await payment('currency/set/USDT/tron');
+    const locked = await payment('currency/lock');
+    const { addressInformation, amount } = locked.body.data as unknown as {
+      addressInformation: { address: string };
+      amount: number;
+    };
+    const [customer] = rowsOf(await list('?email=blocked@example.com'));
+    await update(customer?.['id'], { isBlacklisted: true });
+
+    const before = (await server.api('GET', '/v1/transactions')).body.meta;
+    for (const key of [server.publicKey, server.secretKey]) {
+      const refused = await pay({ email: 'Blocked@Example.com' }, key);
+      expect([refused.status, refused.body.data.code]).toEqual([403, 'customer_not_allowed']);
+    }
+    expect((await server.api('GET', '/v1/transactions')).body.meta).toEqual(before);
+
+    const transfer = { network: 'tron', currency: 'USDT', address: addressInformation.address, amount };
+    await server.api('POST', '/sandbox/transfers', { body: transfer });
+    await server.api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 2 } });
+    const paid = await server.api('GET', `/v1/transactions/${paymentId}/verify`);
+    expect(paid.body.data['status']).toBe('success');
+
+    await update(customer?.['id'], { isBlacklisted: false });
+    expect((await pay({ email: 'blocked@example.com' })).status).toBe(200);
+  });
+});

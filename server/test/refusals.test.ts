@@ -1,0 +1,222 @@
+/** What each endpoint says it refuses with beside the common errors, brought about over HTTP: what the documentation lists happens. */
+import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RateSource } from '../src/rates/rates.js';
+import type { Answer } from './support/call.js';
+import { engines } from './support/engines.js';
+import { createRecords, type Records } from './support/records.js';
+import { startServer, type TestServer } from './support/server.js';
+
+interface Stage {
+  readonly server: TestServer;
+  readonly records: Records;
+  /** Of a live account. */
+  readonly liveKey: string;
+  send(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  /** Makes a call while no rate is known, or only one that is too old. */
+  without(rates: 'any' | 'fresh', call: () => Promise<Answer>): Promise<Answer>;
+}
+
+type Refusals = Readonly<
+  Record<string, Readonly<Partial<Record<ErrorCode, (stage: Stage) => Promise<Answer>>>>>
+>;
+
+const price = { amount: 10, baseCurrency: 'USD' };
+const usdt = { amount: 0.5, currency: 'USDT', walletNetwork: 'ethereum' };
+
+/** Endpoint → code → a call that is refused with it. */
+const refusals: Refusals = {
+  'customers.create': {
+    async customer_exists({ records, send }) {
+      const { email } = await records.customer();
+      return send('POST', '/v1/customers', { email: email.toUpperCase() });
+    },
+  },
+  'customers.update': {
+    async customer_exists({ records, send }) {
+      const [{ id }, { email }] = [await records.customer(), await records.customer()];
+      return send('PATCH', `/v1/customers/${id}`, { email });
+    },
+  },
+  'bankAccounts.create': {
+    unsupported_currency: ({ records, send }) =>
+      send('POST', '/v1/bank-accounts', { ...records.bankAccountBody(), currency: 'XXX' }),
+    async bank_account_exists({ records, send }) {
+      const body = records.bankAccountBody();
+      expect((await send('POST', '/v1/bank-accounts', body)).status).toBe(200);
+      return send('POST', '/v1/bank-accounts', body);
+    },
+  },
+  'paymentPlans.create': {
+    unsupported_currency: ({ send }) =>
+      send('POST', '/v1/payment-plans', {
+        frequency: 'daily',
+        planName: 'Example membership',
+        numberOfTimesToCharge: 3,
+        amount: 5,
+        currency: 'USD',
+        currencies: ['XXX'],
+      }),
+  },
+  'subscribers.create': {
+    async customer_not_allowed({ records, send }) {
+      const [plan, { id, email }] = [await records.plan(), await records.customer()];
+      await send('PATCH', `/v1/customers/${id}`, { isBlacklisted: true });
+      return send('POST', `/v1/payment-plan-subscribers/${plan}`, { email });
+    },
+    async plan_inactive({ records, send }) {
+      const plan = await records.plan();
+      await send('PATCH', `/v1/payment-plans/${plan}`, { isActive: false });
+      return send('POST', `/v1/payment-plan-subscribers/${plan}`, { email: records.email() });
+    },
+    async already_subscribed({ records, send }) {
+      const { planId, email } = await records.subscriber();
+      return send('POST', `/v1/payment-plan-subscribers/${planId}`, { email });
+    },
+    async rate_unavailable({ records, send, without }) {
+      const plan = await records.plan();
+      const body = { email: records.email() };
+      return without('any', () => send('POST', `/v1/payment-plan-subscribers/${plan}`, body));
+    },
+  },
+  'walletAddresses.create': {
+    unsupported_currency: ({ records, send }) =>
+      send('POST', '/v1/wallet-addresses', { address: records.evmAddress(), currency: 'XXX' }),
+    invalid_address: ({ send }) =>
+      send('POST', '/v1/wallet-addresses', { address: '0x1234', currency: 'USDT', network: 'ethereum' }),
+    async address_exists({ records, send }) {
+      const body = { address: records.evmAddress(), currency: 'USDT', network: 'ethereum' };
+      expect((await send('POST', '/v1/wallet-addresses', body)).status).toBe(200);
+      return send('POST', '/v1/wallet-addresses', body);
+    },
+  },
+  'transfers.create': {
+    unsupported_currency: ({ records, send }) =>
+      send('POST', '/v1/transfers', { ...usdt, currency: 'XXX', walletAddress: records.evmAddress() }),
+    invalid_address: ({ send }) => send('POST', '/v1/transfers', { ...usdt, walletAddress: '0x1234' }),
+    insufficient_balance: ({ records, send }) =>
+      send('POST', '/v1/transfers', { ...usdt, amount: 1_000_000, walletAddress: records.evmAddress() }),
+    async balance_suspended({ server, records, send }) {
+      await records.paidPayment();
+      const { balances } = server.services;
+      const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
+      await server.database.write((transaction) => balances.suspend(transaction, scope, 'USDT'));
+      const answer = await send('POST', '/v1/transfers', { ...usdt, walletAddress: records.evmAddress() });
+      await server.database.write((transaction) => balances.resume(transaction, scope, 'USDT'));
+      return answer;
+    },
+  },
+  'transfers.quoteFee': {
+    unsupported_currency: ({ records, send }) =>
+      send('POST', '/v1/transfers/fee', { ...usdt, currency: 'XXX', walletAddress: records.evmAddress() }),
+    invalid_address: ({ send }) => send('POST', '/v1/transfers/fee', { ...usdt, walletAddress: '0x1234' }),
+  },
+  'payments.create': {
+    unsupported_currency: ({ send }) =>
+      send('POST', '/v1/payments/checkout', { ...price, baseCurrency: 'XXX' }),
+    async customer_not_allowed({ records, send }) {
+      const { id, email } = await records.customer();
+      await send('PATCH', `/v1/customers/${id}`, { isBlacklisted: true });
+      return send('POST', '/v1/payments/checkout', { ...price, customer: { email } });
+    },
+    async duplicate_tx_ref({ records, send }) {
+      const { txRef } = await records.lockedPayment();
+      return send('POST', '/v1/payments/checkout', { ...price, txRef });
+    },
+    rate_unavailable: ({ send, without }) =>
+      without('any', () => send('POST', '/v1/payments/checkout', price)),
+    chain_unavailable: ({ liveKey, send }) => send('POST', '/v1/payments/checkout', price, liveKey),
+  },
+  'payments.cancel': {
+    invalid_state: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${await records.paidPayment()}/cancel`),
+  },
+  'payments.setCurrency': {
+    unsupported_currency: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${await records.payment()}/currency/set/USDT/bitcoin`),
+    async amount_below_minimum({ send }) {
+      const body = { amount: '0.00000001', baseCurrency: 'BTC' };
+      const created = await send('POST', '/v1/payments/checkout', body);
+      const { id } = created.body.data['payment'] as { id: string };
+      return send('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+    },
+    invalid_state: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${await records.paidPayment()}/currency/set/USDT/tron`),
+    currency_locked: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${(await records.lockedPayment()).id}/currency/set/USDT/tron`),
+    async rate_unavailable({ records, send, without }) {
+      const id = await records.payment();
+      return without('any', () => send('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`));
+    },
+  },
+  'payments.lockCurrency': {
+    invalid_state: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${await records.paidPayment()}/currency/lock`),
+    currency_not_set: async ({ records, send }) =>
+      send('PATCH', `/v1/payments/${await records.payment()}/currency/lock`),
+    async rate_unavailable({ records, send, without }) {
+      const id = await records.setPayment();
+      return without('fresh', () => send('PATCH', `/v1/payments/${id}/currency/lock`));
+    },
+  },
+  'transactions.resendWebhook': {
+    webhook_not_configured: async ({ records, send }) =>
+      send('POST', `/v1/transactions/${await records.payment()}/webhook`),
+  },
+  'wallets.create': {
+    unsupported_currency: ({ send }) => send('POST', '/v1/wallets', { currency: 'NGN' }),
+  },
+};
+
+const rows = Object.entries(refusals).flatMap(([name, codes]) =>
+  Object.entries(codes).map(([code, bringAbout]) => [name, code as ErrorCode, bringAbout] as const),
+);
+
+it('Every error that an endpoint declares is brought about here', () => {
+  const declared = Object.entries(api).flatMap(([resource, verbs]) =>
+    Object.entries(verbs).flatMap(([verb, { errors = [] }]: [string, Endpoint]) =>
+      errors.map((code) => `${resource}.${verb} ${code}`),
+    ),
+  );
+  expect(rows.map(([name, code]) => `${name} ${code}`).sort()).toEqual(declared.sort());
+});
+
+describe.each(engines)('On $name', (engine) => {
+  let stage: Stage;
+  let server: TestServer;
+  let missing: 'any' | 'fresh' | undefined;
+  const rates: RateSource = {
+    latest: () =>
+      missing === 'any'
+        ? undefined
+        : { numerator: 1n, denominator: 1n, source: 'test', at: missing === 'fresh' ? 0 : Date.now() },
+  };
+
+  beforeAll(async () => {
+    server = await startServer({ engine, overrides: { rates } });
+    stage = {
+      server,
+      records: createRecords(server),
+      liveKey: await server.foreignKey('secret', 'live'),
+      send: (method, path, body, key = server.secretKey) =>
+        server.api(method, path, { key, ...(body !== undefined && { body }) }),
+      async without(what, call) {
+        missing = what;
+        try {
+          return await call();
+        } finally {
+          missing = undefined;
+        }
+      },
+    };
+  });
+  afterAll(() => server.stop());
+
+  it.each(rows)('%s refuses with %s', async (_name, code, bringAbout) => {
+    const { status, headers, body } = await bringAbout(stage);
+    expect([status, body.status, body.data.code]).toEqual([errorStatus[code], 'error', code]);
+    expect(body.message).toMatch(/^[A-Z0-9].{10}/i);
+    expect(body.data.requestId).toBe(headers.get('x-request-id'));
+    expect(headers.has('retry-after')).toBe(status === 503);
+  });
+});

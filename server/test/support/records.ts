@@ -1,0 +1,184 @@
+/** Records made over HTTP, as a merchant's server makes them, for tests that need one to be there. */
+import { randomBytes } from 'node:crypto';
+import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
+import type { Payment } from 'crypto-checkout/contract';
+import { expect } from 'vitest';
+import { createEndpoints } from '../../src/webhooks/endpoints.js';
+import type { TestServer } from './server.js';
+
+export interface Records {
+  readonly merchant: MerchantClient;
+  /** An email that no record has yet. */
+  email(): string;
+  /** An address on Ethereum and its kin that no record has yet. */
+  evmAddress(): string;
+  /** What a bank account is created from; its number is new. */
+  bankAccountBody(): Parameters<MerchantClient['bankAccounts']['create']>[0]['body'];
+  customer(): Promise<{ id: string; email: string }>;
+  bankAccount(): Promise<string>;
+  walletAddress(): Promise<string>;
+  plan(): Promise<string>;
+  /** A new customer subscribed to a new plan. */
+  subscriber(): Promise<{ id: string; planId: string; email: string }>;
+  payment(): Promise<string>;
+  /** With its currency set: USDT on Tron. */
+  setPayment(): Promise<string>;
+  lockedPayment(): Promise<Payment>;
+  /** Paid in full and confirmed. */
+  paidPayment(): Promise<string>;
+  /** Requested to a new address, out of a balance that is paid in for it. */
+  transfer(): Promise<string>;
+  /** Of a transfer that was carried out to a saved address. */
+  payout(): Promise<{ id: string; transferId: string; walletAddressId: string }>;
+  wallet(): Promise<string>;
+  sandbox(path: string, body: object): Promise<void>;
+  /** Adds blocks to Ethereum until the transfer has ended, and answers how. */
+  carryOut(transferId: string): Promise<string>;
+  /** Sets where the first account is told of events, and answers the secret that signs them. */
+  tellAt(url: string): Promise<string>;
+}
+
+/** @param key a secret test key, of the server's first account if no other is given */
+export function createRecords(server: TestServer, key = server.secretKey): Records {
+  const merchant = createMerchantClient({ apiUrl: server.url, secretKey: key });
+  const random = () => randomBytes(8).toString('hex');
+
+  const records: Records = {
+    merchant,
+    email: () => `ada-${random()}@example.com`,
+    evmAddress: () => `0x${randomBytes(20).toString('hex')}`,
+
+    bankAccountBody: () => ({
+      // Equity Bank Kenya, whose numbers have no check digit.
+      accountNumber: String(randomBytes(6).readUIntBE(0, 6)).padStart(13, '0').slice(0, 13),
+      accountBank: '68',
+      country: 'KE',
+      currency: 'KES',
+      accountName: 'Ada Example',
+    }),
+
+    async customer() {
+      const body = { email: records.email(), fullName: 'Ada Example', phoneNumber: '+15550100' };
+      return (await merchant.customers.create({ body })).data;
+    },
+
+    async bankAccount() {
+      return (await merchant.bankAccounts.create({ body: records.bankAccountBody() })).data.id;
+    },
+
+    async walletAddress() {
+      const body = {
+        address: records.evmAddress(),
+        currency: 'USDT',
+        network: 'ethereum',
+        label: 'Treasury',
+      };
+      return (await merchant.walletAddresses.create({ body })).data.id;
+    },
+
+    async plan() {
+      const body = {
+        frequency: 'monthly',
+        planName: 'Example membership',
+        numberOfTimesToCharge: 12,
+        amount: 5000,
+        currency: 'NGN',
+        currencies: ['USDT', 'BTC'],
+      } as const;
+      return (await merchant.paymentPlans.create({ body: { ...body, currencies: [...body.currencies] } }))
+        .data.id;
+    },
+
+    async subscriber() {
+      const planId = await records.plan();
+      const email = records.email();
+      await merchant.subscribers.create({ params: { payment_plan_id: planId }, body: { email } });
+      const { data } = await merchant.subscribers.list({ query: { customer: email } });
+      const [subscriber] = data;
+      if (!subscriber) throw new Error('The subscriber is not listed');
+      return { id: subscriber.id, planId, email };
+    },
+
+    async payment() {
+      const body = {
+        amount: 5000,
+        baseCurrency: 'NGN',
+        txRef: `order-${random()}`,
+        customer: { email: records.email(), name: 'Ada Example' },
+      };
+      return (await merchant.payments.create({ body })).data.payment.id;
+    },
+
+    async setPayment() {
+      const payment_id = await records.payment();
+      const params = { payment_id, currency: 'USDT', network: 'tron' };
+      await merchant.payments.setCurrency({ params });
+      return payment_id;
+    },
+
+    async lockedPayment() {
+      const payment_id = await records.setPayment();
+      return (await merchant.payments.lockCurrency({ params: { payment_id } })).data;
+    },
+
+    async paidPayment() {
+      const { id, addressInformation, amount } = await records.lockedPayment();
+      const { address = '', network = '' } = addressInformation ?? {};
+      await records.sandbox('transfers', { network, currency: 'USDT', address, amount });
+      await records.sandbox('blocks', { network, count: 3 });
+      return id;
+    },
+
+    async transfer() {
+      await records.paidPayment();
+      const body = {
+        amount: 0.5,
+        currency: 'USDT',
+        walletAddress: records.evmAddress(),
+        walletNetwork: 'ethereum',
+      };
+      return (await merchant.transfers.create({ body })).data.id;
+    },
+
+    async payout() {
+      await records.paidPayment();
+      const walletAddressId = await records.walletAddress();
+      const body = { amount: 0.5, currency: 'USDT', walletAddress: walletAddressId };
+      const { id: transferId } = (await merchant.transfers.create({ body })).data;
+      expect(await records.carryOut(transferId)).toBe('success');
+      const { data } = await merchant.payouts.list({ query: { address: walletAddressId } });
+      const [payout] = data;
+      if (!payout) throw new Error('The payout is not listed');
+      return { id: payout.id, transferId, walletAddressId };
+    },
+
+    async wallet() {
+      const body = { currency: 'USDT', label: `Donations ${random()}` };
+      return (await merchant.wallets.create({ body })).data.id;
+    },
+
+    async sandbox(path, body) {
+      const answer = await server.api('POST', `/sandbox/${path}`, { key, body });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    },
+
+    async carryOut(transferId) {
+      const look = async () => {
+        await records.sandbox('blocks', { network: 'ethereum', count: 1 });
+        return (await merchant.transfers.retrieve({ params: { transfer_id: transferId } })).data.status;
+      };
+      await expect.poll(look, { timeout: 10_000, interval: 5 }).toMatch(/^(success|failed)$/);
+      return look();
+    },
+
+    async tellAt(url) {
+      const endpoints = createEndpoints({ now: () => Date.now() });
+      const { merchantId } = server.bootstrapped;
+      const secret = await server.database.write((transaction) =>
+        endpoints.set(transaction, merchantId, url),
+      );
+      return secret ?? '';
+    },
+  };
+  return records;
+}

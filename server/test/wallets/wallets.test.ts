@@ -1,0 +1,421 @@
+/** Hosted wallets over real HTTP, on both engines: their addresses, what comes to them, and who is told. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
+import type { Payment } from 'crypto-checkout/contract';
+import { checkLedger } from '../../src/ledger/check.js';
+import { createEndpoints } from '../../src/webhooks/endpoints.js';
+import { engines } from '../support/engines.js';
+import { expectPages } from '../support/lists.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
+
+describe.each(engines)('a hosted wallet, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantClient;
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    // Nobody listens there: what is kept for delivery says what the merchant is told.
+    const { merchantId } = server.bootstrapped;
+    const endpoints = createEndpoints({ now: () => Date.now() });
+    await server.database.write((transaction) =>
+      endpoints.set(transaction, merchantId, 'http://localhost:9/hooks'),
+    );
+    merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
+  });
+
+  afterAll(async () => {
+    const violations = (await checkLedger(server.database.reader)).flatMap((check) => check.violations);
+    await server.stop();
+    expect(violations).toEqual([]);
+  });
+
+  const sandbox = async (path: string, body: object) => {
+    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { body });
+    expect(status, JSON.stringify(reply)).toBe(200);
+    return reply.data;
+  };
+  const mine = (count: number, network = 'tron') => sandbox('blocks', { network, count });
+  const send = (address: string, amount: number | string, currency = 'USDT', network = 'tron') =>
+    sandbox('transfers', { network, currency, address, amount });
+  const create = async (currency = 'USDT', label = ''): Promise<Wallet> =>
+    (await merchant.wallets.create({ body: { currency, label } })).data;
+  const addressOf = (wallet: Wallet, network = 'tron') =>
+    wallet.addresses.find((address) => address.network === network)?.address ?? '';
+
+  /** The transactions of a wallet's addresses, newest first. */
+  async function deposits(wallet: Wallet): Promise<Payment[]> {
+    const { data } = await merchant.transactions.list({ query: { skip: 100 } });
+    const addresses = wallet.addresses.map(({ address }) => address);
+    return data.filter((payment) => addresses.includes(payment.addressInformation?.address ?? ''));
+  }
+
+  async function onlyDeposit(wallet: Wallet): Promise<Payment> {
+    const [deposit, ...others] = await deposits(wallet);
+    expect(others).toEqual([]);
+    if (!deposit) throw new Error('The wallet has no deposit');
+    return deposit;
+  }
+
+  /** What the merchant can spend, in units. */
+  async function available(currency: string): Promise<bigint> {
+    const account = await server.database.reader
+      .selectFrom('ledger_accounts')
+      .select('balance')
+      .where('kind', '=', 'available')
+      .where('currency', '=', currency)
+      .executeTakeFirst();
+    return BigInt(account?.balance ?? '0');
+  }
+
+  /** What the merchant was told of a deposit. */
+  async function announcements(depositId: string) {
+    const rows = await server.database.reader
+      .selectFrom('outbox')
+      .select(['type', 'data'])
+      .where('subject_id', '=', depositId)
+      .orderBy('sequence')
+      .execute();
+    return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
+  }
+
+  const events = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
+
+  describe('as a record', () => {
+    it('has an address on every active network of its currency, in canonical case', async () => {
+      const { data: currencies } = await merchant.currencies.list();
+      for (const code of ['USDT', 'eth', 'Btc']) {
+        const wallet = await create(code, 'Donations');
+        const networks = currencies
+          .find((currency) => currency.code === code.toUpperCase())
+          ?.networks.map((network) => network.code);
+        expect(wallet).toMatchObject({ currency: code.toUpperCase(), label: 'Donations' });
+        expect(wallet.addresses.map(({ network }) => network).sort()).toEqual(networks?.sort());
+        expect((await merchant.wallets.retrieve({ params: { wallet_id: wallet.id } })).data).toEqual(wallet);
+      }
+    });
+
+    it('never shares an address with another wallet or a payment, however they race', async () => {
+      const made = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          if (index % 2 === 0) return (await create()).addresses.map(({ address }) => address);
+          const { data } = await merchant.payments.create({ body: { amount: 5, baseCurrency: 'USD' } });
+          const params = { payment_id: data.payment.id };
+          await merchant.payments.setCurrency({
+            params: { ...params, currency: 'USDT', network: index % 4 === 1 ? 'tron' : 'bsc' },
+          });
+          const { data: locked } = await merchant.payments.lockCurrency({ params });
+          return [locked.addressInformation?.address ?? ''];
+        }),
+      );
+      const addresses = made.flat();
+      expect(addresses).toHaveLength(10 * 4 + 10);
+      expect(new Set(addresses).size).toBe(addresses.length);
+      const { reader } = server.database;
+      const rows = await reader.selectFrom('addresses').select(['network', 'derivation_index']).execute();
+      const evm = rows.filter(({ network }) => !['tron', 'bitcoin', 'litecoin'].includes(network));
+      expect(new Set(evm.map((row) => row.derivation_index)).size).toBe(evm.length);
+    });
+
+    it.each(['NGN', 'DOGE', 'x'])(
+      'is not made for %s, which nobody can pay on a network',
+      async (currency) => {
+        const reply = await server.api('POST', '/v1/wallets', { body: { currency } });
+        expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
+          400,
+          'unsupported_currency',
+          'currency',
+        ]);
+      },
+    );
+
+    it.each([
+      [{}, 'currency'],
+      [{ currency: '' }, 'currency'],
+      [{ currency: 'USDT', label: 'x'.repeat(101) }, 'label'],
+    ])('is not made from %j', async (body, param) => {
+      const reply = await server.api('POST', '/v1/wallets', { body });
+      expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
+        400,
+        'validation_error',
+        param,
+      ]);
+    });
+
+    it('is not made in live mode while no live network is there', async () => {
+      const key = await server.foreignKey('secret', 'live');
+      const reply = await server.api('POST', '/v1/wallets', { key, body: { currency: 'USDT' } });
+      expect([reply.status, reply.body.data.code]).toEqual([400, 'unsupported_currency']);
+    });
+
+    it('is made once for one Idempotency-Key', async () => {
+      const options = { body: { currency: 'LTC' }, headers: { 'Idempotency-Key': 'wallet-1' } };
+      const first = await server.api('POST', '/v1/wallets', options);
+      const second = await server.api('POST', '/v1/wallets', options);
+      expect(second.body.data['id']).toBe(first.body.data['id']);
+      expect((await merchant.wallets.list({ query: { currency: 'ltc' } })).data).toHaveLength(1);
+    });
+
+    it('is listed newest first, by currency and label, in pages', async () => {
+      const label = 'Listed';
+      const made = [];
+      for (let count = 0; count < 5; count += 1) made.push(await create(count % 2 ? 'BTC' : 'TRX', label));
+      const ids = (wallets: readonly Wallet[]) => wallets.map(({ id }) => id);
+      const { data: all } = await merchant.wallets.list({ query: { label } });
+      expect(new Set(ids(all))).toEqual(new Set(ids(made)));
+      expect(all.map(({ createdAt }) => createdAt)).toEqual(made.map(({ createdAt }) => createdAt).reverse());
+      expect(all[0]?.addresses).toHaveLength(1);
+      await expectPages(
+        (query) => server.api('GET', `/v1/wallets?label=${label}${query.replace('?', '&')}`),
+        ids(all),
+      );
+      const bitcoin = await server.api('GET', `/v1/wallets?label=${label}&currency=btc`);
+      expect((bitcoin.body.data as unknown as Wallet[]).map(({ currency }) => currency)).toEqual([
+        'BTC',
+        'BTC',
+      ]);
+      const none = await server.api('GET', '/v1/wallets?label=listed');
+      expect(none.body.meta).toEqual({ pagination: { total: 0, count: 0, from: 0, to: 0 } });
+    });
+
+    it('is removed once, and then is like one that never was', async () => {
+      const wallet = await create('USDT', 'Removed');
+      const path = `/v1/wallets/${wallet.id}`;
+      const other = { key: await server.foreignKey('secret', 'test') };
+      expect((await server.api('DELETE', path, other)).status).toBe(404);
+      const replies = await Promise.all([server.api('DELETE', path), server.api('DELETE', path)]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 404]);
+      expect(replies.find(({ status }) => status === 200)?.body.data).toEqual(wallet);
+      const unknown = await server.api('GET', '/v1/wallets/nothing');
+      for (const reply of [await server.api('GET', path), await server.api('GET', path, other)]) {
+        expect(reply.status).toBe(404);
+        expect({ ...reply.body.data, requestId: '' }).toEqual({ ...unknown.body.data, requestId: '' });
+      }
+      expect((await merchant.wallets.list({ query: { label: 'Removed' } })).data).toEqual([]);
+    });
+  });
+
+  describe('that is paid to', () => {
+    it('makes a transaction of each deposit, seen at once and credited when confirmed', async () => {
+      const before = await available('USDT');
+      const wallet = await create('USDT', 'Donations');
+      const address = addressOf(wallet);
+      await send(address, 5);
+      const seen = await onlyDeposit(wallet);
+      expect(seen).toMatchObject({
+        status: 'in progress',
+        state: 'confirming',
+        amountReceived: 0,
+        amountSeen: 5,
+      });
+      expect(events(seen)).toEqual(['Seen: 5 USDT on tron, waiting for 2 confirmations']);
+      expect(await available('USDT')).toBe(before);
+      await mine(2);
+
+      const { data: deposit } = await merchant.transactions.verify({ params: { transaction_id: seen.id } });
+      expect(deposit).toMatchObject({
+        status: 'success',
+        state: 'settled',
+        description: 'Deposit to wallet Donations',
+        customer: 'anonymous',
+        currency: 'USDT',
+        currencyNetwork: 'tron',
+        amount: 5,
+        amountReceived: 5,
+        amountSeen: 5,
+        amountDue: 0,
+        baseAmount: 5,
+        baseCurrency: 'USDT',
+        totalDue: 5,
+        fee: 0.05,
+        transactionFees: 0.05,
+        dollarValue: 5,
+        nairaValue: 7700,
+        currencies: [],
+        confirmations: 2,
+        confirmationsRequired: 2,
+        isCurrencyLocked: true,
+        addressInformation: { address, network: 'tron' },
+      });
+      expect(deposit.addressSentFrom).toHaveLength(1);
+      expect(deposit.expiresBy).toBeUndefined();
+      expect(deposit.currencyOptions).toBeUndefined();
+      expect(events(deposit).slice(1)).toEqual([
+        'Received: 5 USDT on tron, confirmed',
+        'Deposit complete: 5 USDT received',
+      ]);
+      expect((await available('USDT')) - before).toBe(4_950_000n);
+
+      const params = { transaction_id: seen.id };
+      expect((await merchant.transactions.retrieve({ params })).data).toEqual(deposit);
+      expect((await merchant.transactions.events({ params })).data).toEqual(deposit.transactionTimeLog);
+      expect((await merchant.transactions.fee({ params })).data).toEqual({
+        fee: 0.05,
+        nairaValue: 7700,
+        dollarValue: 5,
+        amountReceived: 5,
+        baseAmount: 5,
+        baseCurrency: 'USDT',
+      });
+
+      await send(address, 7);
+      await send(address, 7);
+      await mine(2);
+      expect((await deposits(wallet)).map(({ amount, status }) => [amount, status])).toEqual([
+        [7, 'success'],
+        [7, 'success'],
+        [5, 'success'],
+      ]);
+      expect((await available('USDT')) - before).toBe(4_950_000n + 2n * 6_930_000n);
+    });
+
+    it('tells the merchant of each deposit once it is confirmed, and when the chain takes it back', async () => {
+      const wallet = await create();
+      await send(addressOf(wallet), 3);
+      await mine(1);
+      const { id } = await onlyDeposit(wallet);
+      expect(await announcements(id)).toEqual([]);
+      await mine(1);
+      const deposit = await onlyDeposit(wallet);
+      const told = await announcements(id);
+      await mine(5);
+      expect(await announcements(id)).toEqual(told);
+      expect(told).toMatchObject([{ type: 'wallet.transaction', data: { transaction: deposit, wallet } }]);
+      await sandbox('reorgs', { network: 'tron', depth: 7, keep: true });
+      await mine(2);
+      expect((await onlyDeposit(wallet)).status).toBe('success');
+      const all = await announcements(id);
+      expect(all.map(({ type }) => type)).toEqual(Array(3).fill('wallet.transaction'));
+      expect(all.map(({ data }) => (data['transaction'] as Payment).status)).toEqual([
+        'success',
+        'error',
+        'success',
+      ]);
+    });
+
+    it('tells nothing once it is removed, and credits all the same', async () => {
+      const wallet = await create();
+      const before = await available('USDT');
+      await send(addressOf(wallet), 3);
+      await merchant.wallets.remove({ params: { wallet_id: wallet.id } });
+      await mine(2);
+      await send(addressOf(wallet), 4);
+      await mine(2);
+      const found = await deposits(wallet);
+      expect(found.map(({ amount, status }) => [amount, status])).toEqual([
+        [4, 'success'],
+        [3, 'success'],
+      ]);
+      expect((await Promise.all(found.map(({ id }) => announcements(id)))).flat()).toEqual([]);
+      expect((await available('USDT')) - before).toBe(6_930_000n);
+    });
+
+    it.each([
+      ['USDT', 'ethereum', 'USDC', 'ethereum'],
+      ['USDT', 'ethereum', 'ETH', 'ethereum'],
+      ['USDC', 'base', 'POL', 'polygon'],
+    ])(
+      'in another asset (%s on %s gets %s on %s) credits that asset',
+      async (wanted, at, currency, network) => {
+        const before = await available(currency);
+        const wallet = await create(wanted);
+        await send(addressOf(wallet, at), 2, currency, network);
+        await mine(2, network);
+        expect(await onlyDeposit(wallet)).toMatchObject({
+          status: 'success',
+          currency,
+          currencyNetwork: network,
+          baseCurrency: currency,
+          amount: 2,
+          amountReceived: 2,
+          addressInformation: { network },
+        });
+        const decimals = currency === 'USDC' ? 6n : 18n;
+        expect((await available(currency)) - before).toBe((2n * 10n ** decimals * 99n) / 100n);
+      },
+    );
+
+    it('shows an amount down to its payable decimals, and credits all of it', async () => {
+      const before = await available('ETH');
+      const wallet = await create('ETH');
+      // 15 digits are what a request can say, so dust below 8 decimals comes in a small amount.
+      await send(addressOf(wallet, 'base'), '0.000123456789012', 'ETH', 'base');
+      await mine(2, 'base');
+      expect(await onlyDeposit(wallet)).toMatchObject({
+        amount: 0.00012345,
+        amountReceived: 0.00012345,
+        baseAmount: 0.00012345,
+        totalDue: 0.00012345,
+        amountDue: 0,
+        fee: 0.00000123,
+        transactionFees: 0.00000123,
+      });
+      const units = 123_456_789_012_000n;
+      expect((await available('ETH')) - before).toBe(units - units / 100n);
+    });
+
+    it('follows the chain: a deposit that is gone is an error, and comes back', async () => {
+      const before = await available('USDT');
+      const wallet = await create();
+      await send(addressOf(wallet), 6);
+      await mine(1);
+      await sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+      expect(await onlyDeposit(wallet)).toMatchObject({ state: 'confirming', confirmations: 0 });
+      await mine(2);
+      expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success', amountReceived: 6 });
+
+      await sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
+      expect(await onlyDeposit(wallet)).toMatchObject({
+        status: 'error',
+        state: 'reversed',
+        amount: 6,
+        amountReceived: 0,
+        amountSeen: 6,
+      });
+      expect(await available('USDT')).toBe(before);
+      await mine(2);
+      expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success', amountReceived: 6 });
+      expect((await available('USDT')) - before).toBe(5_940_000n);
+
+      await sandbox('reorgs', { network: 'tron', depth: 2, keep: false });
+      const gone = await onlyDeposit(wallet);
+      expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0, amountSeen: 0 });
+      expect(events(gone).at(-1)).toBe('Gone from the network: 6 USDT on tron');
+      expect(await available('USDT')).toBe(before);
+    });
+
+    it('says so when a deposit vanishes before it is confirmed', async () => {
+      const wallet = await create();
+      await send(addressOf(wallet), 6);
+      await mine(1);
+      await sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
+      const gone = await onlyDeposit(wallet);
+      expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountSeen: 0, fee: 0.06 });
+      expect(events(gone).slice(1)).toEqual(['Gone from the network: 6 USDT on tron']);
+      expect(await announcements(gone.id)).toEqual([]);
+    });
+
+    it('has deposits that no payment endpoint changes, and that do not expire', async () => {
+      const wallet = await create();
+      await send(addressOf(wallet), 6);
+      const { id } = await onlyDeposit(wallet);
+      const refused = async () => {
+        for (const change of ['cancel', 'currency/set/USDT/tron', 'currency/lock']) {
+          const reply = await server.api('PATCH', `/v1/payments/${id}/${change}`);
+          expect([reply.status, reply.body.data.code], change).toEqual([409, 'invalid_state']);
+        }
+      };
+      await refused();
+      await sandbox('clock', { advanceSeconds: 90_000 });
+      expect(await onlyDeposit(wallet)).toMatchObject({ state: 'confirming' });
+      await mine(2);
+      expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success' });
+      await refused();
+      expect((await server.api('GET', `/v1/payments/${id}`)).body.data).toMatchObject({
+        id,
+        status: 'success',
+      });
+    });
+  });
+});
