@@ -56,7 +56,7 @@ function sqliteInsert(sourcePath, floorPath, paymentId) {
   const source = new Database(sourcePath, { readonly: true });
   const definitions = source
     .prepare(
-      `select sql from sqlite_master where tbl_name = 'payments' and sql is not null order by type desc`,
+      `select sql from sqlite_master where tbl_name = 'payments' and type in ('table', 'index') and sql is not null order by type desc`,
     )
     .pluck()
     .all();

@@ -1,0 +1,83 @@
+/** By which indexes a list is answered: the server's own statements, as its database explains them. */
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { connect } from './fill-lists.mjs';
+
+/**
+ * Serves from this process, so that its statements can be seen.
+ * @param {object} task
+ * @param {string} task.databaseUrl
+ * @param {string} task.secretKey
+ * @param {readonly { path: string }[]} task.queries
+ * @returns {Promise<string[][]>} the indexes of each, in alphabetical order; `SCAN table` where none is used
+ */
+export async function explainLists({ databaseUrl, secretKey, queries }) {
+  const { startApp } = await import('../server/dist/app.js');
+  const { readConfig } = await import('../server/dist/config.js');
+  const { createLog } = await import('../server/dist/log.js');
+  const seen = watchStatements();
+  const app = await startApp(
+    readConfig({ PORT: '0', DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', BLOCK_INTERVAL_MS: '0' }),
+    createLog('error'),
+  );
+  const sql = await connect(databaseUrl);
+  const plans = [];
+  try {
+    for (const { path } of queries) {
+      seen.clear();
+      const response = await fetch(app.url + path, { headers: { Authorization: `Bearer ${secretKey}` } });
+      await response.text();
+      // Jobs ask at the same time, about webhooks for instance: a list reads what its merchant owns.
+      const own = [...seen].filter(([text]) => /^\s*select\b/i.test(text) && /merchant_id/.test(text));
+      const names = new Set();
+      for (const [text, values] of own) for (const name of await explain(sql, text, values)) names.add(name);
+      plans.push([...names].sort());
+    }
+  } finally {
+    await sql.close();
+    await app.stop();
+  }
+  return plans;
+}
+
+/** @returns {Map<string, readonly unknown[]>} statements with their values, as they are run */
+function watchStatements() {
+  /** @type {Map<string, readonly unknown[]>} */
+  const seen = new Map();
+  const { all } = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'));
+  Object.getPrototypeOf(new Database(':memory:').prepare('select 1')).all = function (
+    /** @type {unknown[]} */ ...values
+  ) {
+    seen.set(this.source, values.flat());
+    return all.apply(this, values);
+  };
+  const query = pg.Client.prototype.query;
+  // @ts-expect-error: one of its many forms, the one that the server's query builder uses
+  pg.Client.prototype.query = function (/** @type {unknown} */ text, /** @type {unknown} */ values, ...rest) {
+    if (typeof text === 'string') seen.set(text, Array.isArray(values) ? values : []);
+    // @ts-expect-error: the same
+    return query.call(this, text, values, ...rest);
+  };
+  return seen;
+}
+
+/**
+ * @param {import('./fill-lists.mjs').Sql} sql
+ * @param {string} text
+ * @param {readonly unknown[]} values
+ * @returns {Promise<string[]>}
+ */
+async function explain(sql, text, values) {
+  const { lines } = await sql.explain(text, values);
+  return lines.flatMap((line) => {
+    const index =
+      /USING (?:COVERING )?INDEX (\S+)|Index (?:Only )?Scan(?: Backward)? using (\S+)|Bitmap Index Scan on (\S+)/.exec(
+        line,
+      );
+    if (index)
+      return [(index[1] ?? index[2] ?? index[3] ?? '').replace(/^sqlite_autoindex_(\w+)_\d+$/, '$1 key')];
+    const scan = /^\s*(?:->\s*)?(?:SCAN|Seq Scan on) (\w+)/.exec(line);
+    // Rows of a subquery are walked under its alias.
+    return scan && scan[1] !== 'agg' ? [`SCAN ${scan[1]}`] : [];
+  });
+}

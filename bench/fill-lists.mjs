@@ -1,0 +1,205 @@
+/**
+ * Fills a database with payments and what comes with them, by SQL: copies of records that the API itself made, spread
+ * over 21 merchants (the first has six of ten rows) and over two years.
+ */
+import Database from 'better-sqlite3';
+import pg from 'pg';
+
+/**
+ * @typedef {object} Sql
+ * @property {(text: string) => Promise<Record<string, unknown>[]>} run
+ * @property {(count: number) => string} series rows with a column i, from 0
+ * @property {(expression: string) => string} id 26 characters that sort as the number does
+ * @property {(table: string) => Promise<string[]>} columns
+ * @property {(text: string, values: readonly unknown[]) => Promise<{ lines: string[] }>} explain
+ * @property {() => Promise<void>} settle what a database does by itself in time
+ * @property {() => Promise<void>} close
+ */
+
+/** @param {string} url @returns {Promise<Sql>} */
+export async function connect(url) {
+  if (url.startsWith('sqlite:')) {
+    const database = new Database(url.slice('sqlite:'.length));
+    database.pragma('synchronous = OFF');
+    database.pragma('foreign_keys = OFF');
+    return {
+      run: async (text) => {
+        const statement = database.prepare(text);
+        if (statement.reader) return /** @type {Record<string, unknown>[]} */ (statement.all());
+        statement.run();
+        return [];
+      },
+      series: (count) =>
+        `(with recursive s(i) as (select 0 union all select i + 1 from s where i < ${count - 1}) select i from s) s`,
+      id: (expression) => `printf('%026d', ${expression})`,
+      columns: async (table) =>
+        /** @type {string[]} */ (
+          database.prepare(`select name from pragma_table_info('${table}')`).pluck().all()
+        ),
+      explain: async (text, values) => ({
+        lines: database
+          .prepare(`explain query plan ${text}`)
+          .all(...values)
+          .map((/** @type {any} */ row) => String(row.detail)),
+      }),
+      settle: async () => void database.pragma('wal_checkpoint(TRUNCATE)'),
+      close: async () => void database.close(),
+    };
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    run: async (text) => (await client.query(text)).rows,
+    series: (count) => `generate_series(0, ${count - 1}) s(i)`,
+    id: (expression) => `lpad((${expression})::text, 26, '0')`,
+    columns: async (table) => {
+      const { rows } = await client.query(
+        `select column_name from information_schema.columns where table_name = '${table}' order by ordinal_position`,
+      );
+      return rows.map((row) => row.column_name);
+    },
+    explain: async (text, values) => {
+      const { rows } = await client.query(`explain ${text}`, [...values]);
+      return { lines: rows.map((row) => String(row['QUERY PLAN'])) };
+    },
+    settle: async () => void (await client.query('vacuum analyze')),
+    close: () => client.end(),
+  };
+}
+
+const days = 730;
+
+/** At least so many that the first merchant fills a page of 100. @param {number} share @param {number} payments */
+const oneOf = (share, payments) => Math.max(250, Math.ceil(payments / share));
+
+/**
+ * @param {Sql} sql
+ * @param {number} payments how many there are to be
+ * @param {Templates} templates
+ */
+export async function fill(sql, payments, templates) {
+  const [own] = await sql.run(`select * from merchants where id = '${templates.merchant}'`);
+  if (!own) throw new Error('The account is not in the database');
+  await copy(sql, 'merchants', 20, templates.merchant, { id: sql.id('s.i') });
+
+  const now = Date.now();
+  const owner = `case when s.i % 10 < 6 then '${templates.merchant}' else ${sql.id('s.i % 20')} end`;
+  /** @type {(count: number) => Record<string, string>} */
+  const spread = (count) => ({
+    id: sql.id('s.i'),
+    merchant_id: owner,
+    created_at: `${now - days * 86_400_000} + ${Math.floor((days * 86_400_000) / count)} * cast(s.i as bigint)`,
+  });
+
+  // Two thirds were paid, the others expired or were cancelled.
+  const template = `case when s.i % 20 < 13 then '${templates.paid}' when s.i % 20 < 17 then '${templates.expired}' else '${templates.cancelled}' end`;
+  await copy(sql, 'payments', payments, template, {
+    ...spread(payments),
+    tx_ref: `'order-' || s.i`,
+    customer_email: `'customer-' || (s.i % 50000) || '@example.com'`,
+  });
+  const parent = `p.id <> t.payment_id and t.payment_id = case p.state
+    when (select state from payments where id = '${templates.paid}') then '${templates.paid}'
+    when (select state from payments where id = '${templates.expired}') then '${templates.expired}'
+    else '${templates.cancelled}' end`;
+  const entries = ['time', 'type', 'event'];
+  await sql.run(
+    `insert into log_entries (payment_id, ${entries.join(', ')})
+     select p.id, ${entries.map((name) => `t.${name}`).join(', ')} from payments p join log_entries t on ${parent}
+     where p.tx_ref like 'order-%' order by p.created_at`,
+  );
+  await copyOf(sql, 'receipts', `payments p join receipts t on ${parent} where p.tx_ref like 'order-%'`, {
+    id: 'p.id',
+    payment_id: 'p.id',
+    merchant_id: 'p.merchant_id',
+    tx_hash: 'p.id',
+  });
+
+  const customers = oneOf(10, payments);
+  await copy(sql, 'customers', customers, templates.customer, {
+    ...spread(customers),
+    email: `'Customer-' || s.i || '@example.com'`,
+    email_lower: `'customer-' || s.i || '@example.com'`,
+    phone_number: `'+234' || (8000000000 + s.i)`,
+    is_blacklisted: 'case when s.i % 50 = 0 then 1 else 0 end',
+  });
+  const plans = oneOf(5000, payments);
+  await copy(sql, 'payment_plans', plans, templates.plan, {
+    ...spread(plans),
+    currency: `case when s.i % 3 = 0 then 'USD' else 'NGN' end`,
+  });
+  const subscribers = oneOf(50, payments);
+  await copy(sql, 'subscribers', subscribers, templates.subscriber, {
+    ...spread(subscribers),
+    customer_id: sql.id('s.i'),
+    is_active: 'case when s.i % 4 = 0 then 0 else 1 end',
+    charge_at: 'null',
+  });
+  const addresses = oneOf(1000, payments);
+  await copy(sql, 'wallet_addresses', addresses, templates.walletAddress, {
+    ...spread(addresses),
+    address: `'address-' || s.i`,
+    currency: `case when s.i % 3 = 0 then 'TRX' else 'USDT' end`,
+    label: `'label-' || (s.i % 10)`,
+  });
+  const accounts = oneOf(5000, payments);
+  await copy(sql, 'bank_accounts', accounts, templates.bankAccount, {
+    ...spread(accounts),
+    account_number: `'00' || (10000000 + s.i)`,
+  });
+  const transfers = oneOf(200, payments);
+  await copy(sql, 'transfers', transfers, templates.transfer, spread(transfers));
+  await copy(sql, 'payouts', transfers, templates.payout, {
+    ...spread(transfers),
+    transfer_id: sql.id('s.i'),
+    status: `case when s.i % 10 = 0 then 'failed' else 'success' end`,
+    currency: `case when s.i % 3 = 0 then 'TRX' else 'USDT' end`,
+    wallet_address_id: sql.id(`s.i % ${addresses}`),
+  });
+  const wallets = oneOf(200, payments);
+  await copy(sql, 'wallets', wallets, templates.wallet, {
+    ...spread(wallets),
+    label: `'label-' || s.i`,
+    currency: `case when s.i % 3 = 0 then 'TRX' else 'USDT' end`,
+  });
+  await copyOf(
+    sql,
+    'addresses',
+    `wallets w join addresses t on t.wallet_id = '${templates.wallet}' and w.id <> t.wallet_id`,
+    { id: `w.id || t.network`, wallet_id: 'w.id', address: 'w.id || t.network' },
+  );
+  await sql.settle();
+}
+
+/**
+ * @typedef {Record<'merchant' | 'paid' | 'expired' | 'cancelled' | 'customer' | 'plan' | 'subscriber' | 'walletAddress' |
+ *   'bankAccount' | 'transfer' | 'payout' | 'wallet', string>} Templates ids of the records to copy
+ */
+
+/**
+ * Copies one row many times.
+ * @param {Sql} sql
+ * @param {string} table
+ * @param {number} count
+ * @param {string} template an id, or an expression of one
+ * @param {Record<string, string>} changes expressions of s.i, by column
+ */
+function copy(sql, table, count, template, changes) {
+  const id = template.includes(' ') ? template : `'${template}'`;
+  return copyOf(sql, table, `${sql.series(count)} join ${table} t on t.id = ${id} order by s.i`, changes);
+}
+
+/**
+ * @param {Sql} sql
+ * @param {string} table
+ * @param {string} source with the row to copy as t
+ * @param {Record<string, string>} changes
+ */
+async function copyOf(sql, table, source, changes) {
+  const columns = await sql.columns(table);
+  for (const name of Object.keys(changes)) {
+    if (!columns.includes(name)) throw new Error(`${table} has no column ${name}`);
+  }
+  const values = columns.map((name) => changes[name] ?? `t.${name}`);
+  await sql.run(`insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${source}`);
+}

@@ -1,0 +1,79 @@
+/** The lists and filters that are measured. */
+
+/**
+ * @typedef {object} ListQuery
+ * @property {string} name
+ * @property {string} path with its query
+ * @property {(pagination: { total: number, count: number }) => number} [page] which page, when not the first
+ */
+
+const day = 86_400_000;
+const date = (/** @type {number} */ daysAgo) =>
+  new Date(Date.now() - daysAgo * day).toISOString().slice(0, 10);
+const last = (/** @type {{ total: number }} */ { total }) => Math.max(1, Math.floor(total / 25));
+const middle = (/** @type {{ total: number }} */ { total }) => Math.max(1, Math.floor(total / 50));
+const week = `from=${date(7)}`;
+const month = `from=${date(400)}&to=${date(370)}`;
+const old = `to=${date(365)}`;
+
+/** A list as a whole, in spans of time, and deep. @param {string} path @returns {ListQuery[]} */
+const spans = (path) => [
+  { name: path, path: `/v1/${path}` },
+  { name: `${path}, 100 rows`, path: `/v1/${path}?skip=100` },
+  { name: `${path}, last week`, path: `/v1/${path}?${week}` },
+  { name: `${path}, a month`, path: `/v1/${path}?${month}` },
+  { name: `${path}, until a year ago`, path: `/v1/${path}?${old}` },
+  { name: `${path}, middle page`, path: `/v1/${path}`, page: middle },
+  { name: `${path}, last page`, path: `/v1/${path}`, page: last },
+];
+
+/** @param {string} path @param {readonly string[]} filters @returns {ListQuery[]} */
+const filtered = (path, filters) =>
+  filters.map((filter) => ({ name: `${path}, ${filter}`, path: `/v1/${path}?${filter}` }));
+
+/** @type {readonly ListQuery[]} */
+export const listQueries = [
+  ...spans('transactions'),
+  { name: 'transactions, a month, its last page', path: `/v1/transactions?${month}`, page: last },
+  ...spans('customers'),
+  ...filtered('customers', [
+    'isBlackListed=false',
+    'isBlackListed=true',
+    'email=customer-11@example.com',
+    'phoneNumber=%2B2348000000011',
+  ]),
+  ...spans('payment-plan-subscribers'),
+  ...filtered('payment-plan-subscribers', [
+    'isActive=true',
+    'isActive=false',
+    'customer=customer-1@example.com',
+  ]),
+  ...spans('transfers'),
+  ...spans('payouts'),
+  ...filtered('payouts', [
+    'currency=USDT',
+    'status=failed',
+    'minAmount=1&maxAmount=2',
+    'sort=amount',
+    'sort=fee&isAscending=true',
+    'sort=status',
+    'sort=currency',
+    'sort=updatedAt',
+    'address=00000000000000000000000001',
+    'bankAccount=00000000000000000000000001',
+  ]),
+  ...spans('wallets'),
+  ...filtered('wallets', ['currency=USDT', 'label=label-11']),
+  ...spans('wallet-addresses'),
+  ...filtered('wallet-addresses', [
+    'currency=USDT',
+    'network=tron',
+    'isPrimary=false',
+    'label=label-1',
+    'address=address-1',
+  ]),
+  ...spans('payment-plans'),
+  ...filtered('payment-plans', ['currency=NGN']),
+  ...spans('bank-accounts'),
+  ...filtered('bank-accounts', ['country=NG', 'currency=NGN', 'accountBank=058', 'isPrimary=false']),
+];
