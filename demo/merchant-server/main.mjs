@@ -1,0 +1,30 @@
+/** Starts the example of a merchant's server. Everything is set by environment; README.md shows how. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { createMerchantClient } from 'crypto-checkout/client';
+import { openOrders } from './orders.mjs';
+import { createShop } from './shop.mjs';
+
+/** @param {string} name @param {string} [fallback] */
+function setting(name, fallback) {
+  const value = process.env[name] || fallback;
+  if (value === undefined) throw new Error(`Set ${name}; demo/merchant-server/README.md says how`);
+  return value;
+}
+
+const port = Number(setting('PORT', '3000'));
+const apiUrl = setting('CHECKOUT_API_URL', 'http://127.0.0.1:8080');
+const database = setting('SHOP_DATABASE', 'data/merchant-server.db');
+mkdirSync(dirname(database), { recursive: true });
+const shopUrl = setting('SHOP_URL', `http://127.0.0.1:${port}`);
+const shop = createShop({
+  client: createMerchantClient({ apiUrl, secretKey: setting('CHECKOUT_SECRET_KEY') }),
+  apiUrl,
+  publicKey: setting('CHECKOUT_PUBLIC_KEY'),
+  webhookSecrets: setting('WEBHOOK_SECRET').split(','),
+  shopUrl,
+  orders: openOrders(database),
+  log: (line) => console.log(line),
+});
+shop.listen(port, '127.0.0.1', () => console.log(`The shop is at ${shopUrl}`));
