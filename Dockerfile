@@ -1,0 +1,31 @@
+# The server with everything it serves, as one image. docs/operations.md says how it is run.
+
+# Debian, since the runtime below is of the same one: the database driver's native part is built, or fetched, for it.
+FROM node:20.20-bookworm AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY server/package.json server/
+RUN npm ci --omit=dev && mkdir -p server/node_modules
+
+FROM packages AS build
+RUN npm ci
+COPY . .
+RUN npm run build
+
+FROM node:20.20-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/checkout.db
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY server/package.json server/
+COPY --from=packages /app/node_modules node_modules
+COPY --from=packages /app/server/node_modules server/node_modules
+COPY --from=build /app/dist dist
+COPY --from=build /app/server/dist server/dist
+COPY server/data server/data
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "server/dist/main.js"]
