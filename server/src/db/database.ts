@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -202,7 +203,15 @@ async function openPostgres(url: string): Promise<Database> {
     getTypeParser: (oid, format): ((value: string) => unknown) =>
       oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
   };
-  const pool = new pg.Pool({ connectionString: url, max: 10, types, connectionTimeoutMillis: 5000 });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    types,
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    // A replica that is frozen or cut off must not keep its rows locked until TCP gives up, hours later.
+    idle_in_transaction_session_timeout: 30_000,
+  });
   const inTurn = createTurns(8);
   // An idle connection that breaks is replaced at the next query, which reports what is wrong.
   pool.on('error', () => {});
@@ -221,6 +230,8 @@ async function openPostgres(url: string): Promise<Database> {
         } catch (error) {
           const code = error instanceof pg.DatabaseError ? error.code : undefined;
           if (attempt === 5 || code === undefined || !retryable.has(code)) throw error;
+          // Those that collided begin again one after the other.
+          await delay(Math.random() * 20 * attempt);
         }
       }
     },

@@ -7,6 +7,7 @@ import type { Customers } from '../customers/customers.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import type { PageRequest } from '../db/pages.js';
 import type { MerchantTable, Mode } from '../db/schema.js';
+import { createFailures } from '../failures.js';
 import type { NewId } from '../ids.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { invalidField, notFound, Problem } from '../problems.js';
@@ -331,16 +332,14 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
     },
 
     async expireOverdue(signal) {
+      const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        let ids: string[];
-        do {
-          ids = await store.findOverdue(database.reader, mode, clock.now(mode), 100);
-          for (const id of ids) {
-            if (signal.aborted) return;
-            await database.write((transaction) => this.reassess(transaction, id));
-          }
-        } while (ids.length > 0);
+        for await (const id of store.findOverdue(database.reader, mode, clock.now(mode))) {
+          if (signal.aborted) return;
+          await failures.collect(() => database.write((transaction) => this.reassess(transaction, id)));
+        }
       }
+      failures.report('payments could not be ended');
     },
   };
 }

@@ -211,46 +211,68 @@ export async function listRecords(
  * and no receipt that came in time and counts waits for confirmations (when one does, the scan that ends the wait
  * ends the payment too).
  */
-export async function findOverdue(reader: Reader, mode: Mode, now: number, limit: number): Promise<string[]> {
-  const rows = await reader
-    .selectFrom('payments')
-    .leftJoin('chain_cursors', 'chain_cursors.network', 'payments.network')
-    .select('payments.id')
-    .where('payments.mode', '=', mode)
-    .where('payments.state', 'in', [
-      'created',
-      'currency_set',
-      'awaiting_funds',
-      'partially_paid',
-      'confirming',
-    ])
-    .where('payments.expires_at', '<=', now)
-    // A deposit to a wallet has no deadline.
-    .where('payments.wallet_id', 'is', null)
-    .where((e) =>
-      e.or([
-        e('payments.locked_at', 'is', null),
-        e('chain_cursors.synced_at', '>=', e.ref('payments.expires_at')),
-      ]),
-    )
-    .where((e) =>
-      e.not(
-        e.exists(
-          e
-            .selectFrom('receipts')
-            .select('receipts.id')
-            .whereRef('receipts.payment_id', '=', 'payments.id')
-            .whereRef('receipts.currency', '=', 'payments.currency')
-            .whereRef('receipts.network', '=', 'payments.network')
-            .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
-            .where('receipts.status', '=', 'seen'),
+export async function* findOverdue(reader: Reader, mode: Mode, now: number): AsyncGenerator<string> {
+  let last: Pick<PaymentRow, 'id' | 'expires_at'> | undefined;
+  do {
+    const rows = await overdueAfter(reader, mode, now, last);
+    for (const { id } of rows) yield id;
+    last = rows.at(-1);
+  } while (last);
+}
+
+function overdueAfter(
+  reader: Reader,
+  mode: Mode,
+  now: number,
+  last: Pick<PaymentRow, 'id' | 'expires_at'> | undefined,
+): Promise<Pick<PaymentRow, 'id' | 'expires_at'>[]> {
+  return (
+    reader
+      .selectFrom('payments')
+      .leftJoin('chain_cursors', 'chain_cursors.network', 'payments.network')
+      .select(['payments.id', 'payments.expires_at'])
+      .where('payments.mode', '=', mode)
+      .where('payments.state', 'in', [
+        'created',
+        'currency_set',
+        'awaiting_funds',
+        'partially_paid',
+        'confirming',
+      ])
+      .where('payments.expires_at', '<=', now)
+      // A deposit to a wallet has no deadline.
+      .where('payments.wallet_id', 'is', null)
+      .where((e) =>
+        e.or([
+          e('payments.locked_at', 'is', null),
+          e('chain_cursors.synced_at', '>=', e.ref('payments.expires_at')),
+        ]),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('receipts')
+              .select('receipts.id')
+              .whereRef('receipts.payment_id', '=', 'payments.id')
+              .whereRef('receipts.currency', '=', 'payments.currency')
+              .whereRef('receipts.network', '=', 'payments.network')
+              .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
+              .where('receipts.status', '=', 'seen'),
+          ),
         ),
-      ),
-    )
-    .orderBy('payments.expires_at')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.id);
+      )
+      // From where the page before it ended, so that one that cannot be ended is not met again and again.
+      .where((e) =>
+        last
+          ? e(e.refTuple('payments.expires_at', 'payments.id'), '>', e.tuple(last.expires_at, last.id))
+          : e.lit(true),
+      )
+      .orderBy('payments.expires_at')
+      .orderBy('payments.id')
+      .limit(100)
+      .execute()
+  );
 }
 
 /** Up to what time of its mode's clock a network was read; undefined where it never was. */

@@ -14,6 +14,7 @@ import type { Clock } from '../clock.js';
 import type { Currencies } from '../currencies/currencies.js';
 import type { Database } from '../db/database.js';
 import type { Mode, TransferTable } from '../db/schema.js';
+import { createFailures, type Failures } from '../failures.js';
 import type { Payouts } from '../payouts/payouts.js';
 import type { Endings } from './endings.js';
 import * as store from './store.js';
@@ -81,11 +82,11 @@ export function createExecution(dependencies: ExecutionDependencies): Execution 
   }
 
   /** Asks each network about its rows of a page, and sends what it does not know. */
-  async function follow(page: readonly TransferTable[], errors: unknown[], signal: AbortSignal) {
+  async function follow(page: readonly TransferTable[], failures: Failures, signal: AbortSignal) {
     for (const signer of signers.values()) {
       const rows = page.filter(({ network }) => network === signer.network);
       if (rows.length === 0) continue;
-      await collect(errors, async () => {
+      await failures.collect(async () => {
         const needed = currencies.network(signer.network)?.confirmations ?? Number.POSITIVE_INFINITY;
         const known = await signer.confirmations(
           rows.map((row) => signedOf(row).txHash),
@@ -94,7 +95,7 @@ export function createExecution(dependencies: ExecutionDependencies): Execution 
         for (const row of rows) {
           signal.throwIfAborted();
           const confirmations = known.get(signedOf(row).txHash);
-          await collect(errors, async () => {
+          await failures.collect(async () => {
             if (confirmations === undefined) await broadcast(signer, row, signal);
             else if (confirmations >= needed && row.status === 'processing') await succeed(row.id);
           });
@@ -105,27 +106,27 @@ export function createExecution(dependencies: ExecutionDependencies): Execution 
 
   return {
     async advance(signal) {
-      const errors: unknown[] = [];
+      const failures = createFailures();
       for await (const page of store.signerTransfers(database.reader, { status: 'pending' })) {
         for (const { id } of page) {
           signal.throwIfAborted();
-          await collect(errors, () => sign(id));
+          await failures.collect(() => sign(id));
         }
       }
       for await (const page of store.signerTransfers(database.reader, { status: 'processing' })) {
-        await follow(page, errors, signal);
+        await follow(page, failures, signal);
       }
-      report(errors);
+      failures.report('transfers could not be carried on');
     },
 
     async restoreLost(signal) {
-      const errors: unknown[] = [];
+      const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
         const since = clock.now(mode) - restoredMilliseconds;
         const recent = store.signerTransfers(database.reader, { status: 'success', mode, since });
-        for await (const page of recent) await follow(page, errors, signal);
+        for await (const page of recent) await follow(page, failures, signal);
       }
-      report(errors);
+      failures.report('transfers could not be carried on');
     },
   };
 }
@@ -136,19 +137,4 @@ function signedOf(row: TransferTable): SignedTransaction {
     throw new Error(`The transfer ${row.id} has no signed transaction`);
   }
   return { txHash, payload, networkFee: BigInt(networkFee) };
-}
-
-/** One transfer or network that fails holds up no other. */
-async function collect(errors: unknown[], work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    errors.push(error);
-  }
-}
-
-function report(errors: readonly unknown[]): void {
-  if (errors.length === 1) throw errors[0];
-  if (errors.length > 1)
-    throw new AggregateError(errors, `${errors.length} transfers could not be carried on`);
 }

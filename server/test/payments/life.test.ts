@@ -240,6 +240,20 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(data.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
   });
 
+  it('expires although another one cannot', async () => {
+    const [broken, sound] = [(await checkout.create(price)).data, (await checkout.create(price)).data];
+    const change = (id: string, row: { base_amount?: string; expires_at?: number }) =>
+      server.database.write((transaction) =>
+        transaction.updateTable('payments').set(row).where('id', '=', id).execute(),
+      );
+    await change(broken.payment.id, { base_amount: 'broken', expires_at: 1 });
+    await change(sound.payment.id, { expires_at: 2 });
+    const expiry = server.services.payments.expireOverdue(new AbortController().signal);
+    await expect(expiry).rejects.toThrow(SyntaxError);
+    expect(await verify(sound.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
+    await change(broken.payment.id, { base_amount: '500000' });
+  });
+
   it('does not expire while funds that were seen in time confirm', async () => {
     const { id, address } = await lock();
     await send(address, due);
