@@ -42,10 +42,14 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
   app.enable('case sensitive routing');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
-  app.use(startReply);
-  if (metrics) app.use(metrics.watchRequests);
-  if (log.isLevelEnabled('debug')) app.use(logRequests(log));
-  app.use('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] }));
+  app.use(
+    inOneLayer([
+      startReply,
+      ...(metrics ? [metrics.watchRequests] : []),
+      ...(log.isLevelEnabled('debug') ? [logRequests(log)] : []),
+      below('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
+    ]),
+  );
   app.use(
     '/sandbox',
     mount({ sandbox }, testHandlers, { ...options, idempotency: undefined, modes: ['test'] }),
@@ -62,6 +66,29 @@ export function createExpressApp<Services>(options: ExpressAppOptions<Services>)
   });
   app.use(createProblemHandler(log));
   return app;
+}
+
+/** Runs handlers one after the other as Express does, but for its layers: each costs as much as finding an endpoint. */
+function inOneLayer(handlers: readonly RequestHandler[]): RequestHandler {
+  return (request, response, next) => {
+    let count = 0;
+    const run = (error?: unknown): void => {
+      const handler = error === undefined ? handlers[count] : undefined;
+      count += 1;
+      if (!handler) return next(error);
+      const answered: unknown = handler(request, response, run);
+      // Express itself watches the promise of the first one alone.
+      if (answered instanceof Promise) answered.catch(next);
+    };
+    run();
+  };
+}
+
+/** Handles the paths at a prefix and below it, which stay whole. */
+function below(prefix: string, handler: RequestHandler): RequestHandler {
+  const isBelow = ({ url }: { url: string }) =>
+    url.startsWith(prefix) && ['/', '?', undefined].includes(url[prefix.length]);
+  return (request, response, next) => (isBelow(request) ? handler(request, response, next) : next());
 }
 
 function logRequests(log: Logger): RequestHandler {
