@@ -22,7 +22,7 @@ import * as store from './store.js';
 export interface Execution {
   /** Signs what is pending, sends what the networks do not know, and ends what they have confirmed. */
   advance(signal: AbortSignal): Promise<void>;
-  /** Sends again what was confirmed in the last day and then left the chain. */
+  /** Sends again what was asked for in the last day, was confirmed and then left the chain. */
   restoreLost(signal: AbortSignal): Promise<void>;
 }
 
