@@ -14,39 +14,41 @@ const never = (name, comment, from, to) => ({ name, comment, severity: 'error', 
 const zod = '(^|/)node_modules/zod/';
 const lit = '(^|/)node_modules/(lit|lit-html|lit-element|@lit/[^/]+)/';
 
-/** Rooms of the server that are no resource. */
-const infrastructure = 'http|db|jobs';
-
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    only('contract', 'The contract knows zod alone.', '^src/contract/', zod),
+    only('contract', 'The contract knows only zod.', '^src/contract/', zod),
     only(
       'state',
-      "The state knows the contract's shapes and the errors.",
-      '^src/state\\.ts$',
+      "The state knows only the contract's types and the errors.",
+      '^src/checkout/state\\.ts$',
       '^src/contract/',
       '^src/errors\\.ts$',
     ),
     only(
       'views',
-      'Views draw: they know state, money, messages and lit; never the client or the controller.',
+      'Views only draw. They know the state, money, messages and lit, but not the client or the controller.',
       '^src/views/',
       '^src/(contract|money|messages)/',
-      '^src/state\\.ts$',
+      '^src/checkout/state\\.ts$',
       lit,
     ),
     never(
       'views-types',
-      'What a view knows of the contract is its types.',
+      'Views import only types from the contract.',
       { path: '^src/views/' },
       { path: '^src/contract/', dependencyTypesNot: ['type-only'] },
     ),
-    only('money', 'Money is pure.', '^src/money/', '^src/contract/'),
-    only('messages', 'Texts are texts.', '^src/messages/', '^src/(contract/|errors\\.ts$)'),
+    only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
+    only(
+      'messages',
+      'Messages know only the contract and the errors.',
+      '^src/messages/',
+      '^src/(contract/|errors\\.ts$)',
+    ),
     only(
       'client',
-      'The client knows the contract and the errors.',
+      'The client knows only the contract and the errors.',
       '^src/client/',
       '^src/contract/',
       '^src/errors\\.ts$',
@@ -55,13 +57,13 @@ module.exports = {
     ),
     never(
       'controller',
-      'The controller and what it is made of draw nothing and know no element.',
-      { path: '^src/(checkout-controller|order|pacer|payment-memory|polling|server-clock)\\.ts$' },
+      'The checkout draws nothing: it knows no view, no text and no element.',
+      { path: '^src/checkout/' },
       { path: '^src/(views/|messages/|(crypto-checkout|crypto-checkout\\.styles|flow|index)\\.ts$)' },
     ),
     never(
       'element',
-      'The element is the top: only its entry imports it, and nothing imports the entry.',
+      'Only the entry imports the element, and nothing imports the entry.',
       { path: '^src/', pathNot: '^src/index\\.ts$' },
       { path: '^src/(crypto-checkout|index)\\.ts$' },
     ),
@@ -74,13 +76,13 @@ module.exports = {
     never(
       'server-client',
       "The API does not call itself: only the demo shop, which stands for a merchant's server, uses the client.",
-      { path: '^server/src/', pathNot: '^server/src/http/demo-shop\\.ts$' },
+      { path: '^server/src/', pathNot: '^server/src/site/demo-shop\\.ts$' },
       { path: '^src/client/' },
     ),
     never('no-server', 'Nothing imports the server.', { pathNot: '^server/' }, { path: '^server/' }),
     only(
       'demo',
-      'The demo uses the package as a merchant does, by its entries.',
+      'The demo uses the package like a merchant: only through its entries.',
       '^demo/(?!merchant-server/)',
       '^src/(index|contract/index|client/index)\\.ts$',
       lit,
@@ -97,9 +99,9 @@ module.exports = {
     ),
     never(
       'express',
-      'Express lives in http/, app and main.',
-      { path: '^server/src/', pathNot: '^server/src/(http/|(app|main)\\.ts$)' },
-      { path: '(^|/)node_modules/(express|express-rate-limit|helmet|cors)/' },
+      'Express stays in api/, site/ and ops/.',
+      { path: '^server/src/', pathNot: '^server/src/(api|site|ops)/' },
+      { path: '(^|/)node_modules/(express|express-rate-limit)/' },
     ),
     never(
       'engines',
@@ -109,33 +111,56 @@ module.exports = {
     ),
     never(
       'assembly',
-      'Only main and app assemble: nothing else imports them, nor what they put together.',
-      { path: '^server/src/', pathNot: '^server/src/((main|app|handlers|services)\\.ts$|http/site\\.ts$)' },
-      { path: '^server/src/(main|app|handlers|services)\\.ts$' },
+      'Only the server and the command line run the assembly. Commands name its type.',
+      { path: '^server/src/', pathNot: '^server/src/((main|cli|app|server)\\.ts$|commands/run\\.ts$)' },
+      { path: '^server/src/(main|cli|app|server)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     never(
-      'routes',
-      'Handlers call rules: they know no store, database, ledger or chain.',
-      { path: '^server/src/[^/]+/routes\\.ts$', pathNot: '^server/src/http/' },
-      { path: '^server/src/([^/]+/store\\.ts$|(db|ledger|chains|jobs)/)' },
+      'api',
+      'Only the server assembles the API. Handlers name the types that they answer to.',
+      { path: '^server/src/', pathNot: '^server/src/(api/|server\\.ts$|.+handlers\\.ts$|app\\.ts$)' },
+      { path: '^server/src/api/' },
+    ),
+    never(
+      'handlers',
+      'Handlers call their rule: they know no store, database, ledger or chain, and of the API what a handler is.',
+      { path: '^server/src/.+handlers\\.ts$' },
+      { path: '^server/src/(.+store\\.ts$|(db|ledger|chains|ops)/|api/(?!handler\\.ts$))' },
     ),
     never(
       'rules',
-      'Rules know no HTTP; of its handlers they may name the types.',
-      { path: `^server/src/(?!${infrastructure})[^/]+/`, pathNot: '/routes\\.ts$' },
-      { path: '^server/src/(http/|[^/]+/routes\\.ts$)', dependencyTypesNot: ['type-only'] },
+      'Rules know no HTTP: neither Express rooms nor handlers.',
+      {
+        path: '^server/src/[^/]+/',
+        pathNot: '^server/src/((api|site|ops|commands)/|.+handlers\\.ts$)',
+      },
+      { path: '^server/src/((api|site|ops)/|.+handlers\\.ts$)' },
     ),
     never(
       'own-store',
-      "A store and its routes are its resource's own; others go through the rule.",
+      'A store belongs to its room; others go through the rule.',
       { path: '^server/src/([^/]+)/' },
-      { path: '^server/src/(?!http/)[^/]+/(store|routes)\\.ts$', pathNot: '^server/src/$1/' },
+      { path: '^server/src/[^/]+/.*store\\.ts$', pathNot: '^server/src/$1/' },
     ),
     never(
-      'jobs',
-      'Jobs call rules, by a clock instead of HTTP.',
-      { path: '^server/src/jobs/' },
-      { path: '^server/src/(http/|[^/]+/(store|routes)\\.ts$)' },
+      'audit',
+      'The audit reads what others wrote, and nothing depends on it but its command.',
+      { path: '^server/src/', pathNot: '^server/src/(audit|commands)/' },
+      { path: '^server/src/audit/' },
+    ),
+    only(
+      'ledger',
+      'The ledger knows accounts and postings, and no payment.',
+      '^server/src/ledger/',
+      '^server/src/(db|shared)/',
+      '(^|/)node_modules/kysely/',
+    ),
+    only(
+      'shared',
+      'What all rooms share depends on none of them.',
+      '^server/src/shared/',
+      '^src/contract/',
+      '^(node:)?crypto$',
     ),
     never(
       'tests',
@@ -150,12 +175,7 @@ module.exports = {
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
     ),
     never('unresolvable', 'Every import leads somewhere.', {}, { couldNotResolve: true }),
-    never(
-      'cycles',
-      'Nothing imports itself by a detour; types may.',
-      {},
-      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    ),
+    never('cycles', 'Nothing imports itself by a detour, types included.', {}, { circular: true }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

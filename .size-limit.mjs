@@ -1,11 +1,11 @@
-/** The widget's size budgets, on the built script: brotli, each file by itself, as a server sends them. */
+/** Size budgets for the built widget: brotli, each file on its own, as a server sends them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const entry = 'dist/crypto-checkout.min.js';
 
 /**
- * The files that come with one, by its imports.
+ * A file and everything that it imports.
  * @param {string} file
  * @param {RegExp} imports
  * @param {Set<string>} [files]
@@ -19,9 +19,9 @@ function reachable(file, imports, files = new Set()) {
   return files;
 }
 
-/** Languages and wallets come when they are asked for, beside the way to the QR code. @param {string} file */
+/** Languages and wallets load on demand, so they do not count. @param {string} file */
 function isLater(file) {
-  // An entry that only imports has no map.
+  // An entry with nothing but imports has no source map.
   if (!existsSync(`${file}.map`)) return false;
   /** @type {{ sources: string[] }} */
   const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
@@ -30,12 +30,12 @@ function isLater(file) {
 
 export default [
   {
-    name: 'before the first paint: the script and what it imports at once',
+    name: 'first paint: the script and its static imports',
     path: [...reachable(entry, /(?:from|import)\s*["'`](\.[^"'`]+)["'`]/g)],
     limit: '16 kB',
   },
   {
-    name: 'all the way to the QR code: and what it imports later, but for languages and wallets',
+    name: 'up to the QR code: with its dynamic imports, except languages and wallets',
     path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
     limit: '30 kB',
   },

@@ -1,12 +1,12 @@
-/** What `custom-elements.json`, the description of the element for editors and documentation, is made from. */
+/** Configures how `custom-elements.json` is generated: the element's description for editors and docs. */
 
 /**
- * Leaves what a page can use, at the paths that the npm package has.
+ * Keeps only the public API, with the paths of the npm package.
  * @param {{ customElementsManifest: { modules: unknown[] } }} context
  */
 function published({ customElementsManifest }) {
   const text = JSON.stringify(customElementsManifest.modules, (key, value) => {
-    // An event that is dispatched without a literal name is documented by `@fires`, under its name.
+    // Events that are dispatched without a literal name come up twice: once nameless, once from `@fires`.
     if (key === 'events') return value.filter((/** @type {{ name?: string }} */ event) => event.name);
     return Array.isArray(value) ? value.filter((entry) => entry?.privacy !== 'private') : value;
   });

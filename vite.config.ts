@@ -1,11 +1,11 @@
 /**
- * The widget's script for pages without a build, `dist/crypto-checkout.min.js` with everything in it, and with
- * `--mode demo` the demo shop's pages in `dist/demo`. `vite` alone serves the demo shop, the widget from its sources.
+ * Builds the widget's bundle, `dist/crypto-checkout.min.js`, for pages without a build step. With `--mode demo` it builds
+ * the demo shop's pages into `dist/demo`. `vite` alone serves the demo shop, with the widget from its sources.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 
-/** Where the pages ask for the widget's script, as a merchant's pages do. */
+/** The URL path of the widget's script, the same as on a merchant's page. */
 const scriptPath = '/crypto-checkout.js';
 
 const demoPages = () =>
@@ -13,7 +13,7 @@ const demoPages = () =>
     .filter((name) => name.endsWith('.html'))
     .map((name) => `demo/${name}`);
 
-/** In development the widget comes from its sources; a change reloads the page. */
+/** In development, serves the widget from its sources; a change reloads the page. */
 const widgetFromSources: Plugin = {
   name: 'widget-from-sources',
   apply: 'serve',
@@ -25,7 +25,7 @@ const widgetFromSources: Plugin = {
   },
 };
 
-/** Line breaks and indentation between tags and in style sheets, which a minifier of scripts leaves alone. */
+/** Removes whitespace between tags and in style sheets. JavaScript minifiers keep it, since it is inside strings. */
 const shortTemplates: Plugin = {
   name: 'short-templates',
   apply: 'build',
@@ -36,14 +36,15 @@ const shortTemplates: Plugin = {
       return { code: rules.replace(/\s*([{};,])\s*/g, '$1'), map: null };
     }
     if (!/\/src\/(crypto-checkout|views\/[\w-]+)\.ts$/.test(id)) return undefined;
-    // A tag's end, its beginning, or an attribute: Prettier writes no other code like `name="` or `name=${`.
+    // After a tag, before a tag, before an attribute. In code formatted by Prettier, only attributes look like `name="`
+    // or `name=${`.
     return { code: code.replace(/(?<=>)\s*\n\s*|\s*\n\s*(?=<|\/?>|[@.]?[\w-]+=["$])/g, ' '), map: null };
   },
 };
 
 /**
- * True for what the entry needs before anything is started. It goes into one chunk, away from the entry: a page
- * loads the entry by a name of its own, and a chunk that asked for it by another would run it twice.
+ * True for modules that the entry imports statically. They go into a chunk of their own: a page can load the entry under
+ * any URL, and if another chunk imported it under its file name, it would run twice.
  */
 function isLoadedAtOnce(id: string, modules: Rolldown.ChunkingContext, seen = new Set<string>()): boolean {
   const module = modules.getModuleInfo(id);
@@ -52,7 +53,7 @@ function isLoadedAtOnce(id: string, modules: Rolldown.ChunkingContext, seen = ne
   return module.isEntry || module.importers.some((importer) => isLoadedAtOnce(importer, modules, seen));
 }
 
-// tsc has put the npm package's modules into dist/ already: add to them, and take away only one's own of another build.
+// tsc has already written the npm package's modules to dist/. Keep them, and remove only old chunks.
 const freshChunks: Plugin = {
   name: 'fresh-chunks',
   buildStart: () => rmSync('dist/chunks', { recursive: true, force: true }),
@@ -67,7 +68,7 @@ const library: UserConfig = {
     rolldownOptions: {
       output: {
         minify: true,
-        // Marks for other bundlers' tree shaking weigh in a script that no bundler sees.
+        // No bundler processes this script, so it does not need annotations for tree shaking.
         comments: { annotation: false },
         chunkFileNames: 'chunks/[name]-[hash].js',
         codeSplitting: {

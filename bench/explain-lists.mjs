@@ -12,11 +12,11 @@ import { connect } from './fill-lists.mjs';
  * @returns {Promise<string[][]>} the indexes of each, in alphabetical order; `SCAN table` where none is used
  */
 export async function explainLists({ databaseUrl, secretKey, queries }) {
-  const { startApp } = await import('../server/dist/app.js');
+  const { startServer } = await import('../server/dist/server.js');
   const { readConfig } = await import('../server/dist/config.js');
   const { createLog } = await import('../server/dist/log.js');
   const seen = watchStatements();
-  const app = await startApp(
+  const server = await startServer(
     readConfig({ PORT: '0', DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', BLOCK_INTERVAL_MS: '0' }),
     createLog('error'),
   );
@@ -25,7 +25,7 @@ export async function explainLists({ databaseUrl, secretKey, queries }) {
   try {
     for (const { path } of queries) {
       seen.clear();
-      const response = await fetch(app.url + path, { headers: { Authorization: `Bearer ${secretKey}` } });
+      const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${secretKey}` } });
       await response.text();
       // Jobs ask at the same time, about webhooks for instance: a list reads what its merchant owns.
       const own = [...seen].filter(([text]) => /^\s*select\b/i.test(text) && /merchant_id/.test(text));
@@ -35,7 +35,7 @@ export async function explainLists({ databaseUrl, secretKey, queries }) {
     }
   } finally {
     await sql.close();
-    await app.stop();
+    await server.stop();
   }
   return plans;
 }

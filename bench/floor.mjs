@@ -13,15 +13,19 @@ import pg from 'pg';
  * @property {string} floorPath the SQLite file to insert into; PostgreSQL gets a table beside the API's
  * @property {string} paymentId whose row is inserted again and again
  * @property {Record<'create' | 'set' | 'lock' | 'verify', string>} replies
+ * @property {'answer' | 'select'} verifyFloor what is done before verify is answered
  */
 
 process.once('message', (message) => void serve(/** @type {FloorTask} */ (message)));
 
 /** @param {FloorTask} task */
-async function serve({ databaseUrl, floorPath, paymentId, replies }) {
-  const insert = databaseUrl.startsWith('sqlite:')
-    ? sqliteInsert(databaseUrl.slice('sqlite:'.length), floorPath, paymentId)
-    : await postgresInsert(databaseUrl, paymentId);
+async function serve({ databaseUrl, floorPath, paymentId, replies, verifyFloor }) {
+  const pool = databaseUrl.startsWith('sqlite:')
+    ? undefined
+    : new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  const insert = pool
+    ? await postgresInsert(pool, paymentId)
+    : sqliteInsert(databaseUrl.slice('sqlite:'.length), floorPath, paymentId);
   let row = 0;
 
   const app = express();
@@ -34,7 +38,14 @@ async function serve({ databaseUrl, floorPath, paymentId, replies }) {
   app.post('/v1/payments/checkout', json, insertAndAnswer(replies.create));
   app.patch('/v1/payments/checkout/:id/currency/set/:currency/:network', insertAndAnswer(replies.set));
   app.patch('/v1/payments/checkout/:id/currency/lock', insertAndAnswer(replies.lock));
-  app.get('/v1/transactions/:id/verify/checkout', (_request, response) => {
+  app.get('/v1/transactions/:id/verify/checkout', async (request, response) => {
+    if (pool && verifyFloor === 'select') {
+      await pool.query({
+        name: 'select',
+        text: 'select * from payments where id = $1',
+        values: [request.params.id],
+      });
+    }
     response.type('json').send(replies.verify);
   });
   const server = app.listen(0, '127.0.0.1', () => {
@@ -76,12 +87,11 @@ function sqliteInsert(sourcePath, floorPath, paymentId) {
 }
 
 /**
- * @param {string} databaseUrl
+ * @param {pg.Pool} pool
  * @param {string} paymentId
  * @returns {Promise<(id: string) => Promise<void>>}
  */
-async function postgresInsert(databaseUrl, paymentId) {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+async function postgresInsert(pool, paymentId) {
   const { rows } = await pool.query('select * from payments where id = $1', [paymentId]);
   const { columns, values } = copyOf(rows[0]);
   await pool.query('create table floor_payments (like payments including all)');

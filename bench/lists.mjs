@@ -127,18 +127,18 @@ async function prepare(engine, payments, directory, stops) {
   } finally {
     await sql.close();
   }
-  await makeMarks(databaseUrl);
+  await makeCheckpoints(databaseUrl);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   process.stderr.write(`${engine}: ${payments} payments in ${seconds} s\n`);
   return { databaseUrl, secretKey };
 }
 
 /** What a job of the server does every minute. @param {string} databaseUrl */
-async function makeMarks(databaseUrl) {
-  const { openDatabase } = await import('../server/dist/db/database.js');
-  const { extendMarks } = await import('../server/dist/db/list-marks.js');
+async function makeCheckpoints(databaseUrl) {
+  const { openDatabase } = await import('../server/dist/db/open.js');
+  const { extendCheckpoints } = await import('../server/dist/db/list-checkpoints.js');
   const database = await openDatabase(databaseUrl);
-  await extendMarks(database, new AbortController().signal);
+  await extendCheckpoints(database, new AbortController().signal);
   await database.close();
 }
 

@@ -23,7 +23,7 @@ import autocannon from 'autocannon';
 /**
  * @typedef {object} Measurement
  * @property {number} perSecond runs of all steps
- * @property {number} p95Milliseconds of a run of all steps
+ * @property {number} p95Ms of a run of all steps
  * @property {string[]} paymentIds what was worked on
  */
 
@@ -87,7 +87,7 @@ export async function measure({ url, key, steps, count, connections, paymentIds:
   }
   return {
     perSecond: (count * 1000) / (ended - started),
-    p95Milliseconds: percentile(durations, 0.95),
+    p95Ms: percentile(durations, 0.95),
     paymentIds,
   };
 }

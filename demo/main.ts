@@ -1,5 +1,5 @@
-/** The demo shop: takes an order, shows its checkout, and lets the visitor play wallet, network and shop. */
-import type { CheckoutEvent, CheckoutEventType, Payment } from 'crypto-checkout';
+/** The demo shop: takes an order, shows its checkout, and lets visitors play the wallet, the network and the shop. */
+import type { CheckoutErrorEvent, CheckoutEvent, CheckoutEventType, Payment } from 'crypto-checkout';
 import { render } from 'lit';
 import { readOrder, writeOrder } from './saved-order.js';
 import { fetchConfig, fetchOrder, placeOrder, ShopError, verifyOrder } from './shop-client.js';
@@ -20,8 +20,8 @@ const eventNames: readonly CheckoutEventType[] = [
   'checkout-cancelled',
 ];
 
-const counter = element('counter');
-const workshop = element('workshop');
+const counter = requireElement('counter');
+const workshop = requireElement('workshop');
 let model: Model = { events: [], isBusy: false };
 
 function update(change: Partial<Model>): void {
@@ -32,7 +32,7 @@ function update(change: Partial<Model>): void {
 
 const actions: ShopActions = {
   order: (quantity, baseCurrency, fullName, email) =>
-    void attempt(async () => {
+    void run(async () => {
       const order = await placeOrder(quantity, baseCurrency);
       const placed = { ...order, email, fullName };
       writeOrder({ reference: order.reference, email, fullName });
@@ -43,12 +43,12 @@ const actions: ShopActions = {
     writeOrder(undefined);
     update({ placed: undefined, events: [], payment: undefined, verification: undefined, done: undefined });
   },
-  verify: () => void attempt(verify),
-  simulate: (name) => void attempt(() => play(name)),
+  verify: () => void run(verify),
+  simulate: (name) => void run(() => runSimulation(name)),
 };
 
-/** One thing at a time; what goes wrong is said on the page. */
-async function attempt(work: () => Promise<void>): Promise<void> {
+/** Disables the buttons while `work` runs, and shows its error on the page. */
+async function run(work: () => Promise<void>): Promise<void> {
   update({ isBusy: true, failure: undefined });
   try {
     await work();
@@ -65,15 +65,15 @@ async function verify(): Promise<void> {
   if (placed && paymentId) update({ verification: await verifyOrder(placed.reference, paymentId) });
 }
 
-async function play(name: SimulationName): Promise<void> {
+async function runSimulation(name: SimulationName): Promise<void> {
   const { config } = model;
-  // The element knows more than its last event: amounts and confirmations change without one.
+  // Not every change of the payment fires an event, so ask the element first.
   const payment = document.querySelector('crypto-checkout')?.payment ?? model.payment;
   if (config && payment) update({ done: await simulate(name, payment, config) });
 }
 
-/** A payment that is taken up again after a reload changes the element's status, but fires no event of its own. */
-function onStatus(): void {
+/** A payment that is resumed after a reload changes the element's status, but may fire no event. */
+function onStatusChange(): void {
   const payment = counter.querySelector('crypto-checkout')?.payment;
   if (payment) update({ payment });
 }
@@ -82,11 +82,11 @@ function onEvent(event: CheckoutEvent): void {
   const { type, payment } = event;
   const events = [...model.events, { type, time: new Date(), detail: describe(event) }];
   update({ events, ...(payment && { payment }) });
-  if (payment) remember(payment);
-  if (type === 'checkout-success') void attempt(verify);
+  if (payment) savePayment(payment);
+  if (type === 'checkout-success') void run(verify);
 }
 
-function remember(payment: Payment): void {
+function savePayment(payment: Payment): void {
   const { placed } = model;
   if (!placed) return;
   const { reference, email, fullName } = placed;
@@ -96,7 +96,8 @@ function remember(payment: Payment): void {
 
 function describe(event: CheckoutEvent): string {
   const { type, payment } = event;
-  if ('error' in event && event.error instanceof Error) return event.error.message;
+  const { error } = event as Partial<CheckoutErrorEvent>;
+  if (error) return error.shortMessage;
   if (!payment) return '';
   const { id, currency = '', networkName = '', amount = 0, amountSeen = 0, amountReceived = 0 } = payment;
   switch (type) {
@@ -117,8 +118,8 @@ function describe(event: CheckoutEvent): string {
   }
 }
 
-/** Shows the order of the last visit, if the shop still knows it. */
-async function open(): Promise<void> {
+/** Restores the order of the last visit, if the shop still has it. */
+async function openShop(): Promise<void> {
   const config = await fetchConfig();
   const saved = readOrder();
   if (!saved) return update({ config });
@@ -131,15 +132,15 @@ async function open(): Promise<void> {
   }
 }
 
-function element(id: string): HTMLElement {
+function requireElement(id: string): HTMLElement {
   const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no #${id}`);
+  if (!found) throw new Error(`The page has no element #${id}`);
   return found;
 }
 
 counter.replaceChildren();
 for (const name of eventNames) counter.addEventListener(name, onEvent);
-new MutationObserver(onStatus).observe(counter, { subtree: true, attributeFilter: ['status'] });
+new MutationObserver(onStatusChange).observe(counter, { subtree: true, attributeFilter: ['status'] });
 update({ isOpening: true });
-await attempt(open);
+await run(openShop);
 update({ isOpening: false });

@@ -1,4 +1,4 @@
-/** Remembers in this browser which order was placed, so that a reload shows it again. */
+/** Saves the placed order in this browser, so that a reload shows it again. */
 import * as z from 'zod/mini';
 
 const savedOrder = z.object({
@@ -7,17 +7,17 @@ const savedOrder = z.object({
   fullName: z.string(),
   /** The order's latest payment. */
   paymentId: z.optional(z.string()),
-  /** True once that payment was a success. */
+  /** True if that payment succeeded. */
   isPaid: z.optional(z.boolean()),
 });
 
 export type SavedOrder = z.output<typeof savedOrder>;
 
-const name = 'nightjar-order';
+const storageKey = 'nightjar-order';
 
 export function readOrder(): SavedOrder | undefined {
   try {
-    return z.parse(savedOrder, JSON.parse(localStorage.getItem(name) ?? ''));
+    return z.parse(savedOrder, JSON.parse(localStorage.getItem(storageKey) ?? ''));
   } catch {
     return undefined;
   }
@@ -25,9 +25,9 @@ export function readOrder(): SavedOrder | undefined {
 
 export function writeOrder(order: SavedOrder | undefined): void {
   try {
-    if (order) localStorage.setItem(name, JSON.stringify(order));
-    else localStorage.removeItem(name);
+    if (order) localStorage.setItem(storageKey, JSON.stringify(order));
+    else localStorage.removeItem(storageKey);
   } catch {
-    // Storage is full or forbidden: a reload forgets the order.
+    // Storage is full or forbidden, so a reload forgets the order.
   }
 }

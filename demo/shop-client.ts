@@ -1,10 +1,10 @@
-/** What the shop's pages ask the shop's own server. */
+/** The shop's pages call the shop's own server through these functions. */
 import * as z from 'zod/mini';
 
 const configReply = z.object({
   publicKey: z.string(),
   checkoutUrl: z.string(),
-  /** Currency → decimal price of one piece. */
+  /** Unit price by currency, as a decimal string. */
   prices: z.record(z.string(), z.string()),
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
 });
@@ -23,7 +23,7 @@ const verificationReply = z.object({
     z.object({
       rule: z.enum(['reference', 'status', 'price', 'amount']),
       passed: z.boolean(),
-      /** Why it does not hold. */
+      /** Why the rule failed. */
       message: z.optional(z.string()),
     }),
   ),
@@ -45,7 +45,7 @@ export type Config = z.output<typeof configReply>;
 export type Order = z.output<typeof orderReply>;
 export type Verification = z.output<typeof verificationReply>;
 
-/** The shop refused; `status` is HTTP's. */
+/** The shop refused. `status` is the HTTP status, or 0 if there was no response. */
 export class ShopError extends Error {
   readonly status: number;
 
@@ -67,12 +67,12 @@ export function fetchOrder(reference: string): Promise<Order> {
   return call(`orders/${encodeURIComponent(reference)}`, orderReply);
 }
 
-/** Has the shop's server look at the payment with its secret key. */
+/** Lets the shop's server verify the payment with its secret key. */
 export function verifyOrder(reference: string, paymentId: string): Promise<Verification> {
   return call(`orders/${encodeURIComponent(reference)}/verification`, verificationReply, { paymentId });
 }
 
-/** @throws ShopError, also where there is no connection (status 0) */
+/** @throws ShopError */
 async function call<S extends z.ZodMiniType>(path: string, schema: S, body?: unknown): Promise<z.output<S>> {
   const response = await fetch(`/demo-api/${path}`, {
     ...(body !== undefined && {
@@ -87,7 +87,7 @@ async function call<S extends z.ZodMiniType>(path: string, schema: S, body?: unk
   if (response.ok && reply.success) return reply.data;
   const failure = z.safeParse(failureReply, json);
   throw new ShopError(
-    failure.success ? failure.data.error : 'The shop’s server gave no sensible answer.',
+    failure.success ? failure.data.error : 'The shop’s server sent an unexpected reply.',
     response.status,
   );
 }

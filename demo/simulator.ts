@@ -1,4 +1,4 @@
-/** The other side of a demo payment: wallets, blocks and time on the simulated networks. */
+/** Simulates the other side of a demo payment: the payer's wallet, the blocks and the clock. */
 import type { Payment } from 'crypto-checkout';
 import {
   decimalOf,
@@ -17,23 +17,23 @@ export interface Simulation {
   readonly name: SimulationName;
   readonly label: string;
   readonly explanation: string;
-  /** Why it makes no sense now. */
+  /** Why the simulation is not available now. */
   readonly refusal?: string | undefined;
 }
 
-/** Why nothing can be simulated before the price is fixed. */
-export const noAddress = 'They wake up once the checkout shows an address.';
+/** The reason before the price is locked. */
+export const noAddress = 'The buttons work once the checkout shows an address.';
 
-/** Blocks that a reorganisation replaces: all that a payment of the last minutes can stand in. */
+/** How many blocks a reorg replaces: enough to include any payment of the last minutes. */
 const reorgDepth = 100;
 
 export function simulationsOf(payment: Payment | undefined, config: Config): Simulation[] {
   const address = payment?.addressInformation;
   const seen = payment?.amountSeen ?? 0;
   const notYet = address ? undefined : noAddress;
-  const complete = payment?.status === 'success' ? 'It is paid already.' : undefined;
+  const complete = payment?.status === 'success' ? 'The payment is already complete.' : undefined;
   const isEnough = payment?.amountDue === 0;
-  const enough = isEnough ? 'Enough is on its way.' : undefined;
+  const enough = isEnough ? 'The full amount is already on its way.' : undefined;
   const wrong = payment && otherAsset(payment, config);
   return [
     {
@@ -51,7 +51,7 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
     {
       name: 'over',
       label: 'Pay too much',
-      explanation: isEnough ? 'Sends all of it once more.' : 'Sends a quarter more than is due.',
+      explanation: isEnough ? 'Sends the full amount again.' : 'Sends a quarter more than is due.',
       refusal: notYet ?? complete,
     },
     {
@@ -60,7 +60,7 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
       explanation: wrong
         ? `Sends 1 ${wrong.currency} to the same address.`
         : 'Sends another coin to the same address.',
-      refusal: notYet ?? complete ?? (wrong ? undefined : 'This network carries no other coin.'),
+      refusal: notYet ?? complete ?? (wrong ? undefined : 'This network has no other coin.'),
     },
     {
       name: 'mine',
@@ -71,19 +71,19 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
     {
       name: 'reorg',
       label: 'Reorganise the chain',
-      explanation: `Replaces the last ${reorgDepth} blocks by empty ones: their transfers are gone.`,
-      refusal: notYet ?? (seen > 0 ? undefined : 'Nothing has arrived that could be lost.'),
+      explanation: `Replaces the last ${reorgDepth} blocks with empty ones. Their transfers are lost.`,
+      refusal: notYet ?? (seen > 0 ? undefined : 'No funds have arrived yet.'),
     },
     {
       name: 'deadline',
       label: 'Wait past the deadline',
-      explanation: 'Moves the test clock, for all payments of this server.',
+      explanation: 'Moves the test clock forward, for all payments on this server.',
       refusal: notYet ?? (payment?.status === 'in progress' ? undefined : 'The payment has ended.'),
     },
   ];
 }
 
-/** Does it, and says what was done. Rejects with a message for the person at the panel. */
+/** Runs a simulation and returns a sentence about what it did. Rejects with a message for the visitor. */
 export async function simulate(name: SimulationName, payment: Payment, config: Config): Promise<string> {
   const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
   const call = <E extends Endpoint>(endpoint: E, body: unknown) => request(endpoint, body, config.publicKey);
@@ -106,16 +106,16 @@ export async function simulate(name: SimulationName, payment: Payment, config: C
       return transfer('1', otherAsset(payment, config)?.currency);
     case 'mine': {
       const { height } = await call(sandbox.mine, { network, count: 1 });
-      return `${networkName} is at block ${height} now.`;
+      return `${networkName} is now at block ${height}.`;
     }
     case 'reorg':
       await call(sandbox.reorg, { network, depth: reorgDepth, keep: false });
-      return `The last ${reorgDepth} blocks of ${networkName} were replaced. Transfers in them are gone.`;
+      return `The last ${reorgDepth} blocks of ${networkName} were replaced. Their transfers are lost.`;
     case 'deadline': {
       const { now } = await call(sandbox.advanceClock, { advanceSeconds: 0 });
       const seconds = Math.max(0, Math.ceil(((payment.expiresBy ?? 0) - Date.parse(now)) / 1000) + 1);
       await call(sandbox.advanceClock, { advanceSeconds: seconds });
-      return `The test clock went ${seconds} s forward, past the deadline.`;
+      return `The test clock moved forward by ${seconds} s, past the deadline.`;
     }
     default:
       return name satisfies never;

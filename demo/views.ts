@@ -1,4 +1,4 @@
-/** What the demo shop shows: the counter with order and checkout, and the workshop behind it. */
+/** The demo shop's views: the counter with order form and checkout, and the workshop with simulator and event log. */
 import type { Payment } from 'crypto-checkout';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -9,7 +9,7 @@ import { noAddress, simulationsOf, type SimulationName } from './simulator.js';
 export interface PlacedOrder extends Order {
   readonly email: string;
   readonly fullName: string;
-  /** From the last visit: the order's payment, and whether it was a success. */
+  /** From the last visit: the order's payment, and whether it succeeded. */
   readonly paymentId?: string | undefined;
   readonly isPaid?: boolean | undefined;
 }
@@ -27,7 +27,7 @@ export interface Model {
   readonly payment?: Payment | undefined;
   readonly events: readonly FiredEvent[];
   readonly verification?: Verification | undefined;
-  /** What the simulator did last. */
+  /** What the simulator did last, as a sentence. */
   readonly done?: string | undefined;
   readonly failure?: string | undefined;
   readonly isBusy: boolean;
@@ -122,7 +122,7 @@ function checkout(
 ): TemplateResult {
   const { reference, amount, baseCurrency, quantity, email, fullName, paymentId, isPaid } = placed;
   const id = payment?.id ?? paymentId;
-  // What is paid is looked at by its id; everything else the checkout finds again by the order's reference.
+  // Show a paid order by its payment id. Otherwise the checkout finds the payment by the order's reference.
   const element =
     isPaid && paymentId
       ? html`<crypto-checkout
@@ -183,7 +183,8 @@ function simulator(
   return html`<section class="panel simulator" aria-labelledby="simulator-heading">
     <h3 id="simulator-heading">Simulator</h3>
     <p>
-      Be the customer’s wallet, the network, or time. ${payment?.addressInformation ? nothing : noAddress}
+      Play the customer’s wallet, the network or the clock.
+      ${payment?.addressInformation ? nothing : noAddress}
     </p>
     <ul>
       ${simulationsOf(payment, config).map(
@@ -209,10 +210,10 @@ function simulator(
 }
 
 const ruleTexts: Readonly<Record<Verification['rules'][number]['rule'], string>> = {
-  reference: 'The reference is the order’s.',
+  reference: 'The reference matches the order.',
   status: 'The status is success.',
-  price: 'Base amount and base currency are the shop’s price.',
-  amount: 'What was received covers the amount due.',
+  price: 'Base amount and base currency match the shop’s price.',
+  amount: 'The amount received covers the amount due.',
 };
 
 function verification(
@@ -223,11 +224,11 @@ function verification(
   const hasPayment = payment !== undefined || placed.paymentId !== undefined;
   return html`<section class="panel verification" aria-labelledby="verification-heading">
     <h3 id="verification-heading">The shop’s server</h3>
-    <p>It asks the API with its secret key, and gives value when four rules hold.</p>
+    <p>It verifies the payment with its secret key, and delivers if all four rules pass.</p>
     <ol>
       ${(['reference', 'status', 'price', 'amount'] as const).map((rule) => {
         const { passed, message } = checked?.rules.find((one) => one.rule === rule) ?? {};
-        const mark = passed === undefined ? 'not checked' : passed ? 'holds' : 'does not hold';
+        const mark = passed === undefined ? 'not checked' : passed ? 'passed' : 'failed';
         return html`<li data-rule=${rule} class=${passed === undefined ? 'open' : passed ? 'holds' : 'fails'}>
           <span class="mark" aria-hidden="true">${passed === undefined ? '·' : passed ? '✓' : '✗'}</span>
           <span>${ruleTexts[rule]} <span class="unseen">(${mark})</span> ${message}</span>
@@ -247,7 +248,7 @@ function verdict({ verified, isOverpaid, transaction }: Verification): string {
   if (!verified)
     return `Do not deliver: ${status}${state ? ` (${state.replaceAll('_', ' ')})` : ''}, ${sum}.`;
   return isOverpaid
-    ? `Deliver the order: ${sum}. The excess is the customer’s to ask for.`
+    ? `Deliver the order: ${sum}. The customer can ask for the excess back.`
     : `Deliver the order: ${sum}.`;
 }
 
@@ -255,7 +256,7 @@ function eventLog({ events }: Model): TemplateResult {
   const time = new Intl.DateTimeFormat(document.documentElement.lang, { timeStyle: 'medium' });
   return html`<section class="panel events" aria-labelledby="events-heading">
     <h3 id="events-heading">Events of the checkout</h3>
-    <p>What the page hears from <code>&lt;crypto-checkout&gt;</code>, newest last.</p>
+    <p>Events that the page receives from <code>&lt;crypto-checkout&gt;</code>, newest last.</p>
     <div role="log" aria-labelledby="events-heading">
       <ol>
         ${events.map(

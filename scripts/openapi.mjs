@@ -17,7 +17,7 @@ if (more.length > 0 || (option !== undefined && option !== '--check')) {
 }
 
 /** @type {{ createOpenApi: (serverUrl: string) => object }} */
-const { createOpenApi } = await import(new URL('../server/dist/openapi/openapi.js', import.meta.url).href);
+const { createOpenApi } = await import(new URL('../server/dist/reference/openapi.js', import.meta.url).href);
 const text = `${JSON.stringify(createOpenApi('/'), null, 2)}\n`;
 
 if (option === undefined) await writeFile(file, text);

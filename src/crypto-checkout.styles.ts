@@ -1,4 +1,4 @@
-/** How the checkout looks. Colours are public custom properties; `--_…` are their values in use. */
+/** The checkout's styles. `--checkout-…` properties are public; `--_…` ones hold the values in use. */
 import { css } from 'lit';
 
 const dark = css`
@@ -83,7 +83,7 @@ export const styles = css`
     box-shadow: 0 8px 24px -8px #1018281f;
     overflow-wrap: anywhere;
   }
-  /* Live regions must stay to be heard: an empty one makes no gap. */
+  /* Live regions must stay in the DOM to be announced, so empty ones must take no space. */
   .card > p:empty {
     position: absolute;
   }

@@ -1,6 +1,8 @@
-/** The element `<crypto-checkout>`: attributes, events, slots, and the frame around the view of the current state. */
+/** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
 import { LitElement, type TemplateResult } from 'lit';
-import type { CheckoutController } from './checkout-controller.js';
+import type { CheckoutController } from './checkout/controller.js';
+import { memoryFor, redirectTarget, type Order } from './checkout/order.js';
+import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
@@ -9,17 +11,15 @@ import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './even
 import { en, fill, type Messages } from './messages/en.js';
 import { problemKey } from './messages/problems.js';
 import { formatAmount } from './money/format.js';
-import { memoryOf, redirectTarget, type Order } from './order.js';
-import type { CheckoutState, CheckoutStatus } from './state.js';
-import { frame, type Surroundings } from './views/frame.js';
+import { frame, type FrameProps } from './views/frame.js';
 import { header, type Heading } from './views/header.js';
 import { idleView } from './views/idle.js';
 import type { Copyable, View, ViewContext } from './views/view.js';
 
 type Flow = typeof import('./flow.js');
 
-/** The attributes that an order takes as they are; an empty one is as good as none. */
-const texts = [
+/** Attributes that go into the order unchanged; empty ones count as missing. */
+const textAttributes = [
   'paymentId',
   'baseCurrency',
   'txRef',
@@ -30,82 +30,82 @@ const texts = [
   'currency',
   'network',
 ] as const;
-type Text = (typeof texts)[number];
+type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
-const noticeForMs = 6_000;
+const noticeMs = 6_000;
 
 /**
- * A crypto checkout: the payer picks a coin and a network, and sees where to pay, and what became of it.
+ * A crypto checkout: the payer picks a coin and a network, sees where to pay, and follows the payment to its end.
  *
- * Whatever it shows, only the merchant's server decides that an order is paid: it verifies the payment
- * with its secret key, or waits for the webhook.
+ * What it shows is not proof of payment. Before delivering, the merchant's server must verify the payment with its
+ * secret key, or wait for the webhook.
  *
  * @tag crypto-checkout
  *
- * @fires {CheckoutEvent} checkout-ready - The element is ready to be pressed.
+ * @fires {CheckoutEvent} checkout-ready - The element is ready to start a payment.
  * @fires {CheckoutEvent} checkout-created - A payment was created.
  * @fires {CheckoutEvent} checkout-currency-set - The payer chose a currency and network.
  * @fires {CheckoutEvent} checkout-locked - Amount and address are fixed.
- * @fires {CheckoutEvent} checkout-detected - The first funds were seen, unconfirmed.
- * @fires {CheckoutEvent} checkout-partial - Less than is due has arrived.
- * @fires {CheckoutEvent} checkout-confirming - Enough was seen; confirmations are waited for.
+ * @fires {CheckoutEvent} checkout-detected - The first funds were seen; they are not confirmed yet.
+ * @fires {CheckoutEvent} checkout-partial - Funds arrived, but less than the amount due.
+ * @fires {CheckoutEvent} checkout-confirming - The full amount was seen and is being confirmed.
  * @fires {CheckoutEvent} checkout-success - The payment is complete.
- * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not start; `error` says why.
+ * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why.
  * @fires {CheckoutEvent} checkout-expired - The time to pay ran out.
  * @fires {CheckoutEvent} checkout-cancelled - The payment was cancelled.
  *
- * @slot header - Replaces merchant, order and total at the top.
+ * @slot header - Replaces the merchant, order and total at the top.
  * @slot footer - Below everything.
  * @slot success - Shown when the payment is complete.
- * @slot error - Shown when it failed, expired or was cancelled.
+ * @slot error - Shown when the payment failed, expired or was cancelled.
  *
  * @csspart card - The whole card.
- * @csspart header - Merchant, order and total.
+ * @csspart header - The merchant, order and total.
  * @csspart logo - The merchant's logo.
  * @csspart merchant - The merchant's name.
  * @csspart order - The order's reference.
  * @csspart total - The amount in the base currency.
- * @csspart badge - The picture beside the heading of an outcome.
+ * @csspart badge - The icon beside the heading, from confirming on.
  * @csspart heading - The view's heading.
- * @csspart status - The state in one sentence.
+ * @csspart status - One sentence that describes the current state.
  * @csspart connection - The line that says "reconnecting".
- * @csspart error - What went wrong, and what to do.
- * @csspart search - The search field above many coins.
+ * @csspart error - What went wrong, and what to do about it.
+ * @csspart search - The search field above a long list of coins.
  * @csspart options - A group of options.
  * @csspart option - A coin or network to choose.
  * @csspart warning - The warning about wrong networks.
- * @csspart summary - The choice before it is locked.
+ * @csspart summary - The chosen coin and network, before the price is locked.
  * @csspart copy-amount - The button that copies the amount.
  * @csspart amount - The exact amount to send.
- * @csspart base-amount - The same in the base currency.
- * @csspart progress - How much arrived, or how many confirmations.
+ * @csspart base-amount - The same amount in the base currency.
+ * @csspart progress - How much has arrived, or how many confirmations it has.
  * @csspart countdown - The time left.
- * @csspart qr-panel - The white panel of the QR code, with its caption.
+ * @csspart qr-panel - The white panel with the QR code and its caption.
  * @csspart qr - The QR code.
  * @csspart address - The address to pay to.
  * @csspart copy-address - The button that copies the address.
- * @csspart wallet - The link that opens a wallet.
+ * @csspart wallet - The link that opens a wallet app.
  * @csspart exchange - Help for paying from an exchange.
- * @csspart time-log - The time log with its title.
- * @csspart log - The list of what happened.
+ * @csspart time-log - The time log, with its title.
+ * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.
- * @csspart redirect - The line that says when the page goes back to the shop.
- * @csspart action - The main action.
- * @csspart back - Back to the former choice.
- * @csspart cancel - Cancels the payment.
- * @csspart notice - Says what was copied.
+ * @csspart redirect - The line that counts down to the return to the shop.
+ * @csspart action - The main button.
+ * @csspart back - The button that goes back to the previous choice.
+ * @csspart cancel - The button that cancels the payment.
+ * @csspart notice - Confirms what was copied.
  *
- * @cssproperty --checkout-accent - Colour of main action, links and focus.
- * @cssproperty --checkout-on-accent - Colour of text on the accent.
+ * @cssproperty --checkout-accent - Colour of the main button, links and focus rings.
+ * @cssproperty --checkout-on-accent - Colour of text on the accent colour.
  * @cssproperty --checkout-background - Colour of the card.
- * @cssproperty --checkout-surface - Colour of panels on the card.
+ * @cssproperty --checkout-surface - Colour of panels inside the card.
  * @cssproperty --checkout-text - Colour of text.
  * @cssproperty --checkout-muted - Colour of secondary text.
- * @cssproperty --checkout-border - Colour of lines.
- * @cssproperty --checkout-radius - Radius of the card's corners.
+ * @cssproperty --checkout-border - Colour of borders and lines.
+ * @cssproperty --checkout-radius - Corner radius of the card.
  * @cssproperty --checkout-font - Font family.
- * @cssproperty --checkout-space - The unit of all distances.
+ * @cssproperty --checkout-space - Base unit of all spacing.
  */
 export class CryptoCheckout extends LitElement {
   static override readonly styles = styles;
@@ -131,47 +131,47 @@ export class CryptoCheckout extends LitElement {
     messages: { attribute: false },
   };
 
-  /** The API's origin; the origin that this script came from when absent. */
+  /** The API's base URL; defaults to the origin that this script was loaded from. */
   declare apiUrl: string | undefined;
   /** The merchant's public key, `pk_test_…` or `pk_live_…`. */
   declare publicKey: string | undefined;
-  /** A payment that the merchant's server created, to go on with; it starts by itself. */
+  /** Id of a payment that the merchant's server created. The checkout starts with it right away. */
   declare paymentId: string | undefined;
-  /** What the order costs, in `baseCurrency`: a decimal. */
+  /** The price of the order: a decimal in `baseCurrency`. */
   declare amount: string | number | undefined;
   /** The currency of `amount`, such as NGN. */
   declare baseCurrency: string | undefined;
-  /** The order's reference. A new payment after an ended one has it with a count: `order-42:2`. */
+  /** The order's reference. Further payments for the same order append a counter: `order-42:2`. */
   declare txRef: string | undefined;
   declare customerEmail: string | undefined;
   declare customerName: string | undefined;
   declare customerPhone: string | undefined;
   /** Where the payer goes after success: an http or https URL. */
   declare redirectUrl: string | undefined;
-  /** Preselects a currency; with `network`, neither is asked for. */
+  /** Preselects a currency. Together with `network`, it skips both pickers. */
   declare currency: string | undefined;
   /** Preselects a network. */
   declare network: string | undefined;
-  /** `light`, `dark`, or the reader's own preference (`auto`, the default). */
+  /** `light`, `dark` or `auto` (the default), which follows the user's preference. */
   declare theme: 'auto' | 'light' | 'dark' | undefined;
-  /** A BCP 47 tag for numbers and times; the language of the page around when absent. */
+  /** A BCP 47 tag for formatting numbers and times; defaults to the language of the surrounding page. */
   declare locale: string | undefined;
-  /** Leaves out the time log. */
+  /** Hides the time log. */
   declare noTimeLog: boolean;
-  /** Leaves out the merchant's name and logo. */
+  /** Hides the merchant's name and logo. */
   declare noBranding: boolean;
-  /** Stays on the page after success. */
+  /** Stays on this page after success. */
   declare noRedirect: boolean;
-  /** Replaces any of the texts. */
+  /** Overrides any of the texts. */
   declare messages: Partial<Messages> | undefined;
 
   #flow: Flow | undefined;
   #controller: CheckoutController | undefined;
-  /** The state while there is no controller. */
-  #early: CheckoutState = { name: 'idle' };
-  #identity = '';
+  /** The state before there is a controller. */
+  #initialState: CheckoutState = { name: 'idle' };
+  #orderKey = '';
   #drawQr: ViewContext['drawQr'];
-  #shown: CheckoutStatus = 'idle';
+  #shownStatus: CheckoutStatus = 'idle';
   #hadFocus = false;
   #copied: { readonly what: Copyable; readonly notice: string } | undefined;
   #copiedTimer: ReturnType<typeof setTimeout> | undefined;
@@ -183,39 +183,42 @@ export class CryptoCheckout extends LitElement {
     this.noRedirect = false;
   }
 
-  /** The payment as the server last reported it; undefined before there is one. */
+  /** The payment as last reported by the server; undefined until there is one. */
   get payment(): Payment | undefined {
     return this.#state.payment;
   }
 
-  /** The name of the current state, also the attribute `status`. */
+  /** The name of the current state; the `status` attribute reflects it. */
   get status(): CheckoutStatus {
     return this.#state.name;
   }
 
-  /** What the attributes ask for, as the controller takes it. @internal */
+  /** The order as the attributes describe it. @internal */
   get order(): Order {
     const { amount } = this;
     return {
-      ...(Object.fromEntries(texts.map((name) => [name, this[name] || undefined])) as Pick<Order, Text>),
+      ...(Object.fromEntries(textAttributes.map((name) => [name, this[name] || undefined])) as Pick<
+        Order,
+        TextAttribute
+      >),
       apiUrl: (this.apiUrl || new URL(import.meta.url).origin).replace(/\/+$/, ''),
       publicKey: this.publicKey ?? '',
       amount: (typeof amount === 'number' ? decimalOf(amount) : amount?.trim()) || undefined,
     };
   }
 
-  /** Starts the payment, as the button does. Resolves when it is under way; failures show in the element. */
+  /** Starts the payment, like the button. Resolves once it is under way. Failures are shown, not thrown. */
   async start(): Promise<void> {
     if (this.#controller === undefined) await this.#load();
     this.#controller?.start();
   }
 
-  /** Cancels a payment that has not ended. */
+  /** Cancels the payment, unless it has ended. */
   async cancel(): Promise<void> {
     await this.#controller?.cancel();
   }
 
-  /** Asks the server now how the payment stands. */
+  /** Fetches the payment's current status now. */
   async refresh(): Promise<void> {
     if (this.#drawQr === 'failed') this.#drawQr = undefined;
     await this.#controller?.refresh();
@@ -223,8 +226,8 @@ export class CryptoCheckout extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // What was remembered while the element was away counts as well.
-    if (this.#controller === undefined) this.#identity = '';
+    // Another element may have stored a payment in the meantime: check again whether to resume.
+    if (this.#controller === undefined) this.#orderKey = '';
     this.requestUpdate();
   }
 
@@ -237,14 +240,14 @@ export class CryptoCheckout extends LitElement {
   protected override willUpdate(): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = this.order;
-    const identity = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
-    if (identity === this.#identity) return;
-    const isFirst = this.#identity === '';
-    this.#identity = identity;
+    const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
+    if (orderKey === this.#orderKey) return;
+    const isFirst = this.#orderKey === '';
+    this.#orderKey = orderKey;
     if (!isFirst) {
       this.#controller?.dispose();
       this.#controller = undefined;
-      this.#early = { name: 'idle' };
+      this.#initialState = { name: 'idle' };
     }
     void this.updateComplete.then(() => this.#resume());
   }
@@ -256,10 +259,10 @@ export class CryptoCheckout extends LitElement {
   protected override updated(): void {
     const { status } = this;
     if (this.getAttribute('status') !== status) this.setAttribute('status', status);
-    const isAnotherView = viewKey(this.#shown) !== viewKey(status);
-    this.#shown = status;
-    // Only for who is inside already: a payment that moves on by itself takes no focus from the page.
-    if (isAnotherView && this.#hadFocus) this.shadowRoot?.getElementById('heading')?.focus();
+    const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
+    this.#shownStatus = status;
+    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
+    if (isNewView && this.#hadFocus) this.shadowRoot?.getElementById('heading')?.focus();
     if (this.payment?.currency && this.#drawQr === undefined) void this.#loadQr();
   }
 
@@ -267,7 +270,7 @@ export class CryptoCheckout extends LitElement {
     const state = this.#state;
     const context = this.#context();
     const problem = 'problem' in state ? state.problem : undefined;
-    const surroundings: Surroundings = {
+    const props: FrameProps = {
       header: header(this.#heading(state, context), context),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
       problem: problem && {
@@ -275,13 +278,13 @@ export class CryptoCheckout extends LitElement {
         requestId: problem instanceof ApiError ? problem.requestId : undefined,
       },
       notice: this.#copied?.notice ?? '',
-      prepare: this.#preload,
+      preload: this.#preload,
     };
-    return frame(this.#view(state, context), surroundings, context);
+    return frame(this.#view(state, context), props, context);
   }
 
   get #state(): CheckoutState {
-    return this.#controller?.state ?? this.#early;
+    return this.#controller?.state ?? this.#initialState;
   }
 
   #view(state: CheckoutState, context: ViewContext): View {
@@ -292,11 +295,11 @@ export class CryptoCheckout extends LitElement {
   #heading({ payment, name }: CheckoutState, { money }: ViewContext): Heading {
     const { amount, baseCurrency = payment?.baseCurrency, txRef = payment?.txRef } = this.order;
     const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
-    const isBelow = name === 'awaiting-funds' || name === 'partially-paid';
+    const isAmountBelow = name === 'awaiting-funds' || name === 'partially-paid';
     return {
       branding: this.noBranding ? undefined : payment?.branding,
       reference: txRef,
-      total: total && baseCurrency && !isBelow ? money(total, baseCurrency) : undefined,
+      total: total && baseCurrency && !isAmountBelow ? money(total, baseCurrency) : undefined,
     };
   }
 
@@ -314,7 +317,7 @@ export class CryptoCheckout extends LitElement {
       hasTimeLog: !this.noTimeLog,
       copied: this.#copied?.what,
       drawQr: this.#drawQr,
-      dispatch: (happening) => controller?.dispatch(happening),
+      dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
       refresh: () => void this.refresh(),
       cancel: () => void this.cancel(),
@@ -333,11 +336,11 @@ export class CryptoCheckout extends LitElement {
     }
   }
 
-  /** Goes on with a payment that the page names, or that this browser remembers. */
+  /** Resumes the payment that the page names, or that this browser remembers. */
   #resume(): void {
-    if (!this.isConnected || this.#controller || this.#early.name !== 'idle') return;
+    if (!this.isConnected || this.#controller || this.#initialState.name !== 'idle') return;
     const { order } = this;
-    const { paymentId, idempotencyKey } = memoryOf(order).read();
+    const { paymentId, idempotencyKey } = memoryFor(order).read();
     if (order.paymentId ?? paymentId ?? idempotencyKey) void this.start();
   }
 
@@ -346,22 +349,23 @@ export class CryptoCheckout extends LitElement {
   };
 
   async #load(): Promise<void> {
-    if (this.#early.name === 'creating') return;
-    const tried = { name: 'creating', preferred: {} } as const;
-    this.#early = tried;
+    if (this.#initialState.name === 'creating') return;
+    const attempted = { name: 'creating', preselected: {} } as const;
+    this.#initialState = attempted;
     this.requestUpdate();
     try {
       this.#flow ??= await loadFlow();
     } catch (cause) {
-      const problem = new NetworkError('The checkout could not be loaded', cause);
-      this.#early = { name: 'error', problem, tried };
+      const { apiUrl } = this.order;
+      const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
+      this.#initialState = { name: 'error', problem, attempted };
       this.requestUpdate();
       await this.updateComplete;
       const event = new CheckoutErrorEvent(undefined, problem);
       this.dispatchEvent(event);
       return;
     }
-    this.#early = { name: 'idle' };
+    this.#initialState = { name: 'idle' };
     if (this.isConnected) this.#controller ??= new this.#flow.CheckoutController(this);
     this.requestUpdate();
   }
@@ -385,11 +389,11 @@ export class CryptoCheckout extends LitElement {
     this.#copiedTimer = setTimeout(() => {
       this.#copied = undefined;
       this.requestUpdate();
-    }, noticeForMs);
+    }, noticeMs);
   }
 }
 
-/** States that share a view, so that going between them moves no focus. */
+/** Focus moves only between views, and these states share one. */
 function viewKey(status: CheckoutStatus): string {
   if (status === 'creating') return 'idle';
   if (status === 'locking') return 'quoted';
@@ -400,6 +404,6 @@ declare global {
   interface HTMLElementTagNameMap {
     'crypto-checkout': CryptoCheckout;
   }
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- an interface is the only way to add to one
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- only an interface can be augmented
   interface HTMLElementEventMap extends CheckoutEventMap {}
 }

@@ -1,57 +1,78 @@
-/** The errors of widget and client: what happened, what to do, a stable code, where to read more, and the cause. */
+/** Typed errors of the widget and the client: what happened, what to do, a stable code and a link to the docs. */
 import type { ErrorCode } from './contract/errors.js';
 
 export interface CheckoutErrorDetails {
-  /** Stable and machine-readable, such as `network_error` or one of the API's codes. */
+  /** Stable and machine-readable: `network_error`, or one of the API's codes. */
   readonly code: string;
-  /** One sentence for a developer: what to do now. */
+  /** What to do about it, for a developer. */
   readonly remedy: string;
+  /** URL of the API that was called. Its docs explain the code, unless `docsUrl` says otherwise. */
+  readonly apiUrl?: string | undefined;
+  /** Absolute URL of the page that explains the code. */
+  readonly docsUrl?: string | undefined;
   readonly cause?: unknown;
 }
 
+/** The base class. `message` is the short message, the remedy and the docs URL, on lines of their own. */
 export class CheckoutError extends Error {
   override readonly name: string = 'CheckoutError';
-  readonly code: string;
-  readonly remedy: string;
+  declare readonly code: string;
+  /** What happened: the first line of `message`. */
+  declare readonly shortMessage: string;
+  declare readonly remedy: string;
+  /** Absolute URL of the page that explains `code`; undefined when no server is known. */
+  declare readonly docsUrl: string | undefined;
 
-  constructor(message: string, { code, remedy, cause }: CheckoutErrorDetails) {
-    super(message, { cause });
-    this.code = code;
-    this.remedy = remedy;
+  /** Subclasses pass further details; each becomes a property. */
+  constructor(shortMessage: string, { cause, apiUrl, ...details }: CheckoutErrorDetails) {
+    const { code, remedy, docsUrl = apiUrl && `${apiUrl.replace(/\/+$/, '')}/docs/errors#${code}` } = details;
+    super(`${shortMessage}\n\n${remedy}${docsUrl ? `\nDocs: ${docsUrl}` : ''}`, { cause });
+    Object.assign(this, details, { shortMessage, docsUrl });
   }
 
-  /** Where the code is explained, relative to the project's root. */
-  get docsUrl(): string {
-    return `docs/errors.md#${this.code}`;
+  /**
+   * Follows the chain of causes, starting with this error.
+   *
+   * @returns the first error that matches, or null when none does; without `matches`, the innermost cause
+   */
+  walk(matches?: (error: unknown) => boolean): unknown {
+    return walk(this, matches);
   }
 }
 
-/** A field of the request that did not parse; `path` has dots for nested ones (`customer.email`). */
+function walk(error: unknown, matches?: (error: unknown) => boolean): unknown {
+  if (matches?.(error)) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause !== undefined) return walk(cause, matches);
+  return matches ? null : error;
+}
+
+/** A request field that failed validation; `path` uses dots for nested fields (`customer.email`). */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
 }
 
-/** What the API said no to, from its closed list; a server of another version may know further codes. */
+/** A code from the API's closed list, or one that a newer server has added. */
 export type ApiErrorCode = ErrorCode | (string & Record<never, never>);
 
 export interface ApiErrorDetails extends CheckoutErrorDetails {
   readonly code: ApiErrorCode;
   /** The HTTP status, such as 409. */
   readonly status: number;
-  /** Names the request in the server's log; empty where the server named none. */
+  /** Identifies the request in the server's log; empty if the server sent no id. */
   readonly requestId: string;
-  /** Seconds that the server asked to wait before the next try. */
+  /** How long the server asked us to wait before the next attempt. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The request's field that was wrong. */
+  /** The request field at fault. */
   readonly param?: string | undefined;
-  /** Every field that was wrong; only with `validation_error`. */
+  /** Every field at fault; only with `validation_error`. */
   readonly errors?: readonly FieldError[] | undefined;
-  /** With `duplicate_tx_ref`, for secret keys: the payment that has the reference already. */
+  /** Only with `duplicate_tx_ref` and a secret key: the payment that already has the reference. */
   readonly paymentId?: string | undefined;
 }
 
-/** The API answered, and refused. */
+/** The API refused the request. */
 export class ApiError extends CheckoutError implements ApiErrorDetails {
   override readonly name = 'ApiError';
   declare readonly code: ApiErrorCode;
@@ -62,39 +83,41 @@ export class ApiError extends CheckoutError implements ApiErrorDetails {
   declare readonly errors: readonly FieldError[] | undefined;
   declare readonly paymentId: string | undefined;
 
-  constructor(message: string, details: ApiErrorDetails) {
-    super(message, details);
-    Object.assign(this, details);
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- it requires the details of an API error
+  constructor(shortMessage: string, details: ApiErrorDetails) {
+    super(shortMessage, details);
   }
 }
 
-/** No answer came: offline, blocked, or the server is unreachable. The request may have taken effect. */
+type Origin = Pick<CheckoutErrorDetails, 'apiUrl' | 'cause'>;
+
+/** No complete response arrived: offline, blocked, or the server is down. The request may have taken effect. */
 export class NetworkError extends CheckoutError {
   override readonly name = 'NetworkError';
 
-  constructor(message: string, cause?: unknown) {
-    super(message, {
+  constructor(shortMessage: string, origin: Origin = {}) {
+    super(shortMessage, {
       code: 'network_error',
       remedy: 'Check the connection, `api-url` and the page’s Content-Security-Policy.',
-      cause,
+      ...origin,
     });
   }
 }
 
-/** An answer came that is not of the contract's shape. */
+/** A response arrived that does not match the contract. */
 export class ReplyError extends CheckoutError {
   override readonly name = 'ReplyError';
 
-  constructor(message: string, cause?: unknown) {
-    super(message, {
+  constructor(shortMessage: string, origin: Origin = {}) {
+    super(shortMessage, {
       code: 'malformed_reply',
-      remedy: 'Check that `api-url` names a payment API, unchanged by a proxy.',
-      cause,
+      remedy: 'Check that `api-url` points to the payment API, and that no proxy changes its responses.',
+      ...origin,
     });
   }
 }
 
-/** True for a failure that the same request may not meet again. */
+/** True if the same request may succeed when it is sent again. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof NetworkError) return true;
   if (!(error instanceof ApiError)) return false;

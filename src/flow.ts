@@ -1,4 +1,4 @@
-/** All that a running payment needs and a waiting button does not: the element loads it when a payment starts. */
-export { CheckoutController } from './checkout-controller.js';
-export { copyText } from './copy.js';
+/** What a running payment needs but the pay button does not. The element loads it when a payment starts. */
+export { copyText } from './checkout/clipboard.js';
+export { CheckoutController } from './checkout/controller.js';
 export { viewOfState } from './views/view-of-state.js';

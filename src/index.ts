@@ -1,4 +1,4 @@
-/** Defines `<crypto-checkout>`. Importing it twice, or where there is no window, does no harm. */
+/** Defines `<crypto-checkout>`. Safe to import twice, and on a server without a window. */
 import { CryptoCheckout } from './crypto-checkout.js';
 
 if (typeof window !== 'undefined' && !customElements.get('crypto-checkout')) {
@@ -6,6 +6,7 @@ if (typeof window !== 'undefined' && !customElements.get('crypto-checkout')) {
 }
 
 export { CryptoCheckout };
+export type { CheckoutStatus } from './checkout/state.js';
 export * from './errors.js';
 export {
   CheckoutErrorEvent,
@@ -15,4 +16,3 @@ export {
 } from './events.js';
 export type { Payment } from './contract/checkout.js';
 export type { Messages } from './messages/en.js';
-export type { CheckoutStatus } from './state.js';

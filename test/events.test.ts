@@ -1,66 +1,92 @@
-/** Which events a change of state fires. */
+/** The events that each state change fires. */
 import { describe, expect, it } from 'vitest';
+import { reduce, type CheckoutState } from '../src/checkout/state.js';
 import type { Payment } from '../src/contract/checkout.js';
 import { NetworkError } from '../src/errors.js';
 import { CheckoutErrorEvent, eventsOf } from '../src/events.js';
-import { next, type CheckoutState } from '../src/state.js';
-import { bare, created, inState, locked, quoted } from './records.js';
+import {
+  baseFieldsOnly,
+  createdPayment,
+  paymentInState,
+  lockedPayment,
+  quotedPayment,
+} from './support/payments.js';
 
 const report = (state: CheckoutState, payment: Payment) =>
-  next(state, { type: 'reported', payment, now: Date.now() });
-const creating: CheckoutState = { name: 'creating', preferred: {} };
-const resuming: CheckoutState = { name: 'creating', paymentId: 'known', preferred: {} };
-const choosing = report(creating, created());
-const waiting = report(creating, locked());
-const partial = report(waiting, inState('partially_paid', { amountSeen: 1 }));
-const confirming = report(waiting, inState('confirming', { amountSeen: 3.246754 }));
+  reduce(state, { type: 'reported', payment, now: Date.now() });
+const creating: CheckoutState = { name: 'creating', preselected: {} };
+const resuming: CheckoutState = { name: 'creating', paymentId: 'known', preselected: {} };
+const choosing = report(creating, createdPayment());
+const waiting = report(creating, lockedPayment());
+const partial = report(waiting, paymentInState('partially_paid', { amountSeen: 1 }));
+const confirming = report(waiting, paymentInState('confirming', { amountSeen: 3.246754 }));
 
 const rows: [string, CheckoutState, CheckoutState, string[]][] = [
   ['a creation', creating, choosing, ['created']],
-  ['a payment taken up again while it is chosen', resuming, choosing, []],
-  ['a payment taken up again before the lock', resuming, report(resuming, quoted()), ['currency-set']],
-  ['a payment taken up again in the middle', resuming, waiting, ['locked']],
-  ['a payment taken up again at its end', resuming, report(resuming, inState('settled')), ['success']],
-  ['a choice', choosing, report(creating, quoted()), ['currency-set']],
-  ['the same choice', report(creating, quoted()), report(creating, quoted()), []],
+  ['resuming a payment with no coin chosen', resuming, choosing, []],
+  ['resuming a quoted payment', resuming, report(resuming, quotedPayment()), ['currency-set']],
+  ['resuming a locked payment', resuming, waiting, ['locked']],
+  ['resuming a paid payment', resuming, report(resuming, paymentInState('settled')), ['success']],
+  ['a choice', choosing, report(creating, quotedPayment()), ['currency-set']],
+  ['the same choice', report(creating, quotedPayment()), report(creating, quotedPayment()), []],
   [
     'another network',
-    report(creating, quoted()),
-    report(creating, quoted({ currencyNetwork: 'base' })),
+    report(creating, quotedPayment()),
+    report(creating, quotedPayment({ currencyNetwork: 'base' })),
     ['currency-set'],
   ],
-  ['a lock', report(creating, quoted()), waiting, ['locked']],
-  ['nothing new', waiting, report(waiting, locked()), []],
-  ['a part', waiting, partial, ['detected', 'partial']],
-  ['the same part', partial, report(partial, inState('partially_paid', { amountSeen: 1 })), []],
-  ['a further part', partial, report(partial, inState('partially_paid', { amountSeen: 2 })), ['partial']],
-  ['all of it', waiting, confirming, ['detected', 'confirming']],
+  ['a lock', report(creating, quotedPayment()), waiting, ['locked']],
+  ['no change', waiting, report(waiting, lockedPayment()), []],
+  ['a partial payment', waiting, partial, ['detected', 'partial']],
   [
-    'one confirmation more',
-    confirming,
-    report(confirming, inState('confirming', { amountSeen: 3.246754, confirmations: 1 })),
+    'the same partial payment',
+    partial,
+    report(partial, paymentInState('partially_paid', { amountSeen: 1 })),
     [],
   ],
-  ['a fall back', confirming, report(confirming, inState('partially_paid', { amountSeen: 1 })), ['partial']],
   [
-    'all of it at once',
+    'another partial payment',
+    partial,
+    report(partial, paymentInState('partially_paid', { amountSeen: 2 })),
+    ['partial'],
+  ],
+  ['full payment', waiting, confirming, ['detected', 'confirming']],
+  [
+    'another confirmation',
+    confirming,
+    report(confirming, paymentInState('confirming', { amountSeen: 3.246754, confirmations: 1 })),
+    [],
+  ],
+  [
+    'funds lost to a reorg',
+    confirming,
+    report(confirming, paymentInState('partially_paid', { amountSeen: 1 })),
+    ['partial'],
+  ],
+  [
+    'full payment, already confirmed',
     waiting,
-    report(waiting, inState('settled', { amountSeen: 3.246754 })),
+    report(waiting, paymentInState('settled', { amountSeen: 3.246754 })),
     ['detected', 'success'],
   ],
   [
-    'base fields: all of it',
-    report(creating, bare(locked())),
-    report(waiting, bare(inState('settled', { amountReceived: 3.246754 }))),
+    'base fields: full payment',
+    report(creating, baseFieldsOnly(lockedPayment())),
+    report(waiting, baseFieldsOnly(paymentInState('settled', { amountReceived: 3.246754 }))),
     ['detected', 'success'],
   ],
-  ['a deadline', waiting, report(waiting, inState('expired')), ['expired']],
-  ['a cancel', waiting, report(waiting, inState('cancelled')), ['cancelled']],
-  ['a reversal', report(waiting, inState('settled')), report(waiting, inState('reversed')), ['error']],
-  ['a lost connection', waiting, next(waiting, { type: 'lost-connection' }), []],
+  ['expiry', waiting, report(waiting, paymentInState('expired')), ['expired']],
+  ['cancellation', waiting, report(waiting, paymentInState('cancelled')), ['cancelled']],
+  [
+    'a reversal',
+    report(waiting, paymentInState('settled')),
+    report(waiting, paymentInState('reversed')),
+    ['error'],
+  ],
+  ['a lost connection', waiting, reduce(waiting, { type: 'lost-connection' }), []],
 ];
 
-describe('events of', () => {
+describe('the events of', () => {
   it.each(rows)('%s', (_name, from, to, types) => {
     const events = eventsOf(from, to);
     expect(events.map(({ type }) => type)).toEqual(types.map((type) => `checkout-${type}`));
@@ -70,9 +96,9 @@ describe('events of', () => {
     }
   });
 
-  it('a failed creation: the error', () => {
+  it('a failed creation contain the error', () => {
     const problem = new NetworkError('Offline');
-    const [event, ...more] = eventsOf(creating, next(creating, { type: 'failed', problem }));
+    const [event, ...more] = eventsOf(creating, reduce(creating, { type: 'failed', problem }));
     expect(more).toEqual([]);
     expect(event).toBeInstanceOf(CheckoutErrorEvent);
     expect(event).toMatchObject({ type: 'checkout-error', payment: undefined, error: problem });

@@ -1,266 +1,178 @@
-/** Composition root: builds everything the server is made of, starts it and stops it. */
-import { sql } from 'kysely';
+/** The one assembly: builds the rules from configuration and database, for the server and for the command line. */
+import type { Api } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
-import { createAddresses } from './addresses/addresses.js';
-import { createAddressSources, testExtendedPublicKeys } from './chains/addresses.js';
-import { currencies as knownCurrencies, simulatedNetworks } from './chains/assets.js';
-import { createScanner } from './chains/scanner.js';
-import { openSimulatedChains } from './chains/simulated-chain.js';
-import { createSimulatedSigner } from './chains/simulated-signer.js';
-import type { Signer } from './chains/signer.js';
-import { openTestClock } from './chains/test-clock.js';
-import type { Config } from './config.js';
-import { createBilling } from './billing/billing.js';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
+import { createBanks } from './bank-accounts/banks.js';
+import { createCountries } from './bank-accounts/countries.js';
+import { createCountryHandlers } from './bank-accounts/country-handlers.js';
+import { createBankAccountHandlers } from './bank-accounts/handlers.js';
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
-import { createBanks } from './banks/banks.js';
-import { createCountries } from './countries/countries.js';
-import { createCurrencies } from './currencies/currencies.js';
-import { createCustomers } from './customers/customers.js';
-import { afterCommit, openDatabase, type Database } from './db/database.js';
-import { extendMarks } from './db/list-marks.js';
-import { handlers, testHandlers } from './handlers.js';
-import { createExpressApp } from './http/express-app.js';
-import { createCheckReady } from './http/health.js';
-import { createIdempotency } from './http/idempotency.js';
-import { createLimits } from './http/limits.js';
-import { listen, type Listener } from './http/listener.js';
-import { createMetrics } from './http/metrics.js';
-import { site } from './http/site.js';
-import { newId as randomId, type NewId } from './ids.js';
-import { createJobs } from './jobs/jobs.js';
-import { createKeys } from './keys/keys.js';
-import { createLedger } from './ledger/ledger.js';
-import { bootstrap, type Bootstrapped } from './merchants/bootstrap.js';
-import { createMerchants } from './merchants/merchants.js';
-import { createMoneyOut } from './money-out.js';
-import { createPaymentPlans } from './payment-plans/payment-plans.js';
-import { createPayments } from './payments/payments.js';
-import { readFixedRates, shippedRatesFile } from './rates/fixed-rates.js';
-import type { RateSource } from './rates/rates.js';
-import { reasonOf } from './reason.js';
-import { createReceipts } from './receipts/receipts.js';
+import { createTestAddressSources, type AddressSources } from './chains/addresses/address-sources.js';
+import { createDepositAddresses } from './chains/addresses/deposit-addresses.js';
+import type { Chain } from './chains/chain.js';
+import type { Network } from './chains/networks.js';
+import { createScanner } from './chains/scanner.js';
+import type { Signer } from './chains/signer.js';
+import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandbox } from './sandbox/sandbox.js';
-import type { Services } from './services.js';
-import { createCharges } from './subscribers/charges.js';
-import { createOutcomes } from './subscribers/outcomes.js';
-import { createSubscribers } from './subscribers/subscribers.js';
+import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
+import { createSimulatedSigner } from './chains/simulated/simulated-signer.js';
+import { createTestClock } from './chains/simulated/test-clock.js';
+import type { Config } from './config.js';
+import { createCustomers } from './customers/customers.js';
+import { createCustomerHandlers } from './customers/handlers.js';
+import { type Database } from './db/database.js';
+import { createLedger } from './ledger/ledger.js';
+import { createKeys } from './merchants/keys.js';
+import { createMerchants } from './merchants/merchants.js';
+import { createCurrencies } from './money/currencies.js';
+import { currencies as currencyList } from './money/currency-list.js';
+import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
+import { createCurrencyHandlers } from './money/handlers.js';
+import type { RateSource } from './money/rates.js';
+import { createPaymentHandlers } from './payments/handlers.js';
+import { createPayments } from './payments/payments.js';
+import { createReceipts } from './payments/receipts.js';
+import { createTransactionHandlers } from './payments/transaction-handlers.js';
+import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
+import type { Handlers } from './api/handler.js';
+import { newId as randomId, type NewId } from './shared/ids.js';
+import { StartError } from './shared/start-error.js';
+import { createBilling } from './subscriptions/billing.js';
+import { createCharges } from './subscriptions/charges.js';
+import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
+import { createPaymentPlans } from './subscriptions/plans.js';
+import { createSubscriberHandlers } from './subscriptions/subscriber-handlers.js';
+import { createSubscribers } from './subscriptions/subscribers.js';
+import { createSubscriptionStatus } from './subscriptions/subscription-status.js';
+import { createWalletAddressHandlers } from './wallet-addresses/handlers.js';
 import { createWalletAddresses } from './wallet-addresses/wallet-addresses.js';
+import { createWalletHandlers } from './wallets/handlers.js';
 import { createWallets } from './wallets/wallets.js';
 import { createDispatcher } from './webhooks/dispatcher.js';
+import { createEndpoints } from './webhooks/endpoints.js';
 import { createOutbox } from './webhooks/outbox.js';
 import { createSender } from './webhooks/send.js';
 import { createTargets, type Resolve } from './webhooks/targets.js';
 import { createWebhooks } from './webhooks/webhooks.js';
+import { createBalanceHandlers } from './withdrawals/balance-handlers.js';
+import { createPayoutHandlers } from './withdrawals/payout-handlers.js';
+import { createTransferHandlers } from './withdrawals/transfer-handlers.js';
+import { createWithdrawals } from './withdrawals/withdrawals.js';
+import { afterCommit } from './db/transaction-context.js';
 
 /** What a test replaces. */
 export interface Overrides {
-  /** Epoch milliseconds; the sandbox moves test mode's clock on from it. */
+  /** Epoch milliseconds. Test mode's clock runs ahead of it by its offset. */
   readonly realNow?: () => number;
   readonly rates?: RateSource;
   readonly newId?: NewId;
-  /** What sends transfers, made from what would; networks without a signer are left to an operator. */
+  /** Networks beside the simulated ones, and their chains. */
+  readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
+  readonly addressSources?: AddressSources;
+  /** The signers to use, given the usual ones. On networks without a signer an operator sends. */
   readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
-  /** How webhooks find their way: in place of the system's resolver, and of the usual certificate authorities. */
+  /** How webhooks reach their receivers, in place of the system's resolver and certificate authorities. */
   readonly webhooks?: { readonly resolve?: Resolve; readonly certificateAuthority?: string };
 }
 
-export interface App {
-  /** The address it listens on. */
-  readonly url: string;
-  readonly services: Services;
+export interface AppOptions {
+  readonly config: Config;
   readonly database: Database;
-  /** The first account, and the keys that were made for it now. */
-  readonly bootstrapped: Bootstrapped;
-  /**
-   * Takes no more requests, finishes those under way within 10 s, stops all work and closes the database.
-   * @param lingerMilliseconds how long requests are taken while `/readyz` says already that the server stops; default 0
-   */
-  stop(lingerMilliseconds?: number): Promise<void>;
+  readonly log: Logger;
+  /** Where clients reach the server. */
+  readonly publicUrl: string;
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  /** Called after a payment changed its public status. */
+  readonly onPaymentStatus?: (status: string) => void;
+  readonly overrides?: Overrides;
 }
 
-/** Something that the configuration names cannot be used; the message names the variable. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
+export type App = Awaited<ReturnType<typeof createApp>>;
 
 /** How soon a transfer is seen that did not come from this server's own sandbox. */
-const scanIntervalMilliseconds = 500;
-const drainMilliseconds = 10_000;
+const scanIntervalMs = 500;
 
-/** @throws StartError */
-export async function startApp(config: Config, log: Logger, overrides: Overrides = {}): Promise<App> {
-  const { host, port, databaseUrl } = config;
-  // First, so that a second server on the same port changes nothing before it fails.
-  const listener = await usable(`HOST, PORT: cannot listen on ${host}:${port}`, () => listen(host, port));
-  let database: Database | undefined;
-  try {
-    const opened = await usable('DATABASE_URL: the database cannot be opened', () =>
-      openDatabase(databaseUrl),
-    );
-    database = opened;
-    return await serve(config, log, listener, opened, overrides);
-  } catch (error) {
-    await listener.close(0, 0, () => undefined);
-    await database?.close();
-    throw error;
-  }
-}
-
-async function serve(
-  config: Config,
-  log: Logger,
-  listener: Listener,
-  database: Database,
-  overrides: Overrides,
-): Promise<App> {
-  const publicUrl = config.publicUrl ?? listener.url;
-  const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
-  const stopping = new AbortController();
-  const built = await build(config, log, database, { publicUrl, checkoutUrl }, stopping.signal, overrides);
-  const { clock, services, scanner, idempotency, jobs, dispatcher, webhooks, metrics } = built;
-  const { keys } = services;
-  const bootstrapped = await bootstrap(database, services.merchants, keys, {
-    publicKey: config.bootstrapPublicKey,
-    secretKey: config.bootstrapSecretKey,
-  });
-
-  let isStopping = false;
-  const checkReady = createCheckReady(
-    {
-      isStopping: () => isStopping,
-      async askDatabase() {
-        await sql`select 1`.execute(database.reader);
-      },
-      networks: () => scanner.status(),
-      webhookLagMilliseconds: async () => (await webhooks.figures(database.reader)).lagMilliseconds,
-      webhooksIdleMilliseconds: () => dispatcher.idleMilliseconds(),
-    },
-    config.readyLimits,
-  );
-
-  const pages = site({
-    services,
+/**
+ * Builds everything and starts nothing. It reads the database and writes nothing to it.
+ * @throws StartError when a file that the configuration names cannot be used
+ */
+export async function createApp(options: AppOptions) {
+  const {
+    config,
     database,
+    log,
     publicUrl,
     checkoutUrl,
-    demoMerchantId: bootstrapped.merchantId,
-  });
-  listener.serve(
-    createExpressApp({
-      services,
-      handlers,
-      testHandlers,
-      database,
-      keys,
-      clock,
-      idempotency,
-      checkLimits: config.limits && createLimits(config.limits),
-      checkReady,
-      metrics,
-      pages,
-      trustProxy: config.trustProxy,
-      stopping: stopping.signal,
-      log,
-    }),
-  );
-  scanner.start();
-  jobs.start();
-  dispatcher.start();
-  log.info(
-    { url: listener.url, database: database.engine, isLimited: config.limits !== undefined },
-    'Started',
-  );
+    stopping,
+    onPaymentStatus,
+    overrides = {},
+  } = options;
+  const { newId = randomId, addressSources = createTestAddressSources() } = overrides;
+  const clock = await createTestClock(database, overrides.realNow);
+  const rates = overrides.rates ?? openRates(config.ratesFile ?? shippedRatesFile, clock);
+  const extraNetworks = overrides.networks ?? [];
+  const currencies = createCurrencies(currencyList, [
+    ...simulatedNetworks,
+    ...extraNetworks.map(({ network }) => network),
+  ]);
 
-  return {
-    url: listener.url,
-    services,
-    database,
-    bootstrapped,
-    async stop(lingerMilliseconds = 0) {
-      isStopping = true;
-      log.info('Stopping');
-      await listener.close(lingerMilliseconds, drainMilliseconds, () => {
-        log.warn('Requests were still under way and are cut off');
-        stopping.abort();
-      });
-      stopping.abort();
-      await jobs.stop();
-      await scanner.stop();
-      await dispatcher.stop();
-      await database.close();
-      log.info('Stopped');
-    },
-  };
-}
-
-async function build(
-  config: Config,
-  log: Logger,
-  database: Database,
-  { publicUrl, checkoutUrl }: { readonly publicUrl: string; readonly checkoutUrl: string },
-  stopping: AbortSignal,
-  { realNow, rates: givenRates, newId = randomId, signers: changeSigners, webhooks: webhookWays }: Overrides,
-) {
-  const clock = await openTestClock(database, realNow);
-  const ratesFile = config.ratesFile ?? shippedRatesFile;
-  const rates =
-    givenRates ??
-    (await usable(`RATES_FILE: ${ratesFile} cannot be used`, () => readFixedRates(ratesFile, clock)));
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const currencies = createCurrencies(knownCurrencies, simulatedNetworks);
-  const addressSources = createAddressSources(testExtendedPublicKeys);
-  const addresses = createAddresses(addressSources, newId);
-  const wallets = createWallets({ database, clock, newId, currencies, addresses });
+  const customers = createCustomers(database, clock, newId);
   const ledger = createLedger(newId);
-  const idempotency = createIdempotency(database, clock);
+  const depositAddresses = createDepositAddresses(addressSources, newId);
+
   const dispatcher = createDispatcher({
     database,
     clock,
     newId,
     log,
     sender: createSender({
-      targets: createTargets(config.webhookAllowPrivate, webhookWays?.resolve),
-      certificateAuthority: webhookWays?.certificateAuthority,
+      targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
+      certificateAuthority: overrides.webhooks?.certificateAuthority,
     }),
   });
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
   const webhooks = createWebhooks(clock);
-  const customers = createCustomers(database, clock, newId);
-  const countries = createCountries(publicUrl);
-  const bankAccounts = createBankAccounts({
-    database,
-    clock,
-    newId,
-    countries,
-    currencies,
-    banks: createBanks(),
-    accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
-  });
-  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, addressSources });
-  const tellSubscribers = createOutcomes(outbox);
+  const endpoints = createEndpoints(clock);
+
+  const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
+  const updateSubscription = createSubscriptionStatus(outbox);
   const payments = createPayments({
     database,
     clock,
     newId,
     rates,
     currencies,
-    addresses,
+    addresses: depositAddresses,
     ledger,
     outbox,
     customers,
     merchant: merchants.row,
     wallet: (transaction, id) => wallets.target(transaction, id),
     async onStatusChange(transaction, payment) {
-      afterCommit(() => metrics?.countPayment(payment.status));
-      await tellSubscribers(transaction, payment);
+      afterCommit(() => onPaymentStatus?.(payment.status));
+      await updateSubscription(transaction, payment);
     },
     times: config.paymentTimes,
   });
+  const receipts = createReceipts({
+    clock,
+    newId,
+    rates,
+    currencies,
+    addresses: depositAddresses,
+    ledger,
+    payments,
+  });
+
   const paymentPlans = createPaymentPlans({ database, clock, newId, currencies });
-  const charges = createCharges({ database, clock, paymentPlans, payments, outbox, checkoutUrl });
+  const charges = createCharges({ database, clock, customers, paymentPlans, payments, outbox, checkoutUrl });
   const subscribers = createSubscribers({
     database,
     clock,
@@ -271,41 +183,52 @@ async function build(
     outbox,
   });
   const billing = createBilling({ database, clock, charges, log });
-  const simulatedChains = await openSimulatedChains({ database, clock, networks: simulatedNetworks });
-  const scanner = createScanner({
+
+  const countries = createCountries(publicUrl);
+  const bankAccounts = createBankAccounts({
     database,
     clock,
     newId,
-    log,
-    sink: createReceipts({ clock, newId, rates, currencies, addresses, ledger, payments }),
-    networks: simulatedChains.chains.map((chain) => ({
-      chain,
-      mode: 'test',
-      confirmations: currencies.network(chain.network)?.confirmations ?? 0,
-      intervalMilliseconds: scanIntervalMilliseconds,
-    })),
+    countries,
+    currencies,
+    banks: createBanks(),
+    accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
+  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies });
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
-  const { balances, payouts, transfers, execution } = createMoneyOut({
+  const { balances, payouts, transfers, execution } = createWithdrawals({
     database,
     clock,
     newId,
     currencies,
     ledger,
     outbox,
-    addressSources,
     walletAddresses,
     bankAccounts,
-    signers: changeSigners?.(simulatedSigners) ?? simulatedSigners,
+    signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
+  });
+
+  const simulatedChains = createSimulatedChains({ database, clock, networks: simulatedNetworks });
+  const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
+  const scanner = createScanner({
+    database,
+    clock,
+    newId,
+    log,
+    sink: receipts,
+    networks: chains.map((chain) => ({
+      chain,
+      confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
+      intervalMs: scanIntervalMs,
+    })),
   });
   const sandbox = createSandbox({
     simulatedChains,
     scanner,
     clock,
     currencies,
-    addressSources,
     async afterNetworkChange() {
       await execution.advance(stopping);
       await execution.restoreLost(stopping);
@@ -316,69 +239,52 @@ async function build(
       dispatcher.wake();
     },
   });
-  const blockInterval = config.blockIntervalMilliseconds;
-  const blocks = {
-    name: 'simulated blocks',
-    intervalMilliseconds: blockInterval,
-    run: () => simulatedChains.mineDue(blockInterval),
-  };
-  const metrics =
-    config.metricsToken === undefined
-      ? undefined
-      : createMetrics(config.metricsToken, {
-          chains: () => scanner.status(),
-          webhooks: () => webhooks.figures(database.reader),
-          connections: () => database.connections(),
-        });
-  const jobs = createJobs(
-    [
-      { name: 'test clock', intervalMilliseconds: 1000, run: () => clock.refresh() },
-      { name: 'expiry', intervalMilliseconds: 1000, run: (signal) => payments.expireOverdue(signal) },
-      { name: 'transfers', intervalMilliseconds: 500, run: (signal) => execution.advance(signal) },
-      {
-        name: 'lost transfers',
-        intervalMilliseconds: 60_000,
-        run: (signal) => execution.restoreLost(signal),
-      },
-      { name: 'billing', intervalMilliseconds: 1000, run: (signal) => billing.run(signal) },
-      {
-        name: 'old webhooks',
-        intervalMilliseconds: 3_600_000,
-        run: (signal) => webhooks.prune(database, signal),
-      },
-      { name: 'idempotency keys', intervalMilliseconds: 3_600_000, run: () => idempotency.prune() },
-      { name: 'list marks', intervalMilliseconds: 60_000, run: (signal) => extendMarks(database, signal) },
-      ...(blockInterval > 0 ? [blocks] : []),
-    ],
-    log,
-    metrics?.watchRun,
-  );
-  const services: Services = {
+
+  /** @param findEndpoints for the API's description of itself */
+  const createHandlers = (findEndpoints: FindEndpoints): Handlers<Api> => ({
+    meta: createMetaHandlers(findEndpoints),
+    customers: createCustomerHandlers(customers),
+    bankAccounts: createBankAccountHandlers(bankAccounts),
+    countries: createCountryHandlers(countries),
+    walletAddresses: createWalletAddressHandlers(walletAddresses),
+    currencies: createCurrencyHandlers(currencies),
+    paymentPlans: createPaymentPlanHandlers(paymentPlans),
+    subscribers: createSubscriberHandlers(subscribers),
+    balances: createBalanceHandlers(balances),
+    transfers: createTransferHandlers(transfers),
+    payouts: createPayoutHandlers(payouts),
+    payments: createPaymentHandlers({ payments, checkoutUrl }),
+    transactions: createTransactionHandlers(payments),
+    wallets: createWalletHandlers(wallets),
+  });
+
+  return {
+    clock,
     keys,
     merchants,
     customers,
-    bankAccounts,
-    countries,
+    payments,
+    paymentPlans,
     walletAddresses,
-    currencies,
     balances,
     transfers,
     payouts,
-    payments,
+    execution,
+    billing,
+    endpoints,
+    webhooks,
+    dispatcher,
+    scanner,
+    simulatedChains,
     sandbox,
-    wallets,
-    paymentPlans,
-    subscribers,
-    checkoutUrl,
+    createHandlers,
   };
-  return { clock, services, scanner, idempotency, jobs, dispatcher, webhooks, metrics };
 }
 
-/** Runs one step of the start, and says which setting it failed on. */
-async function usable<T>(what: string, step: () => T | Promise<T>): Promise<T> {
+function openRates(file: string, clock: Parameters<typeof readFixedRates>[1]): RateSource {
   try {
-    return await step();
+    return readFixedRates(file, clock);
   } catch (error) {
-    throw new StartError(`${what}: ${reasonOf(error)}`, { cause: error });
+    throw new StartError(`RATES_FILE: ${file} cannot be used`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line, bin `crypto-checkout-server`: runs one command and prints what it says. */
-import { runCommand } from './commands.js';
+import { runCommand } from './commands/run.js';
 
 const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
 process.stdout.write(stdout);

@@ -1,7 +1,7 @@
 /** What the environment says, parsed once at the start. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { parseKey } from './keys/keys.js';
+import { parseKey } from './merchants/keys.js';
 import { isSubnet } from './webhooks/targets.js';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -29,7 +29,7 @@ export interface Config {
   readonly bootstrapPublicKey: string | undefined;
   readonly bootstrapSecretKey: string | undefined;
   /** Between two blocks of the simulated networks; 0 adds them by the sandbox alone. */
-  readonly blockIntervalMilliseconds: number;
+  readonly blockIntervalMs: number;
   readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
   /** A file of rates in place of the shipped one. */
   readonly ratesFile: string | undefined;
@@ -211,7 +211,7 @@ export function readConfig(environment: Environment): Config {
   const result = schema.safeParse(given);
   if (!result.success) {
     const names = new Set(result.error.issues.map((issue) => String(issue.path[0])));
-    throw new ConfigError([...names].map((name) => complaint(name, given[name])).join('\n'));
+    throw new ConfigError([...names].map((name) => describeInvalid(name, given[name])).join('\n'));
   }
   const { data } = result;
   return {
@@ -222,7 +222,7 @@ export function readConfig(environment: Environment): Config {
     checkoutUrl: data.CHECKOUT_URL,
     bootstrapPublicKey: data.BOOTSTRAP_PUBLIC_KEY,
     bootstrapSecretKey: data.BOOTSTRAP_SECRET_KEY,
-    blockIntervalMilliseconds: data.BLOCK_INTERVAL_MS,
+    blockIntervalMs: data.BLOCK_INTERVAL_MS,
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     limits:
@@ -260,7 +260,7 @@ export function describeVariables(): string {
     .join('\n');
 }
 
-function complaint(name: string, given: string | undefined): string {
+function describeInvalid(name: string, given: string | undefined): string {
   const variable = Object.entries<Variable>(variables).find(([known]) => known === name)?.[1];
   const value = variable?.isSecret ? 'the value given' : `"${given ?? ''}"`;
   return `${name}: ${value} is not allowed; it must be ${variable?.allowed ?? 'something else'}`;

@@ -1,10 +1,11 @@
 /** Starts the server from the environment, and stops it on SIGTERM and SIGINT. */
 import type { Logger } from 'pino';
-import { startApp, StartError, type App } from './app.js';
 import { ConfigError, describeVariables, readConfig } from './config.js';
 import { createLog } from './log.js';
 import type { Bootstrapped } from './merchants/bootstrap.js';
-import { reasonOf } from './reason.js';
+import { startServer, type RunningServer } from './server.js';
+import { StartError } from './shared/start-error.js';
+import { errorMessage } from './shared/error-message.js';
 
 const usage = `Usage: node main.js [--help]
 
@@ -26,10 +27,12 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
-    logLastWords(log);
-    const app = await startApp(config, log);
-    process.stdout.write(`${announceKeys(app.bootstrapped)}crypto-checkout-server listens on ${app.url}\n`);
-    stopOnSignal(app);
+    logUncaught(log);
+    const server = await startServer(config, log);
+    process.stdout.write(
+      `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n`,
+    );
+    stopOnSignal(server);
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -38,7 +41,7 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 /** Nobody can be told the secret key again, so it must not be missed. */
-function announceKeys({ made }: Bootstrapped): string {
+function describeNewKeys({ made }: Bootstrapped): string {
   const lines = [
     ...(made.publicKey === undefined ? [] : [`  Public key  ${made.publicKey}`]),
     ...(made.secretKey === undefined ? [] : [`  Secret key  ${made.secretKey}`]),
@@ -55,7 +58,7 @@ ${rule}
 }
 
 /** What nobody caught ends the process, and is said without what Node would print of it: rows and parameters. */
-function logLastWords(log: Logger): void {
+function logUncaught(log: Logger): void {
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'Nobody caught this: the process ends');
     process.exit(1);
@@ -63,11 +66,11 @@ function logLastWords(log: Logger): void {
 }
 
 /** Who has connected already is served, and a balancer sees at /readyz that it must look elsewhere. */
-const lingerMilliseconds = 500;
+const lingerMs = 500;
 /** Longer than requests, jobs and deliveries may take together. */
-const stopMilliseconds = 25_000;
+const stopMs = 25_000;
 
-function stopOnSignal(app: App): void {
+function stopOnSignal(server: RunningServer): void {
   const stop = () => {
     // A second signal finds no listener and ends the process at once.
     process.removeListener('SIGTERM', stop);
@@ -75,11 +78,11 @@ function stopOnSignal(app: App): void {
     setTimeout(() => {
       process.stderr.write('The server did not stop in time\n');
       process.exit(1);
-    }, stopMilliseconds).unref();
-    app.stop(lingerMilliseconds).then(
+    }, stopMs).unref();
+    server.stop(lingerMs).then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`The server did not stop in order: ${reasonOf(error)}\n`);
+        process.stderr.write(`The server did not stop in order: ${errorMessage(error)}\n`);
         process.exit(1);
       },
     );

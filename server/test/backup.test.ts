@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../src/commands.js';
+import { runCommand } from '../src/commands/run.js';
 import { engines } from './support/engines.js';
 import { startServer } from './support/server.js';
 

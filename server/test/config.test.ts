@@ -12,7 +12,7 @@ it('Nothing given is a server for trying out', () => {
     checkoutUrl: undefined,
     bootstrapPublicKey: undefined,
     bootstrapSecretKey: undefined,
-    blockIntervalMilliseconds: 1000,
+    blockIntervalMs: 1000,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     ratesFile: undefined,
     limits: {
@@ -44,7 +44,7 @@ it.each([
   [{ PUBLIC_URL: 'https://pay.example.com/' }, { publicUrl: 'https://pay.example.com' }],
   [{ CHECKOUT_URL: 'https://pay.example.com/p/' }, { checkoutUrl: 'https://pay.example.com/p' }],
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
-  [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMilliseconds: 0 }],
+  [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMs: 0 }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
   [
     { ACCOUNT_NAMES_URL: 'https://names.example.com/', PAYSTACK_SECRET_KEY: 'sk_live_example' },

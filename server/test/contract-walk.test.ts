@@ -6,7 +6,7 @@
 import { createMerchantClient, type MerchantCall } from 'crypto-checkout/client';
 import { api, type Api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../src/ids.js';
+import { newId } from '../src/shared/ids.js';
 import type { Answer } from './support/call.js';
 import { engines } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
@@ -246,7 +246,7 @@ describe.each(engines)('On $name', (engine) => {
       public: await server.foreignKey('public', 'test'),
       live: await server.database.write(
         async (transaction) =>
-          (await server.services.keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' })).key,
+          (await server.app.keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' })).key,
       ),
     };
   });

@@ -3,10 +3,10 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import { describe, expect, it } from 'vitest';
-import { checkLedger } from '../src/ledger/check.js';
-import { openDatabase } from '../src/db/database.js';
+import { checkLedger } from '../src/audit/check.js';
 import { engines } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
+import { openDatabase } from '../src/db/open.js';
 
 const rounds = 20;
 const streams = 6;

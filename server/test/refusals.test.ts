@@ -1,13 +1,13 @@
 /** What each endpoint says it refuses with beside the common errors, brought about over HTTP: what the documentation lists happens. */
 import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RateSource } from '../src/rates/rates.js';
+import type { RateSource } from '../src/money/rates.js';
 import type { Answer } from './support/call.js';
 import { engines } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
 
-interface Stage {
+interface Fixture {
   readonly server: TestServer;
   readonly records: Records;
   /** Of a live account. */
@@ -18,7 +18,7 @@ interface Stage {
 }
 
 type Refusals = Readonly<
-  Record<string, Readonly<Partial<Record<ErrorCode, (stage: Stage) => Promise<Answer>>>>>
+  Record<string, Readonly<Partial<Record<ErrorCode, (fixture: Fixture) => Promise<Answer>>>>>
 >;
 
 const price = { amount: 10, baseCurrency: 'USD' };
@@ -98,7 +98,7 @@ const refusals: Refusals = {
       send('POST', '/v1/transfers', { ...usdt, amount: 1_000_000, walletAddress: records.evmAddress() }),
     async balance_suspended({ server, records, send }) {
       await records.paidPayment();
-      const { balances } = server.services;
+      const { balances } = server.app;
       const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
       await server.database.write((transaction) => balances.suspend(transaction, scope, 'USDT'));
       const answer = await send('POST', '/v1/transfers', { ...usdt, walletAddress: records.evmAddress() });
@@ -182,7 +182,7 @@ it('Every error that an endpoint declares is brought about here', () => {
 });
 
 describe.each(engines)('On $name', (engine) => {
-  let stage: Stage;
+  let fixture: Fixture;
   let server: TestServer;
   let missing: 'any' | 'fresh' | undefined;
   const rates: RateSource = {
@@ -194,7 +194,7 @@ describe.each(engines)('On $name', (engine) => {
 
   beforeAll(async () => {
     server = await startServer({ engine, overrides: { rates } });
-    stage = {
+    fixture = {
       server,
       records: createRecords(server),
       liveKey: await server.foreignKey('secret', 'live'),
@@ -213,7 +213,7 @@ describe.each(engines)('On $name', (engine) => {
   afterAll(() => server.stop());
 
   it.each(rows)('%s refuses with %s', async (_name, code, bringAbout) => {
-    const { status, headers, body } = await bringAbout(stage);
+    const { status, headers, body } = await bringAbout(fixture);
     expect([status, body.status, body.data.code]).toEqual([errorStatus[code], 'error', code]);
     expect(body.message).toMatch(/^[A-Z0-9].{10}/i);
     expect(body.data.requestId).toBe(headers.get('x-request-id'));

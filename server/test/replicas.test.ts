@@ -4,11 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { decimalOf, fromUnits, type Payment } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../src/db/database.js';
-import { checkLedger } from '../src/ledger/check.js';
+import { type Database } from '../src/db/database.js';
+import { checkLedger } from '../src/audit/check.js';
 import { call } from './support/call.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
+import { openDatabase } from '../src/db/open.js';
 
 const rounds = 4;
 const streams = 6;

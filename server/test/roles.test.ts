@@ -37,7 +37,7 @@ describe.each(engines)('On $name', (engine) => {
 
   /** Keys of a new merchant. */
   async function newMerchant() {
-    const { keys, merchants } = server.services;
+    const { keys, merchants } = server.app;
     return server.database.write(async (transaction) => {
       const { id: merchantId } = await merchants.create(transaction, { name: 'Second Shop' });
       const make = (kind: 'secret' | 'public', mode: 'test' | 'live') =>
@@ -118,7 +118,7 @@ describe.each(engines)('On $name', (engine) => {
     const { secret, another } = await newMerchant();
     const status = async (key: string) => (await send('GET', '/v1/transactions', key)).status;
     expect([await status(secret.key), await status(another.key)]).toEqual([200, 200]);
-    await server.services.keys.revoke(secret.id);
+    await server.app.keys.revoke(secret.id);
     expect([await status(secret.key), await status(another.key)]).toEqual([401, 200]);
   });
 

@@ -1,4 +1,4 @@
-/** The calls that a page may make with a public key: all that the widget needs of the API. */
+/** The calls that a page may make with a public key: everything the widget needs from the API. */
 import type * as z from 'zod/mini';
 import {
   checkoutRoutes,
@@ -22,13 +22,13 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Random, kept until the reply is known: the same key again answers with the same payment. */
+  /** Random; keep it until the reply arrives. A second call with the same key returns the same payment. */
   readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * Every method resolves to the parsed `data` and the server's time, and rejects with `ApiError`,
- * `NetworkError`, `ReplyError`, or the reason of the caller's own abort.
+ * Every method resolves to the parsed `data` and the server's time. It rejects with `ApiError`, `NetworkError`,
+ * `ReplyError`, or the abort reason of the caller's own signal. Nothing is retried.
  */
 export interface CheckoutClient {
   create(body: CreatePaymentBody, options?: CreateOptions): Promise<Reply<CreatedPayment>>;
@@ -41,7 +41,7 @@ export interface CheckoutClient {
   ): Promise<Reply<Payment>>;
   lockCurrency(paymentId: string, options?: CallOptions): Promise<Reply<Payment>>;
   cancel(paymentId: string, options?: CallOptions): Promise<Reply<undefined>>;
-  /** The payment as it stands now; the one to ask again and again. */
+  /** The payment's current status. Use this one for polling. */
   verify(paymentId: string, options?: CallOptions): Promise<Reply<Payment>>;
 }
 
@@ -51,21 +51,21 @@ export function createCheckoutClient({ publicKey, ...options }: CheckoutClientOp
   return {
     create: (body, options) => request(connection, { ...create, body, ...options }, createdPayment),
     retrieve: (payment_id, options) =>
-      request(connection, { ...viaCheckout(retrieve), params: { payment_id }, ...options }, payment),
+      request(connection, { ...checkoutAlias(retrieve), params: { payment_id }, ...options }, payment),
     setCurrency: (payment_id, currency, network, options) => {
       const params = { payment_id, currency, network };
-      return request(connection, { ...viaCheckout(setCurrency), params, ...options }, payment);
+      return request(connection, { ...checkoutAlias(setCurrency), params, ...options }, payment);
     },
     lockCurrency: (payment_id, options) =>
-      request(connection, { ...viaCheckout(lockCurrency), params: { payment_id }, ...options }, payment),
+      request(connection, { ...checkoutAlias(lockCurrency), params: { payment_id }, ...options }, payment),
     cancel: (payment_id, options) =>
-      request(connection, { ...viaCheckout(cancel), params: { payment_id }, ...options }, undefined),
+      request(connection, { ...checkoutAlias(cancel), params: { payment_id }, ...options }, undefined),
     verify: (transaction_id, options) =>
       request(connection, { ...verify, params: { transaction_id }, ...options }, payment),
   };
 }
 
-/** The form of the path that public keys were given for, which every server of the specification knows. */
-function viaCheckout({ method, aliases: [path] }: { method: string; aliases: readonly [string] }) {
+/** The route's `/checkout/` path: the specification documents it for public keys, so every server has it. */
+function checkoutAlias({ method, aliases: [path] }: { method: string; aliases: readonly [string] }) {
   return { method, path };
 }

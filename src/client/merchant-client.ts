@@ -1,20 +1,28 @@
-/** The whole API for a merchant's server: one method per endpoint of the contract, made from its table. */
+/** The whole API for a merchant's server: one method per endpoint, generated from the contract. */
 import * as z from 'zod/mini';
 import { api, type Api, type Endpoint, type Pagination, type ParsedData } from '../contract/index.js';
 import { ReplyError } from '../errors.js';
-import { rowsOf, type Row } from './pages.js';
-import { request, segment, type Call, type Connection, type Reply } from './request.js';
-import { withRetries, type RetryOptions } from './retry.js';
+import { createIdempotencyKey } from './idempotency-key.js';
+import { iterateRows, type Row } from './pages.js';
+import { encodeSegment, request, type Call, type Connection, type Reply } from './request.js';
+import { retry, retryAfterSecondsOf } from './retry.js';
+
+export interface RetryOptions {
+  /** How many times a failed call is retried; 3 by default, 0 to never retry. */
+  readonly retries?: number | undefined;
+  /** The delay before the first retry, in milliseconds. It doubles with each retry, up to 8 seconds; 500 by default. */
+  readonly retryDelayMs?: number | undefined;
+}
 
 export interface MerchantClientOptions extends Omit<Connection, 'key'>, RetryOptions {
-  /** `sk_test_…` or `sk_live_…`. It opens the whole account: never send it to a page. */
+  /** `sk_test_…` or `sk_live_…`. It gives access to the whole account: never send it to a browser. */
   readonly secretKey: string;
 }
 
-/** A list's reply tells where its rows stand among all of them. */
+/** A list's reply, with the position of its rows in the whole list. */
 export type ListReply<T> = Reply<T> & { readonly pagination?: Pagination };
 
-/** What is given for one part of a request: left out where there is none, optional where all of it is. */
+/** One part of a request: omitted if the endpoint has none, optional if all of its fields are. */
 type Part<E extends Endpoint, Name extends 'params' | 'query' | 'body'> =
   E extends Record<Name, infer S extends z.ZodMiniType>
     ? Partial<z.input<S>> extends z.input<S>
@@ -22,11 +30,11 @@ type Part<E extends Endpoint, Name extends 'params' | 'query' | 'body'> =
       : Readonly<Record<Name, z.input<S>>>
     : unknown;
 
-/** Only what changes something needs a key, and gets a random one if none is given. */
+/** Only calls that change something take an idempotency key; without one they get a random key. */
 type Options<E extends Endpoint> = Pick<Call, 'signal'> &
   (E extends { method: 'POST' | 'PATCH' } ? Pick<Call, 'idempotencyKey'> : unknown);
 
-/** `params`, `query` and `body` as the endpoint declares them, with `signal` and, for changes, `idempotencyKey`. */
+/** The endpoint's `params`, `query` and `body`, plus `signal` and, for changes, `idempotencyKey`. */
 export type MerchantCall<E extends Endpoint> = Part<E, 'params'> &
   Part<E, 'query'> &
   Part<E, 'body'> &
@@ -45,7 +53,7 @@ type Methods<Verbs> = {
   readonly [Verb in keyof Verbs]: Verbs[Verb] extends Endpoint ? Method<Verbs[Verb]> : never;
 };
 
-/** Every row of a list, page after page: `for await (const customer of client.customers.iterate()) …` */
+/** Iterates over all rows of a list, page by page: `for await (const customer of client.customers.iterate()) …` */
 type Iterable<Verbs> = Verbs extends { list: infer E extends Endpoint & { paginated: true } }
   ? {
       readonly iterate: (
@@ -54,10 +62,14 @@ type Iterable<Verbs> = Verbs extends { list: infer E extends Endpoint & { pagina
     }
   : unknown;
 
-/** `client.<resource>.<verb>({params, query, body})`, as the contract names them, and `iterate` for lists of records. */
+/** `client.<resource>.<verb>({params, query, body})`, named as in the contract. Lists of records have `iterate` too. */
 export type MerchantClient = {
   readonly [Resource in keyof Api]: Methods<Api[Resource]> & Iterable<Api[Resource]>;
 };
+
+const maxRetryDelayMs = 8_000;
+/** Beyond this, the caller can use the time better than we can. */
+const maxRetryAfterSeconds = 30;
 
 type AnyCall = Omit<Call, 'method' | 'path' | 'search'> & {
   readonly query?: Readonly<Record<string, unknown>>;
@@ -68,47 +80,72 @@ const listMeta = z.object({
 });
 
 /**
- * A client for every endpoint, by the secret key.
+ * A client for every endpoint, authenticated with the secret key.
  *
  *     const merchant = createMerchantClient({ apiUrl: 'https://pay.example.com', secretKey });
  *     const { data } = await merchant.transactions.verify({ params: { transaction_id } });
  *
- * A call that got no reply, 429, 5xx or `idempotency_in_progress` is tried again, each time with the same
- * `Idempotency-Key`, so that it happens once. A DELETE whose first reply was lost may answer `not_found`: it is done.
+ * Calls that got no response, 429, 5xx or `idempotency_in_progress` are retried with the same `Idempotency-Key`, so a
+ * change happens once. If the response to a DELETE was lost, the retry may fail with `not_found`: the delete worked.
  *
- * Methods reject with `ApiError`, `NetworkError`, `ReplyError`, or the reason of the caller's own abort.
+ * Methods reject with `ApiError`, `NetworkError`, `ReplyError`, or the abort reason of the caller's own signal.
  */
 export function createMerchantClient({
   secretKey,
-  retries,
-  retryDelayMs,
+  retries = 3,
+  retryDelayMs = 500,
   ...options
 }: MerchantClientOptions): MerchantClient {
   const connection = { ...options, key: secretKey };
   const method = (endpoint: Endpoint) => (call?: AnyCall) => {
-    const ready = prepared(endpoint, call);
-    const attempt = () => send(connection, ready, endpoint);
-    return withRetries(attempt, { retries, retryDelayMs }, call?.signal);
+    // Built once, so that all attempts share one idempotency key.
+    const prepared = prepareCall(endpoint, call);
+    const attempt = () => send(connection, prepared, endpoint);
+    const wait = (error: unknown, retried: number) =>
+      sleep(backoffMs(error, retryDelayMs * 2 ** retried), call?.signal);
+    return retry(attempt, { retries, maxRetryAfterSeconds, wait });
   };
   const methods = (verbs: Readonly<Record<string, Endpoint>>) => {
     const all = mapValues(verbs, method);
     const { list } = all;
     if (!list || !verbs['list']?.paginated) return all;
-    return { ...all, iterate: (call?: AnyCall) => rowsOf((query) => list({ ...call, query }), call?.query) };
+    return {
+      ...all,
+      iterate: (call?: AnyCall) => iterateRows((query) => list({ ...call, query }), call?.query),
+    };
   };
   return mapValues(api, methods) as unknown as MerchantClient;
 }
 
-/** The call as every try sends it. */
-function prepared({ method, path }: Endpoint, { query, ...call }: AnyCall = {}): Call {
-  const changes = method === 'POST' || method === 'PATCH';
+function prepareCall({ method, path }: Endpoint, { query, ...call }: AnyCall = {}): Call {
+  const isChange = method === 'POST' || method === 'PATCH';
   return {
     ...call,
     method,
-    path: withRest(path, call.params),
+    path: fillRestParam(path, call.params),
     search: queryString(query),
-    idempotencyKey: changes ? (call.idempotencyKey ?? randomKey()) : undefined,
+    idempotencyKey: isChange ? (call.idempotencyKey ?? createIdempotencyKey()) : undefined,
   };
+}
+
+/** Jittered by up to half, so that clients do not all come back at once, and never shorter than `Retry-After`. */
+function backoffMs(error: unknown, delayMs: number): number {
+  const jitter = 0.5 + Math.random() / 2;
+  return Math.max(Math.min(maxRetryDelayMs, delayMs) * jitter, retryAfterSecondsOf(error) * 1000);
+}
+
+/** Resolves after the delay, or as soon as the signal is aborted. */
+function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end);
+  });
 }
 
 async function send(connection: Connection, call: Call, { data, paginated }: Endpoint) {
@@ -116,18 +153,22 @@ async function send(connection: Connection, call: Call, { data, paginated }: End
   if (!paginated || meta === undefined) return reply as Reply<readonly Row[]>;
   const parsed = z.safeParse(listMeta, meta);
   if (!parsed.success) {
-    throw new ReplyError(`${call.method} ${call.path} was answered with an unexpected meta`, parsed.error);
+    const { apiUrl } = connection;
+    throw new ReplyError(`${call.method} ${call.path} returned an unexpected meta`, {
+      apiUrl,
+      cause: parsed.error,
+    });
   }
   return { ...reply, pagination: parsed.data.pagination } as ListReply<readonly Row[]>;
 }
 
-/** The path with `{*name}` filled in: any number of segments, or none. */
-function withRest(path: string, params: Call['params'] = {}): string {
+/** Fills in `{*name}`, which stands for any number of path segments, or none. */
+function fillRestParam(path: string, params: Call['params'] = {}): string {
   return path.replace(/\/\{\*(\w+)\}/, (_placeholder, name: string) =>
     (params[name] ?? '')
       .split('/')
       .filter((one) => one !== '')
-      .map((one) => `/${segment(one, name)}`)
+      .map((one) => `/${encodeSegment(one, name)}`)
       .join(''),
   );
 }
@@ -137,13 +178,6 @@ function queryString(query: AnyCall['query'] = {}): string {
   return pairs.length === 0
     ? ''
     : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)]))}`;
-}
-
-/** 128 random bits. `crypto.randomUUID` is missing on pages without https. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) =>
-    word.toString(16).padStart(8, '0'),
-  ).join('');
 }
 
 function mapValues<V, R>(table: Readonly<Record<string, V>>, change: (value: V) => R): Record<string, R> {

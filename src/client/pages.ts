@@ -1,4 +1,4 @@
-/** A list's rows, page after page, while others write to it. */
+/** Iterates over a list page by page, while it may be changing. */
 import type { Pagination } from '../contract/endpoint.js';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -11,28 +11,28 @@ interface Page {
   readonly pagination?: Pagination;
 }
 
-const mostRows = 100;
+const maxRowsPerPage = 100;
 
 /**
- * Asks for page after page, from `query.page` on, and yields each row once. Rows that are created meanwhile would push
- * others onto the next page: so what was created after the first reply is left out, and what the page before
- * already had is skipped. A row that is deleted meanwhile may still hide another.
+ * Requests one page after another, starting at `query.page`, and yields each row once. New rows push older ones onto
+ * the next page, so rows created after the first reply are left out, and rows already seen on the previous page are
+ * skipped. A row that is deleted during the iteration can still hide another one.
  */
-export async function* rowsOf(
+export async function* iterateRows(
   list: (query: Query) => Promise<Page>,
   query: Query = {},
 ): AsyncGenerator<Row, void, void> {
   let to = query['to'];
-  let before = new Set<unknown>();
+  let previousIds = new Set<unknown>();
   for (let page = Number(query['page'] ?? 1); ; page += 1) {
-    const { data, serverTime, pagination } = await list({ skip: mostRows, ...query, page, to });
-    const fresh = data.filter(({ id }) => !before.has(id));
+    const { data, serverTime, pagination } = await list({ skip: maxRowsPerPage, ...query, page, to });
+    const fresh = data.filter(({ id }) => !previousIds.has(id));
     yield* fresh;
-    // Without `meta` the end is a page that brings nothing new.
+    // A server that sends no `meta` is at the end when a page has nothing new.
     const isLast = pagination ? pagination.to >= pagination.total : fresh.length === 0;
     if (isLast || data.length === 0) return;
-    // `Date` names the second that has begun.
+    // `Date` is cut to whole seconds: include the rest of this one.
     if (serverTime !== undefined) to ??= new Date(serverTime + 999).toISOString();
-    before = new Set(data.map(({ id }) => id));
+    previousIds = new Set(data.map(({ id }) => id));
   }
 }

@@ -1,45 +1,44 @@
-/** One call of the API: a request out, a parsed reply or a typed error back, within a time limit. */
+/** One API call: sends a request and returns the parsed reply, or throws a typed error. */
 import * as z from 'zod/mini';
 import { ApiError, NetworkError, ReplyError } from '../errors.js';
 
 export interface Connection {
-  /** The API's origin, such as `https://pay.example.com`, with or without a path in front of `/v1`. */
+  /** The API's base URL, such as `https://pay.example.com`; a path before `/v1` is allowed. */
   readonly apiUrl: string;
   readonly key: string;
-  /** Stands in for the global `fetch`. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How long one try may take, reply included; 15 seconds when absent. */
+  /** Time limit for one attempt, including the response body; 15 seconds by default. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface Call {
   readonly method: string;
-  /** `{name}` in it stands for one segment. */
+  /** May contain `{name}` placeholders, one path segment each. */
   readonly path: string;
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** Follows the path: empty, or a `?` and what is asked. */
+  /** The query string, including its `?`; empty for none. */
   readonly search?: string | undefined;
   readonly body?: unknown;
-  /** Makes a repeated POST or PATCH happen once: up to 255 characters, the same for every try. */
+  /** Up to 255 characters, the same for every attempt: a repeated POST or PATCH then happens once. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Reply<T> {
   readonly data: T;
-  /** The server's clock when it answered, in epoch milliseconds; undefined if a proxy hid the `Date` header. */
+  /** The server's clock when it replied, in epoch milliseconds; undefined if a proxy hid the `Date` header. */
   readonly serverTime: number | undefined;
 }
 
-/** A reply with what else was in its envelope, unparsed. */
+/** A reply with the rest of its envelope, unparsed. */
 export interface WholeReply<T> extends Reply<T> {
   readonly meta: unknown;
 }
 
-const failure = z.object({
+const failureReply = z.object({
   message: z.string(),
   data: z.object({
     code: z.string(),
+    docsUrl: z.optional(z.string()),
     requestId: z.optional(z.string()),
     param: z.optional(z.string()),
     errors: z.optional(z.array(z.object({ path: z.string(), message: z.string() }))),
@@ -48,50 +47,54 @@ const failure = z.object({
 });
 
 /**
- * Sends one request and parses its reply's `data` with `schema`; without a schema there is no data.
- * Nothing is tried again here: whoever calls knows what may be repeated.
+ * Sends one request and parses the reply's `data` with `schema`; without a schema, `data` is undefined.
+ * It never retries: only the caller knows which calls are safe to repeat.
  *
- * @throws ApiError when the API refused, also when a server or proxy answered 429 or 5xx in another format
- * @throws NetworkError when no whole reply came in time
- * @throws ReplyError when a reply came that is none of the API's
- * @throws RangeError when a path parameter cannot be sent: it is empty, `.` or `..`
- * @throws the signal's reason (an `AbortError` unless the caller gave another) when the caller aborted
+ * @throws ApiError if the API refused, or a server or proxy answered 429 or 5xx in a format of its own
+ * @throws NetworkError if no complete response arrived in time
+ * @throws ReplyError if the response is not one of the API's
+ * @throws RangeError if a path parameter is empty, `.` or `..`
+ * @throws the signal's reason (an `AbortError` unless the caller gave another) if the caller aborted
  */
 export async function request<S extends z.ZodMiniType | undefined>(
   connection: Connection,
   call: Call,
   schema: S,
 ): Promise<WholeReply<S extends z.ZodMiniType ? z.output<S> : undefined>> {
-  const { response, text } = await exchange(connection, call);
+  const { apiUrl } = connection;
+  const { response, text } = await send(connection, call);
   const json = parseJson(text);
-  if (!response.ok) throw refusal(call, response, json);
+  if (!response.ok) throw errorOf(apiUrl, call, response, json);
 
-  const expected: z.ZodMiniType = schema ?? z.optional(z.unknown());
-  const success = { status: z.enum(['success']), data: expected, meta: z.optional(z.unknown()) };
-  const parsed = z.safeParse(z.object(success), json);
+  const dataSchema: z.ZodMiniType = schema ?? z.optional(z.unknown());
+  const successReply = { status: z.enum(['success']), data: dataSchema, meta: z.optional(z.unknown()) };
+  const parsed = z.safeParse(z.object(successReply), json);
   if (!parsed.success) {
-    const where = parsed.error.issues[0]?.path.join('.');
-    throw new ReplyError(`${name(call)} was answered with an unexpected ${where || 'body'}`, parsed.error);
+    const field = parsed.error.issues[0]?.path.join('.');
+    throw new ReplyError(`${nameOf(call)} returned an unexpected ${field || 'body'}`, {
+      apiUrl,
+      cause: parsed.error,
+    });
   }
   const { data, meta } = parsed.data;
   return {
     data: (schema && data) as S extends z.ZodMiniType ? z.output<S> : undefined,
-    serverTime: serverTime(response),
+    serverTime: serverTimeOf(response),
     meta,
   };
 }
 
-async function exchange(connection: Connection, call: Call): Promise<{ response: Response; text: string }> {
-  const { apiUrl, key, timeoutMs = 15_000, fetch = globalThis.fetch } = connection;
+async function send(connection: Connection, call: Call): Promise<{ response: Response; text: string }> {
+  const { apiUrl, key, timeoutMs = 15_000 } = connection;
   const { method, search = '', body, idempotencyKey, signal } = call;
-  const url = apiUrl.replace(/\/+$/, '') + filledPath(call) + search;
+  signal?.throwIfAborted();
+  const url = apiUrl.replace(/\/+$/, '') + fillPath(call) + search;
   const text = body === undefined ? null : JSON.stringify(body);
-  // By hand, since AbortSignal.any is missing from the browsers of phones that are still in use.
+  // Not AbortSignal.any: browsers of phones that are still in use do not have it.
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, timeoutMs);
   signal?.addEventListener('abort', abort);
-  if (signal?.aborted) abort();
   try {
     const response = await fetch(url, {
       method,
@@ -102,80 +105,83 @@ async function exchange(connection: Connection, call: Call): Promise<{ response:
       },
       body: text,
       signal: controller.signal,
-      // The key is all the authority there is, and a payment's state must never come from a cache.
+      // The key is the only credential, and a payment's status must never come from a cache.
       credentials: 'omit',
       cache: 'no-store',
     });
     return { response, text: await response.text() };
-  } catch (error) {
+  } catch (cause) {
     signal?.throwIfAborted();
-    const failed = controller.signal.aborted ? `took more than ${timeoutMs / 1000} s` : 'got no reply';
-    throw new NetworkError(`${name(call)} ${failed}`, error);
+    const failure = controller.signal.aborted ? `took longer than ${timeoutMs / 1000} s` : 'got no response';
+    throw new NetworkError(`${nameOf(call)} ${failure}`, { apiUrl, cause });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
 }
 
-/** The error for a reply whose HTTP status is none of success. */
-function refusal(call: Call, response: Response, json: unknown): ApiError | ReplyError {
+/** The error for a response whose HTTP status is not a success. */
+function errorOf(apiUrl: string, call: Call, response: Response, json: unknown): ApiError | ReplyError {
   const { status, headers } = response;
-  const parsed = z.safeParse(failure, json);
+  const parsed = z.safeParse(failureReply, json);
   const { message, data } = parsed.success
     ? parsed.data
-    : { message: `${name(call)} was answered with HTTP ${status}`, data: undefined };
+    : { message: `${nameOf(call)} returned HTTP ${status}`, data: undefined };
   const code = data?.code ?? fallbackCode(status);
-  if (code === undefined) return new ReplyError(message, parsed.error);
+  if (code === undefined) return new ReplyError(message, { apiUrl, cause: parsed.error });
   return new ApiError(message, {
     ...data,
     code,
     status,
-    remedy: remedy(status),
+    apiUrl,
+    remedy: remedyFor(status),
     requestId: data?.requestId ?? headers.get('X-Request-Id') ?? '',
-    retryAfterSeconds: retryAfterSeconds(response),
+    retryAfterSeconds: parseRetryAfter(response),
   });
 }
 
-/** What a reply without a code of the API still says for certain: a proxy in front of it answers in its own words. */
+/** The code for a response without one: proxies in front of the API answer in their own format. */
 function fallbackCode(status: number): string | undefined {
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'internal_error' : undefined;
 }
 
-function remedy(status: number): string {
+function remedyFor(status: number): string {
   if (status === 401 || status === 403)
-    return 'Check that the key is right, and of the kind this call needs.';
-  if (status === 404) return 'Check the id, and that the key is of the account and mode that made it.';
+    return 'Check that the key is valid and of the right kind for this call.';
+  if (status === 404)
+    return 'Check the id, and that the key belongs to the account and mode that created it.';
   if (status === 429 || status === 503) return 'Wait for `retryAfterSeconds`, then try again.';
-  if (status >= 500) return 'Try again; if it stays, give the request id to whoever runs the API.';
-  return 'Change the request as the message says.';
+  if (status >= 500)
+    return 'Try again. If it keeps failing, give the request id to whoever operates the API.';
+  return 'Correct the request as the message says.';
 }
 
-/** `Retry-After` in either of its forms, a number of seconds or a date by the server's clock. */
-function retryAfterSeconds(response: Response): number | undefined {
+/** `Retry-After` in seconds. The header is a number of seconds, or a date by the server's clock. */
+function parseRetryAfter(response: Response): number | undefined {
   const value = response.headers.get('Retry-After');
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value);
-  const seconds = Math.ceil((Date.parse(value) - (serverTime(response) ?? Date.now())) / 1000);
+  const seconds = Math.ceil((Date.parse(value) - (serverTimeOf(response) ?? Date.now())) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-function serverTime(response: Response): number | undefined {
+function serverTimeOf(response: Response): number | undefined {
   const time = Date.parse(response.headers.get('Date') ?? '');
   return Number.isNaN(time) ? undefined : time;
 }
 
-function filledPath({ path, params = {} }: Call): string {
-  return path.replace(/\{(\w+)\}/g, (_placeholder, name: string) => segment(params[name] ?? '', name));
+function fillPath({ path, params = {} }: Call): string {
+  return path.replace(/\{(\w+)\}/g, (_placeholder, name: string) => encodeSegment(params[name] ?? '', name));
 }
 
 /**
- * A value as one segment of a path, whatever characters it holds.
+ * Encodes a value as one path segment.
  *
- * @throws RangeError for one that would be lost: a URL with it is resolved to another path before it is sent
+ * @throws RangeError for an empty value, `.` and `..`: URL parsing would drop them and call another path
  */
-export function segment(value: string, name: string): string {
-  if (/^\.{0,2}$/.test(value)) throw new RangeError(`"${value}" cannot be a ${name}`);
+export function encodeSegment(value: string, name: string): string {
+  if (/^\.{0,2}$/.test(value)) throw new RangeError(`"${value}" is not a valid ${name}`);
   return encodeURIComponent(value);
 }
 
@@ -187,6 +193,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function name({ method, path }: Call): string {
+function nameOf({ method, path }: Call): string {
   return `${method} ${path}`;
 }

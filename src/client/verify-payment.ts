@@ -1,61 +1,59 @@
-/** The four checks a merchant's server makes before it gives value for a payment. */
+/** The four checks that a merchant's server makes before it delivers an order. */
 import type { Payment } from '../contract/checkout.js';
 import { countDecimals, parseDecimal, toUnits } from '../contract/decimal.js';
 
-/** What the merchant's own records say about the order, never what a browser said. */
+/** The order, from the merchant's own records. Never take it from a browser. */
 export interface ExpectedPayment {
-  /** The order's reference, as the payment was created with. Those of further attempts are its own too: see below. */
+  /** The order's reference. References of further attempts are accepted too: see `verifyPayment`. */
   readonly txRef: string;
-  /** The only paying currency to accept; any of the payment's when absent. */
+  /** The only paying currency to accept; any currency if absent. */
   readonly currency?: string | undefined;
-  /** The amount and currency the payment was created with. */
+  /** The order's price, in `baseCurrency`. */
   readonly baseAmount: number | string;
   readonly baseCurrency: string;
-  /** Accept `txRef` alone, and no further attempt's. */
+  /** Accept only `txRef` itself, not the references of further attempts. */
   readonly isExactReference?: boolean | undefined;
 }
 
-/** The rules in their order: whose payment, how it ended, what was asked for, what was paid. */
+/** In the order in which they are checked. */
 export const verificationRules = ['reference', 'status', 'price', 'amount'] as const;
 export type VerificationRule = (typeof verificationRules)[number];
 
 export interface FailedRule {
   readonly rule: VerificationRule;
-  /** One sentence for a developer or a log. It names references and amounts, but no person. */
+  /** For a developer or a log. It contains references and amounts, but no personal data. */
   readonly message: string;
 }
 
 export interface Verification {
-  /** True when every rule holds: the order may be delivered. */
+  /** True if all rules pass: the order can be delivered. */
   readonly verified: boolean;
-  /** The rules that do not hold, in their order. */
+  /** The rules that failed, in the order of `verificationRules`. */
   readonly failed: readonly FailedRule[];
-  /** True when more arrived than was asked for; the excess is credited to the merchant. */
+  /** True if more arrived than was due. The excess is credited to the merchant. */
   readonly isOverpaid: boolean;
 }
 
 /**
- * Compares a transaction, fetched with the secret key, with what the merchant expects:
+ * Checks a transaction, fetched with the secret key, against the merchant's order:
  *
- * 1. `reference`: its `txRef` is the order's.
- * 2. `status`: it is a success.
- * 3. `price`: `baseAmount`, `baseCurrency` and, if expected, the paying `currency` are the ones sent; codes
- *    whatever their case.
- * 4. `amount`: `amountReceived` covers `amount`, the price of `baseAmount` when the currency was locked, and
- *    so the value to be given. Where both are in one currency it must cover `baseAmount` too.
+ * 1. `reference`: `txRef` is the order's reference.
+ * 2. `status`: the status is `success`.
+ * 3. `price`: `baseAmount`, `baseCurrency` and, if given, the paying `currency` match. Case does not matter in codes.
+ * 4. `amount`: `amountReceived` covers `amount`, which is `baseAmount` converted when the currency was locked.
+ *    If the payment is in the base currency, it must cover `baseAmount` too.
  *
- * A reference is good for one payment only, for ever. So when a payer starts anew after a payment that expired, the
- * checkout puts a count behind the order's reference: `order-42`, then `order-42:2`, `order-42:3`. These are taken for
- * `order-42`; nothing else is. A shop whose own references end like that, one order being `42` and another
- * `42:2`, sets `isExactReference`.
+ * A reference can be used for one payment only. If a payer starts over, for example after a payment expired, the
+ * checkout appends a counter: `order-42`, then `order-42:2`, `order-42:3`. All of these count as `order-42`; nothing
+ * else does. If your own references end like that (one order is `42` and another is `42:2`), set `isExactReference`.
  *
- * More than `amount` passes: an overpaid payment is a success whose excess is credited to the merchant, and
- * is told by `isOverpaid`. Less never passes. Amounts are compared as exact decimals.
+ * Paying more than `amount` passes: the excess is credited to the merchant, and `isOverpaid` is true. Paying less never
+ * passes. Amounts are compared as exact decimals.
  *
- * A verified transaction stays verified, and an order can be paid twice: record in the same database transaction
- * that the order was delivered, and by which payment, so that a second call does not deliver it again.
+ * A verified transaction stays verified, and an order can be paid twice. So record the delivery and its payment in one
+ * database transaction, and do not deliver an order that is already recorded.
  *
- * @throws RangeError when the expectation itself is incomplete, since nothing could be verified by it
+ * @throws RangeError if `expected` is incomplete
  */
 export function verifyPayment(transaction: Payment, expected: ExpectedPayment): Verification {
   const baseAmount = parseDecimal(expected.baseAmount);
@@ -85,10 +83,10 @@ export function verifyPayment(transaction: Payment, expected: ExpectedPayment): 
 }
 
 function referenceProblem({ txRef }: Payment, expected: ExpectedPayment): string | undefined {
-  const isOwn = txRef?.startsWith(expected.txRef);
-  const rest = txRef?.slice(expected.txRef.length) ?? '';
-  const isAttempt = !expected.isExactReference && /^:([2-9]|[1-9]\d+)$/.test(rest);
-  if (isOwn && (rest === '' || isAttempt)) return undefined;
+  const isPrefixed = txRef?.startsWith(expected.txRef);
+  const suffix = txRef?.slice(expected.txRef.length) ?? '';
+  const isAttempt = !expected.isExactReference && /^:([2-9]|[1-9]\d+)$/.test(suffix);
+  if (isPrefixed && (suffix === '' || isAttempt)) return undefined;
   return `The reference is "${txRef ?? ''}", not "${expected.txRef}".`;
 }
 
@@ -99,15 +97,15 @@ function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: st
   if (!isPrice) {
     return `The price is ${actual.baseAmount} ${baseCurrency}, not ${baseAmount} ${expected.baseCurrency}.`;
   }
-  const isPaying = expected.currency === undefined || isSameCode(currency, expected.currency);
-  return isPaying ? undefined : `It is paid in ${currency}, not in ${expected.currency}.`;
+  const isAccepted = expected.currency === undefined || isSameCode(currency, expected.currency);
+  return isAccepted ? undefined : `The payment is in ${currency}, not in ${expected.currency}.`;
 }
 
-/** @param least what must have arrived whatever the payment says of itself, in the paying currency */
-function amountProblem(actual: Payment, least: string): string | undefined {
+/** @param minimum the least that must have arrived, in the paying currency, whatever the payment's own amount is */
+function amountProblem(actual: Payment, minimum: string): string | undefined {
   const [amount, received] = [decimal(actual.amount), decimal(actual.amountReceived)];
   if (amount === '0') return 'No amount has been set yet.';
-  const due = compare(amount, least) < 0 ? least : amount;
+  const due = compare(amount, minimum) < 0 ? minimum : amount;
   return compare(received, due) < 0
     ? `${received} ${actual.currency ?? ''} of ${due} was received.`
     : undefined;
@@ -117,12 +115,12 @@ function isSameCode(code: string | undefined, expected: string): boolean {
   return code?.toUpperCase() === expected.toUpperCase();
 }
 
-/** 0 for what is absent or no amount, so that it covers nothing. */
+/** "0" for a missing or invalid amount, so that it covers nothing. */
 function decimal(value: number | undefined): string {
   return parseDecimal(value ?? 0) ?? '0';
 }
 
-/** Below, at or above 0 as `a` is less than, equal to or more than `b`. */
+/** Negative if `a` is less than `b`, 0 if they are equal, positive if it is more. */
 function compare(a: string, b: string): number {
   const decimals = Math.max(countDecimals(a), countDecimals(b));
   const [unitsOfA, unitsOfB] = [toUnits(a, decimals), toUnits(b, decimals)];

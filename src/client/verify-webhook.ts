@@ -1,4 +1,4 @@
-/** Tells a webhook of the API from a forged, changed or replayed one, by the Standard Webhooks signature. */
+/** Verifies webhooks by their Standard Webhooks signature: forged, changed and replayed ones are rejected. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import * as z from 'zod/mini';
 import { webhookEvent, webhookEventType, type WebhookEvent } from '../contract/webhooks.js';
@@ -8,15 +8,15 @@ interface FetchHeaders {
   get(name: string): string | null;
 }
 
-/** Headers as Node, Express, `fetch` and the edge runtimes hand them over; names in any case. */
+/** Headers as Node, Express, `fetch` or an edge runtime provides them; names in any case. */
 export type WebhookHeaders = FetchHeaders | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How far `webhook-timestamp` may be from this machine's clock; 300 when absent, which is also the most. */
+  /** How far `webhook-timestamp` may be from this machine's clock: 300 by default, and at most. */
   readonly toleranceSeconds?: number | undefined;
 }
 
-/** The event, and the `webhook-id` that it keeps through all retries: what was done for an id is not done again. */
+/** The event and its `webhook-id`, which stays the same in all retries: process each id once. */
 export type ReceivedWebhook = WebhookEvent & { readonly id: string };
 
 export type WebhookErrorCode =
@@ -27,93 +27,97 @@ export type WebhookErrorCode =
   | 'webhook_type_unknown';
 
 const remedies: Readonly<Record<WebhookErrorCode, string>> = {
-  webhook_signature_missing: 'Answer 400: it is none of the API’s, unless a proxy drops `webhook-…` headers.',
-  webhook_timestamp_invalid: 'Answer 400; if it is the API’s, set this machine’s clock.',
+  webhook_signature_missing: 'Reply 400. If the API sent it, a proxy is dropping the `webhook-…` headers.',
+  webhook_timestamp_invalid: 'Reply 400. If the API sent it, correct this machine’s clock.',
   webhook_signature_invalid:
-    'Answer 400; if it is the API’s, check the secret, and that the body is the raw one, read before any parser.',
-  webhook_body_invalid: 'Answer 400, and check that API and package are of one version.',
-  webhook_type_unknown: 'Answer 204 and ignore it: the API is newer than this package.',
+    'Reply 400. If the API sent it, check the secret, and pass the raw body, as it was before any parser.',
+  webhook_body_invalid: 'Reply 400, and check that the API and this package have the same version.',
+  webhook_type_unknown: 'Reply 204 and ignore it: the API is newer than this package.',
 };
 
-/** The request is not a webhook to act on. `code` says why, `remedy` what to answer. */
+/** The request must not be acted on. `code` says why, `remedy` what to reply. */
 export class WebhookError extends CheckoutError {
   override readonly name = 'WebhookError';
   declare readonly code: WebhookErrorCode;
 
-  constructor(message: string, code: WebhookErrorCode, cause?: unknown) {
-    super(message, { code, remedy: remedies[code], cause });
+  constructor(shortMessage: string, code: WebhookErrorCode, cause?: unknown) {
+    super(shortMessage, { code, remedy: remedies[code], cause });
   }
 }
 
-const mostToleranceSeconds = 300;
+const maxToleranceSeconds = 300;
 
 /**
- * Verifies a webhook and parses what it tells.
+ * Verifies a webhook and parses its event.
  *
  *     app.post('/webhooks', express.raw({ type: 'application/json' }), (request, response) => {
  *       const event = verifyWebhook(request.body, request.headers, process.env.WEBHOOK_SECRET);
  *       if (event.type === 'payment.success') deliver(event.data.txRef);
  *
- * It proves who sent it, not that it is the latest word: events may arrive twice or out of order, so ask
- * `verifyPayment` before value is given.
+ * It proves who sent the event, not that the event is current: events can arrive twice or out of order, so call
+ * `verifyPayment` before you deliver.
  *
- * @param rawBody the bytes as they came, or their text; not parsed JSON
- * @param secrets `whsec_…`, or several while one is replaced by another: any may have signed
- * @throws WebhookError when it is not to be acted on
- * @throws RangeError when a secret or the tolerance is none; TypeError when the body was parsed already
+ * @param rawBody the raw body, as bytes or text; not parsed JSON
+ * @param secrets `whsec_…`, or several during a rotation: any of them may have signed
+ * @throws WebhookError if the request must not be acted on
+ * @throws RangeError if a secret or the tolerance is invalid
+ * @throws TypeError if the body was already parsed
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-  { toleranceSeconds = mostToleranceSeconds }: VerifyWebhookOptions = {},
+  { toleranceSeconds = maxToleranceSeconds }: VerifyWebhookOptions = {},
 ): ReceivedWebhook {
-  const verifiers = [secrets].flat().map(verifierOf);
+  const verifiers = [secrets].flat().map(createVerifier);
   if (verifiers.length === 0) throw new RangeError('verifyWebhook needs a secret');
-  if (!(toleranceSeconds >= 0 && toleranceSeconds <= mostToleranceSeconds)) {
-    throw new RangeError(`toleranceSeconds must be from 0 to ${mostToleranceSeconds}`);
+  if (!(toleranceSeconds >= 0 && toleranceSeconds <= maxToleranceSeconds)) {
+    throw new RangeError(`toleranceSeconds must be from 0 to ${maxToleranceSeconds}`);
   }
   const signed = {
-    'webhook-id': header(headers, 'webhook-id'),
-    'webhook-timestamp': header(headers, 'webhook-timestamp'),
-    'webhook-signature': header(headers, 'webhook-signature'),
+    'webhook-id': requireHeader(headers, 'webhook-id'),
+    'webhook-timestamp': requireHeader(headers, 'webhook-timestamp'),
+    'webhook-signature': requireHeader(headers, 'webhook-signature'),
   };
-  const body = textOf(rawBody);
+  const body = decodeBody(rawBody);
   checkTimestamp(signed['webhook-timestamp'], toleranceSeconds);
-  if (body === undefined || !verifiers.some((verifier) => hasSigned(verifier, body, signed))) {
-    throw new WebhookError('The webhook’s signature is of none of the secrets', 'webhook_signature_invalid');
+  if (body === undefined || !verifiers.some((verifier) => isSignedBy(verifier, body, signed))) {
+    throw new WebhookError(
+      'The webhook’s signature does not match any of the secrets',
+      'webhook_signature_invalid',
+    );
   }
-  return { ...eventOf(body), id: signed['webhook-id'] };
+  return { ...parseEvent(body), id: signed['webhook-id'] };
 }
 
-function verifierOf(secret: string): Webhook {
+function createVerifier(secret: string): Webhook {
   try {
     return new Webhook(secret);
   } catch (error) {
-    // Without the secret itself, since this ends in a log.
-    throw new RangeError('verifyWebhook needs the secret as the API gave it, whsec_ and base64', {
+    // Leaves out the secret: this message ends up in a log.
+    throw new RangeError('verifyWebhook needs the secret in the API’s format: whsec_ followed by base64', {
       cause: error,
     });
   }
 }
 
-function header(headers: WebhookHeaders, name: string): string {
+function requireHeader(headers: WebhookHeaders, name: string): string {
   const value = isFetchHeaders(headers)
     ? headers.get(name)
     : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value === 'string' && value !== '') return value;
-  throw new WebhookError(`The request has no ${name} header, or several`, 'webhook_signature_missing');
+  throw new WebhookError(`The request must have exactly one ${name} header`, 'webhook_signature_missing');
 }
 
 function isFetchHeaders(headers: WebhookHeaders): headers is FetchHeaders {
   return typeof (headers as Partial<FetchHeaders>).get === 'function';
 }
 
-/** Undefined for bytes that are no UTF-8, which the API never signed. */
-function textOf(rawBody: unknown): string | undefined {
+/** Undefined if the bytes are not UTF-8: the API never signs such a body. */
+function decodeBody(rawBody: unknown): string | undefined {
   if (typeof rawBody === 'string') return rawBody;
   if (!(rawBody instanceof Uint8Array)) {
-    throw new TypeError('verifyWebhook needs the raw body, a text or bytes, as it was before it was parsed');
+    throw new TypeError('verifyWebhook needs the raw body as text or bytes, not parsed JSON');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
@@ -125,10 +129,14 @@ function textOf(rawBody: unknown): string | undefined {
 function checkTimestamp(value: string, toleranceSeconds: number): void {
   const seconds = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN;
   const isNear = Math.abs(Math.floor(Date.now() / 1000) - seconds) <= toleranceSeconds;
-  if (!isNear) throw new WebhookError('The webhook is of another time than now', 'webhook_timestamp_invalid');
+  if (!isNear)
+    throw new WebhookError(
+      'The webhook’s timestamp is too far from the current time',
+      'webhook_timestamp_invalid',
+    );
 }
 
-function hasSigned(verifier: Webhook, body: string, headers: Record<string, string>): boolean {
+function isSignedBy(verifier: Webhook, body: string, headers: Record<string, string>): boolean {
   try {
     verifier.verify(body, headers, { jsonParse: false });
     return true;
@@ -138,9 +146,9 @@ function hasSigned(verifier: Webhook, body: string, headers: Record<string, stri
   }
 }
 
-const typed = z.object({ type: z.string() });
+const typedEvent = z.object({ type: z.string() });
 
-function eventOf(body: string): WebhookEvent {
+function parseEvent(body: string): WebhookEvent {
   let json: unknown;
   try {
     json = JSON.parse(body);
@@ -149,17 +157,17 @@ function eventOf(body: string): WebhookEvent {
   }
   const event = z.safeParse(webhookEvent, json);
   if (event.success) return event.data;
-  const { data } = z.safeParse(typed, json);
+  const { data } = z.safeParse(typedEvent, json);
   if (data && !z.safeParse(webhookEventType, data.type).success) {
     throw new WebhookError(
-      `This package knows no event of the type "${data.type}"`,
+      `This package does not know the event type "${data.type}"`,
       'webhook_type_unknown',
       event.error,
     );
   }
-  const where = event.error.issues[0]?.path.join('.');
+  const field = event.error.issues[0]?.path.join('.');
   throw new WebhookError(
-    `The webhook has an unexpected ${where || 'body'}`,
+    `The webhook has an unexpected ${field || 'body'}`,
     'webhook_body_invalid',
     event.error,
   );

@@ -1,12 +1,12 @@
-/** What the account holds, currency by currency. */
+/** The account's balances, one per currency. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 
 const balance = z.object({
   currency: z.string(),
-  /** What a transfer may spend now. */
+  /** What can be transferred now. */
   availableBalance: z.number(),
-  /** Available, reserved by transfers under way, and received but not yet settled; below 0 where more is owed. */
+  /** The available balance, funds reserved by transfers, and unsettled funds. Negative if more is owed. */
   totalBalance: z.number(),
   isSuspended: z.boolean(),
 });
@@ -16,7 +16,7 @@ export const balances = {
     method: 'GET',
     path: '/v1/balances',
     key: 'secret',
-    description: 'One balance for every active currency, zeros included.',
+    description: 'Lists the balance of every active currency, including zero balances.',
     data: z.array(balance),
     sample: {
       message: 'Balances fetched',

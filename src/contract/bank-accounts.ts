@@ -1,8 +1,8 @@
-/** Bank accounts that a merchant is settled to, and the banks they may be held at. */
+/** The bank accounts that a merchant is paid out to, and the list of banks. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listOf, requiredText, text } from './fields.js';
+import { boolean, described, id, listQuery, requiredText, text } from './fields.js';
 
 const bankAccount = z.object({
   id: z.string(),
@@ -49,10 +49,10 @@ export const bankAccounts = {
     method: 'POST',
     path: '/v1/bank-accounts/account/name',
     key: 'secret',
-    description: 'Checks an account number at a bank and answers the name of its holder.',
+    description: 'Looks up an account number at a bank and returns the name of the account holder.',
     body: z.object({
-      accountNumber: described(requiredText(), 'Account number; a Nigerian one has ten digits.'),
-      accountBank: described(requiredText(), 'Code of the bank, from the list of banks.'),
+      accountNumber: described(requiredText(), 'Account number. Nigerian account numbers have ten digits.'),
+      accountBank: described(requiredText(), 'Bank code, from the list of banks.'),
     }),
     data: accountHolder,
     sample: {
@@ -65,13 +65,14 @@ export const bankAccounts = {
     method: 'POST',
     path: '/v1/bank-accounts',
     key: 'secret',
-    description: 'Adds a bank account. The same number at the same bank in the same currency is added once.',
+    description:
+      'Adds a bank account. The same account number at the same bank in the same currency can be added only once.',
     body: z.object({
-      accountNumber: described(requiredText(), 'Account number; a Nigerian one has ten digits.'),
-      accountBank: described(requiredText(), 'The bank: its code, or its name as the list of banks has it.'),
-      country: described(requiredText(), 'Two-letter code of the country that the account is held in.'),
+      accountNumber: described(requiredText(), 'Account number. Nigerian account numbers have ten digits.'),
+      accountBank: described(requiredText(), 'Bank code or name, from the list of banks.'),
+      country: described(requiredText(), 'Two-letter code of the country where the account is held.'),
       currency: described(requiredText(20), 'Currency of the account: a code from the list of currencies.'),
-      accountName: described(requiredText(), 'Name of the holder, as the bank knows it.'),
+      accountName: described(requiredText(), 'Name of the account holder, as registered with the bank.'),
     }),
     data: bankAccount,
     errors: ['unsupported_currency', 'bank_account_exists'],
@@ -81,12 +82,15 @@ export const bankAccounts = {
     method: 'GET',
     path: '/v1/bank-accounts',
     key: 'secret',
-    description: 'The bank accounts of the account, newest first, without the archived ones.',
-    query: listOf({
-      isPrimary: described(z.optional(boolean), 'Only the primary account, or only the others.'),
-      country: described(z.optional(text()), 'Only accounts in this country, by its two-letter code.'),
+    description: 'Lists your bank accounts, newest first. Archived ones are left out.',
+    query: listQuery({
+      isPrimary: described(
+        z.optional(boolean),
+        'Only the primary account (true) or only the others (false).',
+      ),
+      country: described(z.optional(text()), 'Only accounts in this country (two-letter code).'),
       currency: described(z.optional(text()), 'Only accounts in this currency.'),
-      accountBank: described(z.optional(text()), 'Only accounts at this bank, as it was given.'),
+      accountBank: described(z.optional(text()), 'Only accounts at this bank (code or name).'),
     }),
     data: z.array(bankAccount),
     paginated: true,
@@ -96,7 +100,7 @@ export const bankAccounts = {
     method: 'GET',
     path: '/v1/bank-accounts/{bank_account_id}',
     key: 'secret',
-    description: 'One bank account.',
+    description: 'Returns one bank account.',
     params,
     data: bankAccount,
     sample: { params: sampleParams, message: 'Bank account fetched', data: sampleAccount },
@@ -106,7 +110,7 @@ export const bankAccounts = {
     path: '/v1/bank-accounts/primary/{bank_account_id}',
     key: 'secret',
     description:
-      'Makes this the primary bank account in place of the one before. Doing it again changes nothing.',
+      'Makes this the primary bank account instead of the current one. Repeating the call changes nothing.',
     params,
     data: bankAccount,
     sample: {
@@ -119,7 +123,8 @@ export const bankAccounts = {
     method: 'DELETE',
     path: '/v1/bank-accounts/account/archive/{bank_account_id}',
     key: 'secret',
-    description: 'Archives a bank account and answers it for the last time: from then on it is not found.',
+    description:
+      'Archives a bank account and returns it one last time. After that, requests for it answer 404.',
     params,
     data: bankAccount,
     sample: { params: sampleParams, message: 'Bank account archived', data: sampleAccount },
@@ -128,9 +133,9 @@ export const bankAccounts = {
     method: 'GET',
     path: '/v1/bank-accounts/banks/{country_code}',
     key: 'secret',
-    description: 'The banks of a country, by its two-letter code.',
+    description: 'Lists the banks of a country.',
     params: z.object({
-      country_code: described(id, 'Two-letter code of a country, from the list of countries.'),
+      country_code: described(id, 'Two-letter country code, from the list of countries.'),
     }),
     data: z.array(bank),
     sample: {

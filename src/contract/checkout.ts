@@ -1,7 +1,7 @@
 /**
- * The few endpoints a browser may call with a public key, and the shapes they answer with.
- * All of the contract that the widget loads, so every line here weighs: what only servers and
- * documentation need (request shapes, descriptions, samples) is in payments.ts and transactions.ts.
+ * The endpoints that a browser can call with a public key, and the shapes of their replies.
+ * This is the only part of the contract that the widget loads, so keep it small: what only servers and docs need
+ * (request shapes, descriptions, samples) is in payments.ts and transactions.ts.
  */
 import * as z from 'zod/mini';
 import type { Route } from './endpoint.js';
@@ -12,12 +12,13 @@ export const timestamp = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d
 export const paymentStatus = z.enum(['in progress', 'error', 'cancelled', 'success']);
 
 /**
- * The finer state behind `status` (an addition to the specification, absent from other servers).
- * in progress: created, currency_set, awaiting_funds, partially_paid, confirming;
- * success: settled, settled_over, settled_late;
- * error: expired, expired_partial (less than due arrived), expired_late (paid late and not accepted),
- * invalid (only assets that do not count arrived), reversed (a settled receipt left the chain);
- * cancelled: cancelled, cancelled_paid (funds arrived after the cancel and were credited).
+ * The detailed state behind `status`. It is our addition to the specification; other servers do not send it.
+ *
+ * - `in progress`: created, currency_set, awaiting_funds, partially_paid, confirming
+ * - `success`: settled, settled_over, settled_late
+ * - `error`: expired, expired_partial (less than the amount due arrived), expired_late (paid late and not accepted),
+ *   invalid (only wrong assets arrived), reversed (a reorg removed a settled transaction)
+ * - `cancelled`: cancelled, cancelled_paid (funds arrived after the cancellation and were credited)
  */
 export const paymentState = z.enum([
   'created',
@@ -43,7 +44,7 @@ export const logEntry = z.object({
   event: z.string(),
 });
 
-/** One way to pay: a currency on a network, with indicative amounts in that currency. */
+/** A currency on a network that the payer can choose, with indicative amounts in that currency. */
 export const currencyOption = z.object({
   currency: z.string(),
   name: z.string(),
@@ -71,8 +72,8 @@ const branding = z.object({
 });
 
 /**
- * A payment, and the transaction record of the same id. Amounts are decimal numbers of at most 15
- * significant digits: `amount`, `fee` and what was received in `currency`, the base fields in `baseCurrency`.
+ * A payment; the transaction with the same id has the same shape. Amounts are decimal numbers with at most 15
+ * significant digits. `amount`, `fee` and the received amounts are in `currency`, the base amounts in `baseCurrency`.
  */
 export const payment = z.object({
   id: z.string(),
@@ -88,13 +89,13 @@ export const payment = z.object({
   currencyNetwork: z.optional(z.string()),
   networkName: z.optional(z.string()),
   amount: z.optional(z.number()),
-  /** Confirmed receipts in the paying currency. */
+  /** Confirmed funds, in the paying currency. */
   amountReceived: z.optional(z.number()),
-  /** Receipts in the paying currency, unconfirmed ones included. */
+  /** All funds seen, in the paying currency, including unconfirmed ones. */
   amountSeen: z.optional(z.number()),
-  /** What is still to be sent: `amount` less `amountSeen`, never below 0. */
+  /** What is left to send: `amount` minus `amountSeen`, at least 0. */
   amountDue: z.optional(z.number()),
-  /** Confirmations of the youngest receipt that counts, and how many it needs. */
+  /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
   confirmations: z.optional(z.number()),
   confirmationsRequired: z.optional(z.number()),
   nairaValue: z.optional(z.number()),
@@ -126,7 +127,7 @@ export type CurrencyOption = z.output<typeof currencyOption>;
 export type LogEntry = z.output<typeof logEntry>;
 export type CreatedPayment = z.output<typeof createdPayment>;
 
-/** Where the widget calls. The `/checkout/` forms are the paths that public keys were given for. */
+/** The widget's endpoints. The specification documents the `/checkout/` aliases for public keys. */
 export const checkoutRoutes = {
   create: { method: 'POST', path: '/v1/payments/checkout', key: 'public' },
   retrieve: {

@@ -1,4 +1,4 @@
-/** Reference data: the countries that bank accounts may be held in. */
+/** Reference data: the countries where bank accounts can be held. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 
@@ -9,7 +9,7 @@ export const countries = {
     method: 'GET',
     path: '/v1/countries',
     key: 'secret',
-    description: 'Every supported country, with its two-letter code and the URL of its flag.',
+    description: 'Lists the supported countries, with two-letter codes and flag URLs.',
     data: z.array(country),
     sample: {
       message: 'Countries fetched',

@@ -1,4 +1,4 @@
-/** Reference data: the currencies that payments, wallets, plans and accounts may name. */
+/** Reference data: the currencies of payments, wallets, plans and bank accounts. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 
@@ -6,7 +6,7 @@ const currency = z.object({
   code: z.string(),
   name: z.string(),
   type: z.enum(['crypto', 'fiat']),
-  /** Decimals of the smallest unit that is kept, and of the amounts a payer is asked for. */
+  /** Decimals of the smallest unit in the books, and of the amounts that payers are asked for. */
   decimals: z.number(),
   payableDecimals: z.number(),
   networks: z.array(
@@ -26,7 +26,7 @@ export const currencies = {
     method: 'GET',
     path: '/v1/currencies',
     key: 'secret',
-    description: 'Every currency, with the networks it can be paid on.',
+    description: 'Lists the currencies, with the networks on which each can be paid.',
     data: z.array(currency),
     sample: {
       message: 'Currencies fetched',

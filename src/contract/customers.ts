@@ -1,8 +1,8 @@
-/** Customers: the people a merchant is paid by, one record per email. */
+/** Customers: a merchant's payers, one record per email. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listOf, text } from './fields.js';
+import { boolean, described, email, id, listQuery, text } from './fields.js';
 
 const customer = z.object({
   id: z.string(),
@@ -30,10 +30,13 @@ export const customers = {
     method: 'GET',
     path: '/v1/customers',
     key: 'secret',
-    description: 'The customers of the account, newest first.',
-    query: listOf({
-      isBlackListed: described(z.optional(boolean), 'Only blacklisted customers, or only the others.'),
-      email: described(z.optional(text(254)), 'Only the customer with this email, in any case.'),
+    description: 'Lists your customers, newest first.',
+    query: listQuery({
+      isBlackListed: described(
+        z.optional(boolean),
+        'Only blacklisted customers (true) or only the others (false).',
+      ),
+      email: described(z.optional(text(254)), 'Only the customer with this email. Case does not matter.'),
       phoneNumber: described(z.optional(text()), 'Only customers with exactly this phone number.'),
     }),
     data: z.array(customer),
@@ -44,7 +47,7 @@ export const customers = {
     method: 'GET',
     path: '/v1/customers/{customer_id}',
     key: 'secret',
-    description: 'One customer.',
+    description: 'Returns one customer.',
     params,
     data: customer,
     sample: { params: sampleParams, message: 'Customer fetched', data: sampleCustomer },
@@ -53,14 +56,14 @@ export const customers = {
     method: 'POST',
     path: '/v1/customers',
     key: 'secret',
-    description: 'Creates a customer. The email may belong to one customer only, whatever its case.',
+    description: 'Creates a customer. Emails are unique, regardless of case.',
     body: z.object({
-      email: described(email, 'Email of the customer, unique in the account whatever its case.'),
+      email: described(email, 'Email of the customer. Unique in your account, regardless of case.'),
       fullName: described(z.optional(text()), 'Full name.'),
-      phoneNumber: described(z.optional(text()), 'Phone number, in any notation.'),
+      phoneNumber: described(z.optional(text()), 'Phone number, in any format.'),
       isBlacklisted: described(
         z._default(boolean, false),
-        'Whether the customer may start no payment and no subscription; false if absent.',
+        'Set to true to bar the customer from new payments and subscriptions. Defaults to false.',
       ),
     }),
     data: customer,
@@ -76,15 +79,15 @@ export const customers = {
     path: '/v1/customers/{customer_id}',
     key: 'secret',
     description:
-      'Changes the fields that are given. A blacklisted customer can start no new payment and no new subscription.',
+      'Changes the given fields. Blacklisted customers cannot start new payments or subscriptions.',
     params,
     body: z.object({
-      email: described(z.optional(email), 'New email, which no other customer may have.'),
+      email: described(z.optional(email), 'New email. No other customer may have it.'),
       fullName: described(z.optional(text()), 'New full name.'),
       phoneNumber: described(z.optional(text()), 'New phone number.'),
       isBlacklisted: described(
         z.optional(boolean),
-        'Whether the customer may start no payment and no subscription.',
+        'Set to true to bar the customer from new payments and subscriptions.',
       ),
     }),
     data: customer,

@@ -1,13 +1,15 @@
 /**
- * Decimal amounts as strings and integers: the only arithmetic that money goes through.
- * A decimal is a plain string such as "0.0000007": no exponent, no sign, no separators.
+ * Exact decimal arithmetic: all amounts of money go through these functions.
+ * A decimal is a plain string such as "0.0000007", without exponent, sign or separators.
  */
 
 const plain = /^\d+(\.\d+)?$/;
 
 /**
- * The plain decimal that a JSON number or numeric string stands for, or undefined where it is none:
- * NaN, infinite, negative, more than 15 significant digits (a double would not hold it), or not a number.
+ * Parses a JSON number or numeric string into a plain decimal.
+ *
+ * @returns undefined if it is not a number, not finite, negative, or has more than the 15 significant digits that a
+ *   double can hold
  */
 export function parseDecimal(value: number | string): string | undefined {
   const text = typeof value === 'number' ? expandExponent(String(value)) : value.trim();
@@ -19,12 +21,16 @@ export function parseDecimal(value: number | string): string | undefined {
   return decimals === '' ? integer : `${integer}.${decimals}`;
 }
 
-/** How many digits stand behind the point: "1.50" has 2. */
+/** The number of digits after the decimal point: "1.50" has 2. */
 export function countDecimals(decimal: string): number {
   return decimal.split('.')[1]?.length ?? 0;
 }
 
-/** The integer of smallest units: ("1.5", 6) → 1500000n. More decimals than the unit has are an error. */
+/**
+ * Converts a decimal to smallest units: ("1.5", 6) → 1500000n.
+ *
+ * @throws RangeError if it is not a plain decimal, or has more decimals than the unit
+ */
 export function toUnits(decimal: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = decimal.split('.');
   if (!plain.test(decimal) || fraction.length > decimals) {
@@ -33,7 +39,7 @@ export function toUnits(decimal: string, decimals: number): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** The plain decimal of an integer of smallest units, without trailing zeros: (1500000n, 6) → "1.5". */
+/** Converts smallest units to a decimal without trailing zeros: (1500000n, 6) → "1.5". */
 export function fromUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
@@ -42,7 +48,7 @@ export function fromUnits(units: bigint, decimals: number): string {
   return sign + (fraction === '' ? whole : `${whole}.${fraction}`);
 }
 
-/** A JSON number as a plain decimal: 7e-7 → "0.0000007". The reverse of what the API writes. */
+/** A JSON number as a plain decimal: 7e-7 → "0.0000007". It restores the decimal that the API wrote as a number. */
 export function decimalOf(value: number): string {
   return expandExponent(String(value));
 }

@@ -1,4 +1,4 @@
-/** Every error code the API answers with, and its HTTP status. The list is closed: a new code is a new entry here. */
+/** All error codes of the API, with their HTTP status. The list is closed: a new code needs an entry here. */
 export const errorStatus = {
   validation_error: 400,
   invalid_json: 400,

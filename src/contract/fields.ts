@@ -1,27 +1,27 @@
-/** The field types that requests are made of. Values arrive as JSON or as text, and leave as one type. */
+/** The field types of requests. They accept JSON values and query strings, and parse both to the same type. */
 import * as z from 'zod/mini';
 import { parseDecimal } from './decimal.js';
 
-/** A field with its meaning, which `/v1/meta`, OpenAPI and the reference page show. */
+/** Adds a description, which `/v1/meta`, OpenAPI and the API reference show. */
 export function described<Field extends z.ZodMiniType>(field: Field, description: string): Field {
   const own = field.clone();
   z.globalRegistry.add(own, { description });
   return own;
 }
 
-/** Text of at most `maximum` characters, trimmed. */
+/** Trimmed text of at most `maximum` characters. */
 export const text = (maximum = 255) => z.string().check(z.trim(), z.maxLength(maximum));
 
-/** Text that must not be empty. */
+/** Trimmed, non-empty text of at most `maximum` characters. */
 export const requiredText = (maximum = 255) =>
   z.string().check(z.trim(), z.minLength(1), z.maxLength(maximum));
 
-/** An id in a path: any text, since an unknown one is a 404 and never a 400. */
+/** An id in a path. Any text is valid: unknown ids answer 404, not 400. */
 export const id = z.string();
 
 export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
 
-/** A decimal amount ≥ 0, given as a JSON number or a numeric string; comes out as a plain decimal string. */
+/** A decimal amount ≥ 0, as a JSON number or numeric string. Parsed to a plain decimal string. */
 export const decimal = z.pipe(
   z.union([z.number(), z.string()], { error: 'Must be a number' }),
   z.transform((value, context) => {
@@ -44,7 +44,7 @@ export const positiveDecimal = z.pipe(
   z.string().check(z.refine((value) => value !== '0', { error: 'Must be more than 0' })),
 );
 
-/** An integer from `minimum` to `maximum`, given as a JSON number or a numeric string. */
+/** An integer from `minimum` to `maximum`, as a JSON number or numeric string. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
     z.union([z.number(), z.string()], { error: 'Must be an integer' }),
@@ -64,17 +64,17 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     }),
   );
 
-/** A boolean, or "true" or "false". */
+/** A boolean, or the string "true" or "false". */
 export const boolean = z.pipe(
   z.union([z.boolean(), z.literal('true'), z.literal('false')], { error: 'Must be true or false' }),
   z.transform((value) => value === true || value === 'true'),
 );
 
-/** Date.parse rolls 2026-02-30 over to March; a day that is not in the calendar is a mistake. */
+/** False for days that do not exist: Date.parse would turn 2026-02-30 into a day in March. */
 const isCalendarDay = (day: string) => new Date(Date.parse(day)).toISOString().startsWith(day);
 
-/** A day (`2026-01-31`) or an instant, as epoch milliseconds; a day stands for its first or its last one. */
-const moment = (edge: 'first' | 'last') =>
+/** A date (`2026-01-31`) or a time, parsed to epoch milliseconds. A date means the start or the end of that day. */
+const dateOrTime = (edge: 'start' | 'end') =>
   z.pipe(
     z.string(),
     z.transform((value, context) => {
@@ -90,13 +90,13 @@ const moment = (edge: 'first' | 'last') =>
         });
         return z.NEVER;
       }
-      return isDay && edge === 'last' ? instant + 86_399_999 : instant;
+      return isDay && edge === 'end' ? instant + 86_399_999 : instant;
     }),
   );
 
-/** What every list of records takes: which page, how many rows, created from and to when. */
-const listQuery = {
-  page: described(z._default(integer(1), 1), 'Which page of the list, counted from 1; 1 if absent.'),
+/** The parameters of every list of records. */
+const listParams = {
+  page: described(z._default(integer(1), 1), 'Page number, starting at 1. Defaults to 1.'),
   skip: described(
     z._default(
       z.pipe(
@@ -105,15 +105,15 @@ const listQuery = {
       ),
       25,
     ),
-    'Rows per page: 25 if absent, and 100 at most.',
+    'Rows per page. Defaults to 25; at most 100.',
   ),
   from: described(
-    z.optional(moment('first')),
-    'Start date: only what was created then or later, as 2026-01-31 or 2026-01-31T12:00:00Z, in UTC.',
+    z.optional(dateOrTime('start')),
+    'Start: only records created at this time or later. A date (2026-01-31) or a time (2026-01-31T12:00:00Z), in UTC.',
   ),
   to: described(
-    z.optional(moment('last')),
-    'End date: only what was created then or earlier; a day counts to its end.',
+    z.optional(dateOrTime('end')),
+    'End: only records created at this time or earlier. A date includes the whole day.',
   ),
 };
 
@@ -122,6 +122,6 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
   { path: ['from'], error: 'Must not be after "to"' },
 );
 
-/** The query of a list of records: page, rows and dates, and `filters` of its own. */
-export const listOf = <Filters extends z.core.$ZodLooseShape>(filters: Filters) =>
-  z.object({ ...listQuery, ...filters }).check(fromBeforeTo);
+/** The query of a list of records: page, rows per page, dates, and the list's own filters. */
+export const listQuery = <Filters extends z.core.$ZodLooseShape>(filters: Filters) =>
+  z.object({ ...listParams, ...filters }).check(fromBeforeTo);

@@ -1,4 +1,4 @@
-/** The whole API on one screen: resource by resource, verb by verb. */
+/** The whole API at a glance: every resource and its verbs. */
 import { balances } from './balances.js';
 import { bankAccounts } from './bank-accounts.js';
 import { countries } from './countries.js';

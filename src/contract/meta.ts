@@ -1,4 +1,4 @@
-/** Quick docs: every endpoint described by the API itself. */
+/** Quick docs: the API describes its own endpoints. */
 import * as z from 'zod/mini';
 import { countries } from './countries.js';
 import { endpoint } from './endpoint.js';
@@ -8,9 +8,9 @@ const quickDocs = z.object({
   description: z.string(),
   /** Method and path. */
   endpoint: z.string(),
-  /** Header name to a template of its value. */
+  /** Header names, each with a template of its value. */
   headers: z.record(z.string(), z.string()),
-  /** Where the parameters go, and each one's name with its description. */
+  /** Where the parameters go, and the description of each. */
   request_spec: z.object({ type: z.string(), spec: z.record(z.string(), z.string()) }),
   sample_request: z.string(),
   sample_response: z.object({
@@ -27,17 +27,17 @@ export const meta = {
     path: '/v1/meta/{*endpoint}',
     key: 'secret',
     description:
-      'Describes the endpoint whose path after /v1 follows, with real values or placeholders in it; `method` picks one where a path has several. Without a path: all endpoints.',
+      'Describes an endpoint, given its path after /v1 with placeholders or real values. If the path has several methods, `method` selects one. Without a path, it describes all endpoints.',
     params: z.object({
       endpoint: described(
         id,
-        'Path of an endpoint after /v1, such as customers/{customer_id}; all endpoints without it.',
+        'Path of an endpoint after /v1, such as customers/{customer_id}. Omit it for all endpoints.',
       ),
     }),
     query: z.object({
       method: described(
         z.optional(z.enum(['GET', 'POST', 'PATCH', 'DELETE'])),
-        'Which of the endpoints at that path; GET if absent and there is one.',
+        'HTTP method of the endpoint. Defaults to GET if the path has one.',
       ),
     }),
     data: z.union([quickDocs, z.array(quickDocs)]),

@@ -1,7 +1,7 @@
-/** Payment plans: how much is charged, how often, how many times. */
+/** Payment plans: how much subscribers are charged, how often and how many times. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, integer, listOf, positiveDecimal, requiredText, text } from './fields.js';
+import { boolean, described, id, integer, listQuery, positiveDecimal, requiredText, text } from './fields.js';
 
 const frequency = z.enum(['hourly', 'weekly', 'daily', 'monthly', 'quarterly', 'every six months', 'yearly']);
 export type Frequency = z.output<typeof frequency>;
@@ -36,7 +36,7 @@ export const paymentPlans = {
     method: 'GET',
     path: '/v1/payment-plans/misc',
     key: 'secret',
-    description: 'The frequencies that a plan may charge at.',
+    description: 'Lists the billing frequencies that a plan can use.',
     data: z.object({ frequencies: z.array(frequency) }),
     sample: { message: 'Frequencies fetched', data: { frequencies: [...frequencies] } },
   }),
@@ -44,16 +44,16 @@ export const paymentPlans = {
     method: 'POST',
     path: '/v1/payment-plans',
     key: 'secret',
-    description: 'Creates a plan of an amount in a base currency, payable in any of `currencies`.',
+    description: 'Creates a plan with an amount in a base currency, payable in any of `currencies`.',
     body: z.object({
       frequency: described(frequency, 'How often a subscriber is charged.'),
-      planName: described(requiredText(), 'Name of the plan, for you and for subscribers.'),
-      numberOfTimesToCharge: described(integer(1), 'After how many charges a subscription ends.'),
-      amount: described(positiveDecimal, 'What is charged each time, in `currency`.'),
+      planName: described(requiredText(), 'Name of the plan. Subscribers see it too.'),
+      numberOfTimesToCharge: described(integer(1), 'Number of charges after which a subscription ends.'),
+      amount: described(positiveDecimal, 'Amount of each charge, in `currency`.'),
       currency: described(requiredText(20), 'Base currency: the currency of `amount`.'),
       currencies: described(
         z.array(requiredText(20)).check(z.minLength(1)),
-        'The currencies that subscribers may pay in: codes from the list of currencies.',
+        'Currencies that subscribers can pay in: codes from the list of currencies.',
       ),
     }),
     data: paymentPlan,
@@ -64,8 +64,8 @@ export const paymentPlans = {
     method: 'GET',
     path: '/v1/payment-plans',
     key: 'secret',
-    description: 'The payment plans of the account, newest first.',
-    query: listOf({ currency: described(z.optional(text()), 'Only plans in this base currency.') }),
+    description: 'Lists your payment plans, newest first.',
+    query: listQuery({ currency: described(z.optional(text()), 'Only plans with this base currency.') }),
     data: z.array(paymentPlan),
     paginated: true,
     sample: { query: { currency: 'NGN' }, message: 'Payment plans fetched', data: [samplePlan] },
@@ -74,7 +74,7 @@ export const paymentPlans = {
     method: 'GET',
     path: '/v1/payment-plans/{payment_plan_id}',
     key: 'secret',
-    description: 'One payment plan.',
+    description: 'Returns one payment plan.',
     params,
     data: paymentPlan,
     sample: { params: sampleParams, message: 'Payment plan fetched', data: samplePlan },
@@ -84,11 +84,14 @@ export const paymentPlans = {
     path: '/v1/payment-plans/{payment_plan_id}',
     key: 'secret',
     description:
-      'Changes the amount from the next cycle on, or turns the plan off: no new subscribers, no new cycles.',
+      'Changes the amount, starting with the next cycle, or deactivates the plan. A deactivated plan has no new subscribers and no new cycles.',
     params,
     body: z.object({
-      amount: described(z.optional(positiveDecimal), 'New amount, from the next charge on.'),
-      isActive: described(z.optional(boolean), 'Whether the plan takes subscribers and charges them.'),
+      amount: described(z.optional(positiveDecimal), 'New amount, starting with the next charge.'),
+      isActive: described(
+        z.optional(boolean),
+        'Set to false to deactivate the plan: no new subscribers, no new cycles. Set to true to reactivate it.',
+      ),
     }),
     data: paymentPlan,
     sample: {

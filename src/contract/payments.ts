@@ -1,30 +1,30 @@
-/** Payments: created by a merchant's page or server, paid by a customer. */
+/** Payments: created by a merchant's page or server, and paid by a customer. */
 import * as z from 'zod/mini';
 import { checkoutRoutes, createdPayment, payment, type Payment } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, email, id, positiveDecimal, requiredText, text } from './fields.js';
 
 const createBody = z.object({
-  amount: described(positiveDecimal, 'What the payment is worth, in the base currency.'),
+  amount: described(positiveDecimal, 'Price, in the base currency.'),
   baseCurrency: described(requiredText(20), 'Currency of `amount`: a code from the list of currencies.'),
   customer: described(
     z.optional(
       z.object({
         email: described(z.optional(email), 'Email of the payer.'),
         name: described(z.optional(text()), 'Name of the payer.'),
-        fullName: described(z.optional(text()), 'Full name of the payer; it goes before `name`.'),
+        fullName: described(z.optional(text()), 'Full name of the payer. Takes precedence over `name`.'),
         phoneNumber: described(z.optional(text()), 'Phone number of the payer.'),
       }),
     ),
-    'Who pays. Without it the payment is anonymous.',
+    'The payer. Without it, the payment is anonymous.',
   ),
   customerFullName: described(
     z.optional(text()),
-    'Full name of the payer; it goes before the names in `customer`.',
+    'Full name of the payer. Takes precedence over the names in `customer`.',
   ),
   customerphoneNumber: described(
     z.optional(text()),
-    'Phone number of the payer; it goes before the one in `customer`.',
+    'Phone number of the payer. Takes precedence over the one in `customer`.',
   ),
   txRef: described(
     z.optional(
@@ -34,11 +34,11 @@ const createBody = z.object({
         }),
       ),
     ),
-    'Your own reference, unique for ever: 1 to 100 of the characters A-Z a-z 0-9 . _ : -. Generated if absent.',
+    'Your reference for the payment. It can be used only once. 1 to 100 of the characters A-Z a-z 0-9 . _ : -. Generated if absent.',
   ),
   redirectUrl: described(
     z.optional(text(2048)),
-    'Where the payer goes after the payment ends: an absolute https URL, or empty.',
+    'Where the payer goes when the payment has ended: an absolute https URL, or empty.',
   ),
 });
 
@@ -125,7 +125,7 @@ export const payments = {
   create: endpoint({
     ...checkoutRoutes.create,
     description:
-      'Creates a payment of an amount in a base currency. The reply holds the payment and the URL of its hosted page.',
+      'Creates a payment with a price in a base currency. Returns the payment and the URL of its hosted page.',
     body: createBody,
     data: createdPayment,
     errors: [
@@ -152,7 +152,7 @@ export const payments = {
   }),
   retrieve: endpoint({
     ...checkoutRoutes.retrieve,
-    description: "One payment, with the merchant's branding.",
+    description: "Returns one payment, with the merchant's branding.",
     params,
     data: payment,
     sample: {
@@ -173,7 +173,7 @@ export const payments = {
   }),
   cancel: endpoint({
     ...checkoutRoutes.cancel,
-    description: 'Cancels a payment in progress. Cancelling again changes nothing.',
+    description: 'Cancels a payment that is in progress. Repeating the call changes nothing.',
     params,
     errors: ['invalid_state'],
     sample: { params: { payment_id: sampleId }, message: 'Payment cancelled' },
@@ -181,11 +181,11 @@ export const payments = {
   setCurrency: endpoint({
     ...checkoutRoutes.setCurrency,
     description:
-      'Sets the paying currency and its network, with an indicative amount. May be repeated until the currency is locked.',
+      'Sets the paying currency and network, and quotes an indicative amount. Can be repeated until the currency is locked.',
     params: z.object({
       payment_id: paymentId,
-      currency: described(id, 'Paying currency: a code from the list of currencies, in any case.'),
-      network: described(id, 'Its network: a code from the same list, in any case.'),
+      currency: described(id, 'Paying currency: a code from the list of currencies, in upper or lower case.'),
+      network: described(id, 'Network of the currency: a code from the same list, in upper or lower case.'),
     }),
     data: payment,
     errors: [
@@ -204,7 +204,7 @@ export const payments = {
   lockCurrency: endpoint({
     ...checkoutRoutes.lockCurrency,
     description:
-      'Freezes rate, amount and fee, starts the time to pay, and shows the address to pay to. Locking again answers the same quote.',
+      'Locks rate, amount and fee, starts the payment window, and returns the address to pay to. Repeating the call returns the same quote.',
     params,
     data: payment,
     errors: ['invalid_state', 'currency_not_set', 'rate_unavailable'],

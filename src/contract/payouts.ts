@@ -1,8 +1,8 @@
-/** Payouts: what was paid out to a merchant's bank account or wallet address. Read only. */
+/** Payouts: money paid out to a merchant's bank accounts and wallet addresses. Read-only. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, decimal, described, id, listOf, text } from './fields.js';
+import { boolean, decimal, described, id, listQuery, text } from './fields.js';
 import { transferStatus } from './transfers.js';
 
 const payout = z.object({
@@ -11,12 +11,12 @@ const payout = z.object({
   amount: z.number(),
   fee: z.number(),
   currency: z.string(),
-  /** Id of the bank account, or of the saved wallet address, that was paid; neither for an address not saved. */
+  /** Id of the bank account or saved wallet address that was paid. Both are absent if the address was not saved. */
   bankAccount: z.optional(z.string()),
   address: z.optional(z.string()),
-  /** Account number or address with its middle masked. */
+  /** Account number or address, with the middle masked. */
   destination: z.string(),
-  /** Id of the transfer that this payout carries out. */
+  /** Id of the transfer that requested this payout. */
   transfer: z.optional(z.string()),
   reference: z.optional(z.string()),
   txHash: z.optional(z.string()),
@@ -44,15 +44,18 @@ export const payouts = {
     method: 'GET',
     path: '/v1/payouts',
     key: 'secret',
-    description: 'The payouts of the account, newest first unless `sort` and `isAscending` say otherwise.',
-    query: listOf({
+    description: 'Lists your payouts, newest first unless `sort` or `isAscending` is given.',
+    query: listQuery({
       currency: described(z.optional(text()), 'Only payouts in this currency.'),
       status: described(z.optional(text()), 'Only payouts with this status.'),
       sort: described(
         z._default(z.enum(['createdAt', 'updatedAt', 'amount', 'fee', 'status', 'currency']), 'createdAt'),
-        'The field to sort by; createdAt if absent.',
+        'Field to sort by. Defaults to createdAt.',
       ),
-      isAscending: described(z._default(boolean, false), 'Smallest or oldest first; false if absent.'),
+      isAscending: described(
+        z._default(boolean, false),
+        'Set to true for ascending order: smallest or oldest first. Defaults to false.',
+      ),
       minAmount: described(z.optional(decimal), 'Only payouts of at least this amount.'),
       maxAmount: described(z.optional(decimal), 'Only payouts of at most this amount.'),
       bankAccount: described(z.optional(id), 'Only payouts to the bank account with this id.'),
@@ -70,7 +73,7 @@ export const payouts = {
     method: 'GET',
     path: '/v1/payouts/{payout_id}',
     key: 'secret',
-    description: 'One payout.',
+    description: 'Returns one payout.',
     params: z.object({ payout_id: described(id, 'Id of the payout.') }),
     data: payout,
     sample: { params: { payout_id: samplePayout.id }, message: 'Payout fetched', data: samplePayout },

@@ -1,6 +1,6 @@
 /**
- * The controls of test mode's simulated networks. Not part of the `/v1` API: they exist for test keys
- * alone, so they have a table of their own.
+ * Controls the simulated networks of test mode. They work only with test keys and are not part of the `/v1` API, so
+ * they have their own table.
  */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
@@ -13,12 +13,13 @@ export const sandbox = {
     method: 'POST',
     path: '/sandbox/transfers',
     key: 'public',
-    description: 'Sends simulated funds to an address. The transfer is seen at once and waits for a block.',
+    description:
+      'Sends simulated funds to an address. The transfer is visible at once and waits for a block.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
-      currency: described(requiredText(), 'What to send: a code from the list of currencies.'),
-      address: described(requiredText(), 'Where to, such as the address of a payment.'),
-      amount: described(positiveDecimal, 'How much, in `currency`.'),
+      currency: described(requiredText(), 'Currency to send: a code from the list of currencies.'),
+      address: described(requiredText(), 'Destination, such as the address of a payment.'),
+      amount: described(positiveDecimal, 'Amount to send, in `currency`.'),
     }),
     data: z.object({ txHash: z.string() }),
     sample: {
@@ -36,10 +37,10 @@ export const sandbox = {
     method: 'POST',
     path: '/sandbox/blocks',
     key: 'public',
-    description: 'Adds blocks to a simulated network; the first one takes every waiting transfer.',
+    description: 'Adds blocks to a simulated network. The first block includes all waiting transfers.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
-      count: described(z._default(integer(1, 1000), 1), 'How many blocks; 1 if absent.'),
+      count: described(z._default(integer(1, 1000), 1), 'Number of blocks. Defaults to 1.'),
     }),
     data: head,
     sample: {
@@ -53,13 +54,13 @@ export const sandbox = {
     path: '/sandbox/reorgs',
     key: 'public',
     description:
-      'Replaces the last blocks of a simulated network by empty ones. Their transfers wait for a block again (keep) or are gone.',
+      'Replaces the last blocks of a simulated network with empty ones. Their transfers are lost unless `keep` is true.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
-      depth: described(integer(1, 100), 'How many blocks are replaced, counted from the newest.'),
+      depth: described(integer(1, 100), 'Number of blocks to replace, counted from the newest.'),
       keep: described(
         z._default(boolean, false),
-        'Whether their transfers wait for a block again; false, the default, drops them.',
+        'Set to true to make their transfers wait for another block. By default they are lost.',
       ),
     }),
     data: head,
@@ -73,7 +74,7 @@ export const sandbox = {
     method: 'POST',
     path: '/sandbox/clock',
     key: 'public',
-    description: "Moves test mode's clock forward: expiry, billing and the Date header follow it.",
+    description: "Moves test mode's clock forward. Expiry, billing and the Date header follow it.",
     body: z.object({
       advanceSeconds: described(integer(0, 10 * 366 * 86_400), 'How far to move the clock, in seconds.'),
     }),

@@ -1,8 +1,8 @@
-/** Payment plan subscribers: which customer is charged by which plan, and how often it was paid. */
+/** Payment plan subscribers: the customers that a plan charges, and how many charges each has paid. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listOf, text } from './fields.js';
+import { boolean, described, email, id, listQuery, text } from './fields.js';
 
 const subscriber = z.object({
   id: z.string(),
@@ -33,7 +33,7 @@ export const subscribers = {
     method: 'POST',
     path: '/v1/payment-plan-subscribers/{payment_plan_id}',
     key: 'secret',
-    description: 'Subscribes a customer to a plan by email. The first payment is due at once.',
+    description: 'Subscribes a customer to a plan, by email. The first payment is due immediately.',
     params: z.object({ payment_plan_id: described(id, 'Id of the payment plan to subscribe to.') }),
     body: z.object({ email: described(email, 'Email of the subscriber.') }),
     errors: ['customer_not_allowed', 'plan_inactive', 'already_subscribed', 'rate_unavailable'],
@@ -47,10 +47,13 @@ export const subscribers = {
     method: 'GET',
     path: '/v1/payment-plan-subscribers',
     key: 'secret',
-    description: "The subscribers of the account's plans, newest first.",
-    query: listOf({
+    description: 'Lists the subscribers of your plans, newest first.',
+    query: listQuery({
       customer: described(z.optional(text(254)), 'Only subscriptions of the customer with this email.'),
-      isActive: described(z.optional(boolean), 'Only subscriptions that are charged, or only the others.'),
+      isActive: described(
+        z.optional(boolean),
+        'Only active subscriptions (true) or only inactive ones (false).',
+      ),
     }),
     data: z.array(listedSubscriber),
     paginated: true,
@@ -64,7 +67,7 @@ export const subscribers = {
     method: 'GET',
     path: '/v1/payment-plan-subscribers/{payment_plan_subscriber_id}',
     key: 'secret',
-    description: 'One subscriber.',
+    description: 'Returns one subscriber.',
     params,
     data: subscriber,
     sample: { params: sampleParams, message: 'Subscriber fetched', data: sampleSubscriber },
@@ -73,7 +76,7 @@ export const subscribers = {
     method: 'DELETE',
     path: '/v1/payment-plan-subscribers/{payment_plan_subscriber_id}',
     key: 'secret',
-    description: 'Ends a subscription and answers it for the last time: from then on it is not found.',
+    description: 'Ends a subscription and returns it one last time. After that, requests for it answer 404.',
     params,
     data: subscriber,
     sample: {

@@ -1,12 +1,12 @@
-/** Transactions: the same records as payments, seen by the merchant who verifies and books them. */
+/** Transactions: the same records as payments, for the merchant's bookkeeping and verification. */
 import * as z from 'zod/mini';
 import { checkoutRoutes, logEntry, payment, type Payment } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listOf } from './fields.js';
+import { described, id, listQuery } from './fields.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
 const params = z.object({
-  transaction_id: described(id, 'Id of the transaction, which is the id of its payment.'),
+  transaction_id: described(id, 'Id of the transaction, which is also the id of its payment.'),
 });
 const sampleParams = { transaction_id: samplePayment.id };
 
@@ -41,8 +41,8 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions',
     key: 'secret',
-    description: "The merchant's transactions, newest first.",
-    query: listOf({}),
+    description: 'Lists your transactions, newest first.',
+    query: listQuery({}),
     data: z.array(payment),
     paginated: true,
     sample: { query: { page: '1', skip: '25' }, message: 'Transactions fetched', data: [sampleVerified] },
@@ -51,7 +51,7 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions/{transaction_id}',
     key: 'secret',
-    description: 'One transaction.',
+    description: 'Returns one transaction.',
     params,
     data: payment,
     sample: { params: sampleParams, message: 'Transaction fetched', data: sampleVerified },
@@ -60,14 +60,14 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions/{transaction_id}/verify',
     key: 'secret',
-    description: 'The transaction as it stands now, for a server to check before it gives value.',
+    description: 'Returns the current transaction. Call it from your server before you deliver an order.',
     params,
     data: payment,
     sample: { params: sampleParams, message: 'Transaction verified', data: sampleVerified },
   }),
   verifyCheckout: endpoint({
     ...checkoutRoutes.verify,
-    description: 'The same as verify, for pages that hold only the public key.',
+    description: 'Same as verify, for pages that have only the public key.',
     params,
     data: payment,
     sample: { params: sampleParams, message: 'Transaction verified', data: sampleVerified },
@@ -76,7 +76,7 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions/{transaction_id}/events',
     key: 'secret',
-    description: "The transaction's time log, oldest entry first.",
+    description: "Returns the transaction's time log, oldest entry first.",
     params,
     data: z.array(logEntry),
     sample: {
@@ -89,7 +89,7 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions/{transaction_id}/fee',
     key: 'secret',
-    description: 'What the service charged for the transaction, and what was received.',
+    description: 'Returns the fee charged for the transaction, and the amount received.',
     params,
     data: fee,
     sample: {
@@ -109,7 +109,7 @@ export const transactions = {
     method: 'POST',
     path: '/v1/transactions/{transaction_id}/webhook',
     key: 'secret',
-    description: 'Sends the webhook of the transaction once more.',
+    description: 'Sends the webhook of the transaction again.',
     params,
     errors: ['webhook_not_configured'],
     sample: { params: sampleParams, message: 'Webhook queued' },

@@ -1,8 +1,8 @@
-/** Transfers: a merchant's requests to withdraw from a balance to a wallet address. */
+/** Transfers: a merchant's withdrawals from a balance to a wallet address. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listOf, positiveDecimal, requiredText, text } from './fields.js';
+import { described, id, listQuery, positiveDecimal, requiredText, text } from './fields.js';
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 
@@ -12,24 +12,24 @@ const transfer = z.object({
   amount: z.number(),
   fee: z.number(),
   currency: z.string(),
-  // Additions: absent on other servers.
+  // Our additions to the specification; other servers do not send them.
   walletAddress: z.optional(z.string()),
   walletNetwork: z.optional(z.string()),
-  /** The transaction that carries it out, once it is signed. */
+  /** Hash of the blockchain transaction; absent until it is signed. */
   txHash: z.optional(z.string()),
-  /** Of a failed one. */
+  /** Only if `status` is `failed`. */
   failureReason: z.optional(z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
 
 const transferBody = z.object({
-  amount: described(positiveDecimal, 'How much arrives, in `currency`; the fee comes on top.'),
-  currency: described(requiredText(20), 'What to send: a code from the list of currencies.'),
-  walletAddress: described(requiredText(), 'Where to: an address, or the id of a saved one.'),
+  amount: described(positiveDecimal, 'Amount to be received, in `currency`. The fee is charged on top.'),
+  currency: described(requiredText(20), 'Currency to send: a code from the list of currencies.'),
+  walletAddress: described(requiredText(), 'Destination: an address, or the id of a saved wallet address.'),
   walletNetwork: described(
     z.optional(text()),
-    'On which network. It may be left out where the saved address has one.',
+    'Network to send on. Optional if the saved wallet address has one.',
   ),
 });
 
@@ -57,7 +57,7 @@ export const transfers = {
     path: '/v1/transfers',
     key: 'secret',
     description:
-      'Requests a withdrawal to an address, or to a saved one by its id. Amount and fee are reserved from the available balance.',
+      'Requests a withdrawal to an address or a saved wallet address. Amount and fee are reserved from the available balance.',
     body: transferBody,
     data: transfer,
     errors: ['unsupported_currency', 'invalid_address', 'insufficient_balance', 'balance_suspended'],
@@ -67,7 +67,7 @@ export const transfers = {
     method: 'POST',
     path: '/v1/transfers/fee',
     key: 'secret',
-    description: 'The fee that the same transfer would cost now.',
+    description: 'Returns the current fee for a transfer, without creating one.',
     body: transferBody,
     data: z.object({ currency: z.string(), amount: z.number() }),
     errors: ['unsupported_currency', 'invalid_address'],
@@ -81,7 +81,7 @@ export const transfers = {
     method: 'GET',
     path: '/v1/transfers/{transfer_id}',
     key: 'secret',
-    description: 'One transfer.',
+    description: 'Returns one transfer.',
     params: z.object({ transfer_id: described(id, 'Id of the transfer.') }),
     data: transfer,
     sample: {
@@ -94,8 +94,8 @@ export const transfers = {
     method: 'GET',
     path: '/v1/transfers',
     key: 'secret',
-    description: 'The transfers of the account, newest first.',
-    query: listOf({}),
+    description: 'Lists your transfers, newest first.',
+    query: listQuery({}),
     data: z.array(transfer),
     paginated: true,
     sample: { query: { page: '1', skip: '25' }, message: 'Transfers fetched', data: [sampleTransfer] },

@@ -1,13 +1,13 @@
-/** Wallet addresses: the merchant's own, saved as destinations for transfers. */
+/** Wallet addresses: a merchant's own addresses, saved as destinations for transfers. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listOf, requiredText, text } from './fields.js';
+import { boolean, described, id, listQuery, requiredText, text } from './fields.js';
 
 const walletAddress = z.object({
   id: z.string(),
   isPrimary: z.boolean(),
-  /** Empty where the address was saved without one. */
+  /** Empty if the address was saved without a network. */
   network: z.string(),
   currency: z.string(),
   address: z.string(),
@@ -15,7 +15,7 @@ const walletAddress = z.object({
   createdAt: timestamp,
 });
 
-const params = z.object({ wallet_address_id: described(id, 'Id of the saved address.') });
+const params = z.object({ wallet_address_id: described(id, 'Id of the saved wallet address.') });
 
 const sampleAddress = {
   id: '01J9ZQ5W0A1B2C3D4E5F6G7H8J',
@@ -34,16 +34,16 @@ export const walletAddresses = {
     path: '/v1/wallet-addresses',
     key: 'secret',
     description:
-      "Saves an address after checking its checksum for the network, or for the currency's networks.",
+      "Saves an address. Its checksum must be valid on the network or, if none is given, on one of the currency's networks.",
     body: z.object({
-      address: described(requiredText(), 'The address on the blockchain.'),
-      currency: described(requiredText(20), 'What is sent there: a code from the list of currencies.'),
+      address: described(requiredText(), 'Blockchain address.'),
+      currency: described(requiredText(20), 'Currency to be sent there: a code from the list of currencies.'),
       isPrimary: described(
         z._default(boolean, false),
-        'Whether it becomes the primary address of its currency and network; false if absent.',
+        'Set to true to make it the primary address of its currency and network. Defaults to false.',
       ),
-      network: described(z._default(text(), ''), 'The network, where the address is meant for one only.'),
-      label: described(z.optional(text(100)), 'A name of your own, of at most 100 characters.'),
+      network: described(z._default(text(), ''), 'Network, if the address is meant for only one.'),
+      label: described(z.optional(text(100)), 'A label of your choice, at most 100 characters.'),
     }),
     data: walletAddress,
     errors: ['unsupported_currency', 'invalid_address', 'address_exists'],
@@ -62,12 +62,12 @@ export const walletAddresses = {
     method: 'GET',
     path: '/v1/wallet-addresses',
     key: 'secret',
-    description: 'The saved addresses of the account, newest first.',
-    query: listOf({
-      isPrimary: described(z.optional(boolean), 'Only primary addresses, or only the others.'),
+    description: 'Lists your saved wallet addresses, newest first.',
+    query: listQuery({
+      isPrimary: described(z.optional(boolean), 'Only primary addresses (true) or only the others (false).'),
       network: described(z.optional(text()), 'Only addresses for this network.'),
       currency: described(z.optional(text()), 'Only addresses for this currency.'),
-      address: described(z.optional(text()), 'Only this address on the blockchain.'),
+      address: described(z.optional(text()), 'Only this blockchain address.'),
       label: described(z.optional(text(100)), 'Only addresses with exactly this label.'),
     }),
     data: z.array(walletAddress),
@@ -78,7 +78,7 @@ export const walletAddresses = {
     method: 'GET',
     path: '/v1/wallet-addresses/{wallet_address_id}',
     key: 'secret',
-    description: 'One saved address.',
+    description: 'Returns one saved wallet address.',
     params,
     data: walletAddress,
     sample: { params: sampleParams, message: 'Wallet address fetched', data: sampleAddress },
@@ -88,7 +88,7 @@ export const walletAddresses = {
     path: '/v1/wallet-addresses/primary/{wallet_address_id}',
     key: 'secret',
     description:
-      'Makes this the primary address of its currency and network in place of the one before. Doing it again changes nothing.',
+      'Makes this the primary address of its currency and network instead of the current one. Repeating the call changes nothing.',
     params,
     data: walletAddress,
     sample: {

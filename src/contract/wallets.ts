@@ -1,8 +1,8 @@
-/** Hosted wallets: deposit addresses that stay open, one on each network of a currency. */
+/** Hosted wallets: permanent deposit addresses, one per network of a currency. */
 import * as z from 'zod/mini';
 import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listOf, requiredText, text } from './fields.js';
+import { described, id, listQuery, requiredText, text } from './fields.js';
 
 const wallet = z.object({
   id: z.string(),
@@ -31,8 +31,8 @@ export const wallets = {
     method: 'GET',
     path: '/v1/wallets',
     key: 'secret',
-    description: 'The hosted wallets of the account, newest first, without the deleted ones.',
-    query: listOf({
+    description: 'Lists your hosted wallets, newest first. Deleted ones are left out.',
+    query: listQuery({
       currency: described(z.optional(text()), 'Only wallets for this currency.'),
       label: described(z.optional(text(100)), 'Only wallets with exactly this label.'),
     }),
@@ -44,7 +44,7 @@ export const wallets = {
     method: 'GET',
     path: '/v1/wallets/{wallet_id}',
     key: 'secret',
-    description: 'One hosted wallet, with its deposit addresses.',
+    description: 'Returns one hosted wallet, with its deposit addresses.',
     params,
     data: wallet,
     sample: { params: sampleParams, message: 'Wallet fetched', data: sampleWallet },
@@ -53,10 +53,10 @@ export const wallets = {
     method: 'POST',
     path: '/v1/wallets',
     key: 'secret',
-    description: 'Creates a hosted wallet with an address on every active network of the currency.',
+    description: 'Creates a hosted wallet, with an address on every active network of the currency.',
     body: z.object({
-      currency: described(requiredText(20), 'What the wallet receives: a code from the list of currencies.'),
-      label: described(z._default(text(100), ''), 'A name of your own, of at most 100 characters.'),
+      currency: described(requiredText(20), 'Currency of the wallet: a code from the list of currencies.'),
+      label: described(z._default(text(100), ''), 'A label of your choice, at most 100 characters.'),
     }),
     data: wallet,
     errors: ['unsupported_currency'],
@@ -71,7 +71,7 @@ export const wallets = {
     path: '/v1/wallets/{wallet_id}',
     key: 'secret',
     description:
-      'Deletes a hosted wallet and answers it for the last time. Its notifications stop; funds that still arrive are credited.',
+      'Deletes a hosted wallet and returns it one last time. Notifications stop, but funds that still arrive are credited.',
     params,
     data: wallet,
     sample: { params: sampleParams, message: 'Wallet deleted', data: sampleWallet },

@@ -1,4 +1,4 @@
-/** Webhooks: the events that a merchant's server is told of, and the payload they come in. */
+/** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
 import { payment, timestamp } from './checkout.js';
 
@@ -24,20 +24,20 @@ const recordEventType = z.enum([
 export const webhookEventType = z.enum([...paymentEventType.options, ...recordEventType.options]);
 export type WebhookEventType = z.output<typeof webhookEventType>;
 
-/** What every event's `data` has beside the record that it tells of. */
-const told = {
-  /** Whether the record is one of test keys or of live keys. */
+/** Fields that every event adds to the record in `data`. */
+const eventFields = {
+  /** The mode that the record belongs to. */
   mode: z.enum(['test', 'live']),
-  /** Rises with each event of one record, with gaps: an event below the highest one seen is old news. */
+  /** Increases with each event of a record, with gaps. Ignore an event below the highest one you have seen. */
   sequence: z.int(),
 };
 
 /**
- * The body of a webhook. `timestamp` is when it happened, on the clock of its mode; `data` is the record as it
- * stood then: of `payment.*` what verify answers, of the others the record with what they name beside it.
+ * The body of a webhook. `timestamp` is when the event happened, by the clock of its mode. `data` is the record at that
+ * time: for `payment.*` events the same as verify returns. docs/webhooks.md lists the data of the other events.
  */
 export const webhookEvent = z.discriminatedUnion('type', [
-  z.object({ type: paymentEventType, timestamp, data: z.extend(payment, told) }),
-  z.object({ type: recordEventType, timestamp, data: z.looseObject(told) }),
+  z.object({ type: paymentEventType, timestamp, data: z.extend(payment, eventFields) }),
+  z.object({ type: recordEventType, timestamp, data: z.looseObject(eventFields) }),
 ]);
 export type WebhookEvent = z.output<typeof webhookEvent>;

@@ -1,4 +1,4 @@
-/** Every text of the widget, in English. `{name}` stands for a value; other languages have the same keys. */
+/** All texts of the widget, in English. `{name}` is a placeholder. Other languages use the same keys. */
 export const en = {
   idleHeading: 'Pay with crypto',
   idleStatus: 'Pay from any wallet or exchange.',
@@ -20,7 +20,7 @@ export const en = {
   currencyStatus: 'Choose the coin you want to pay with.',
   search: 'Search coins',
   noMatch: 'No coin matches “{query}”.',
-  noOptions: 'The shop has no coin on offer right now. Try again later.',
+  noOptions: 'The shop offers no coins right now. Try again later.',
   network: 'Network',
   networkHeading: 'Choose a network',
   networkStatus: 'Choose the network you will send {currency} on.',
@@ -31,9 +31,9 @@ export const en = {
   minutes: 'about {minutes} min',
 
   quotedHeading: 'Check your choice',
-  quotedStatus: 'Continue to fix the price for a while and see where to pay.',
+  quotedStatus: 'Continue to lock the price and see where to pay.',
   youPay: 'You pay',
-  lockingStatus: 'Fixing the price…',
+  lockingStatus: 'Locking the price…',
 
   awaitingHeading: 'Send exactly this amount',
   awaitingStatus: 'Waiting for your {currency} on {network}.',
@@ -41,11 +41,11 @@ export const en = {
   partialStatus: '{seen} arrived, {due} is left. Send it to the same address.',
   confirmingHeading: 'Payment found',
   confirmingStatus:
-    'Your {seen} is on its way: {confirmations} of {required} confirmations. You need not do anything.',
+    'Your {seen} is on its way: {confirmations} of {required} confirmations. You do not need to do anything.',
   iHavePaid: 'I have paid',
   checkNow: 'Check now',
   timeLeft: 'Time left',
-  timeUp: 'Time is up. Asking whether your payment arrived…',
+  timeUp: 'Time is up. Checking whether your payment arrived…',
   fiveMinutes: '5 minutes left to pay.',
   oneMinute: '1 minute left to pay.',
   thirtySeconds: '30 seconds left to pay.',
@@ -57,8 +57,8 @@ export const en = {
   addressWarning: 'Send only {currency} on {network}. Anything else can be lost.',
   qrAddress: 'QR code of the address {address}',
   qrPayment: 'QR code to pay {amount} to {address}',
-  qrHoldsAddress: 'Holds the address. Type the amount yourself.',
-  qrHoldsAmount: 'Holds the address and the amount.',
+  qrHoldsAddress: 'Contains the address. Enter the amount yourself.',
+  qrHoldsAmount: 'Contains the address and the amount.',
   qrFailed: 'The QR code did not load. Copy the address instead.',
   openInWallet: 'Open in wallet',
   exchange: 'I pay from an exchange',
@@ -99,10 +99,11 @@ export const en = {
   problemBusy: 'The payment service is busy. Try again in a moment.',
   problemBelowMinimum: 'The total is too small for this coin. Choose another one.',
   problemUnsupported: 'This coin cannot be used right now. Choose another one.',
-  problemDuplicate: 'This order was started before, perhaps on another device. Go on there, or ask the shop.',
+  problemDuplicate:
+    'This order was started before, perhaps on another device. Continue there, or ask the shop.',
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
   problemState: 'This step is no longer possible. Here is where the payment stands.',
-  problemReply: 'The payment service sent an answer that makes no sense. Try again, or ask the shop.',
+  problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',
   problemShop: 'The shop’s payment settings are not right. Please tell the shop.',
   problemReference: 'Reference for support: {requestId}',
 } as const;
@@ -110,7 +111,7 @@ export const en = {
 export type MessageKey = keyof typeof en;
 export type Messages = Readonly<Record<MessageKey, string>>;
 
-/** A text with its values filled in. */
+/** Fills in a text's placeholders. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

@@ -1,4 +1,4 @@
-/** Which text tells a payer what to do about an error. */
+/** Maps error codes to the texts that tell the payer what to do. */
 import type { MessageKey } from './en.js';
 
 const keys: Readonly<Record<string, MessageKey>> = {
@@ -19,7 +19,7 @@ const keys: Readonly<Record<string, MessageKey>> = {
   currency_not_set: 'problemState',
 };
 
-/** By an error's code; what a payer can do nothing about is for the shop to mend. */
+/** The text for an error code. Errors that the payer can do nothing about are for the shop to fix. */
 export function problemKey(code: string): MessageKey {
   return keys[code] ?? 'problemShop';
 }

@@ -1,12 +1,12 @@
-/** What a payer has still to send. */
+/** How much the payer still has to send. */
 import type { Payment } from '../contract/checkout.js';
 import { countDecimals, decimalOf, fromUnits, toUnits } from '../contract/decimal.js';
 
-/** In the paying currency, never below 0; from the base fields where a server does not send `amountDue`. */
+/** In the paying currency, at least 0. Computed from the base fields if the server sends no `amountDue`. */
 export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment): number {
   if (amountDue !== undefined) return amountDue;
-  const [asked, received] = [decimalOf(amount), decimalOf(amountReceived)];
-  const decimals = Math.max(countDecimals(asked), countDecimals(received));
-  const units = toUnits(asked, decimals) - toUnits(received, decimals);
+  const [due, received] = [decimalOf(amount), decimalOf(amountReceived)];
+  const decimals = Math.max(countDecimals(due), countDecimals(received));
+  const units = toUnits(due, decimals) - toUnits(received, decimals);
   return units > 0n ? Number(fromUnits(units, decimals)) : 0;
 }

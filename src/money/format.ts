@@ -1,22 +1,22 @@
-/** Amounts as text: for people in their language, and plain for copying. Neither ever rounds. */
+/** Formats amounts for reading and for copying. Neither ever rounds. */
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 
-/** The currencies that have a symbol and minor digits of their own; every other code is a coin. */
+/** Currencies that Intl knows. Every other code is a coin. */
 const fiatCurrencies = new Set(Intl.supportedValuesOf('currency'));
 
 /**
- * The amount as a person in `locale` reads it, with every digit that it has: 0.0000007 BTC, $1,234.50.
- * Fiat gets its symbol and at least its minor digits, a coin its code.
+ * Formats an amount for reading in `locale`, with all of its digits: 0.0000007 BTC, $1,234.50.
+ * Fiat amounts get their symbol and at least their minor digits, coins their code.
  *
- * @param value an amount as the API gives it, or a plain decimal string
- * @param currency a currency's code
- * @param locale a BCP 47 tag; the reader's own language when absent
- * @throws RangeError when `locale` is not a language tag
+ * @param value an amount from the API, or a plain decimal string
+ * @param currency a currency code
+ * @param locale a BCP 47 tag; defaults to the user's language
+ * @throws RangeError if `locale` is not a language tag
  */
 export function formatAmount(value: number | string, currency: string, locale?: string): string {
   const decimal = typeof value === 'number' ? decimalOf(value) : value;
   const decimals = countDecimals(decimal);
-  // A string is formatted digit by digit where Intl knows how, and has at most a double's 15 digits elsewhere.
+  // Intl formats strings digit by digit. Older browsers convert them to a number, which is exact up to 15 digits.
   const digits = decimal as Intl.StringNumericLiteral;
   if (!fiatCurrencies.has(currency)) {
     const coin = new Intl.NumberFormat(locale, {
@@ -36,7 +36,7 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   return exact.format(digits);
 }
 
-/** The amount as a wallet's input field takes it, and as it is copied: 7e-7 → "0.0000007", whatever the locale. */
+/** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */
 export function plainAmount(value: number): string {
   return decimalOf(value);
 }

@@ -1,19 +1,19 @@
-/** What a payment's QR code and its "open in wallet" link hold. */
+/** The content of a payment's QR code and of its "open in wallet" link. */
 import { decimalOf } from '../contract/decimal.js';
 
-/** A way to be paid: the locked currency and network, the address, and the amount that is still due. */
+/** Where to pay, and how much is still due. */
 export interface PaymentRequest {
   readonly currency: string;
   readonly network: string;
   readonly address: string;
-  /** In `currency`, as the API gives it. */
+  /** In `currency`, as sent by the API. */
   readonly amount: number;
 }
 
 export interface PaymentUri {
-  /** The text for the QR code. */
+  /** The content of the QR code. */
   readonly text: string;
-  /** True when the text carries the amount too; otherwise the payer must be told to type it in. */
+  /** True if the content includes the amount. If not, tell the payer to type it in. */
   readonly holdsAmount: boolean;
 }
 
@@ -23,12 +23,12 @@ const schemes = new Map([
 ]);
 
 /**
- * A BIP-21 URI with the amount for Bitcoin and Litecoin, whose wallets agree on it; the bare address for
- * everything else.
+ * A BIP-21 URI with the amount for Bitcoin and Litecoin, where all wallets support it; the bare address for everything
+ * else.
  *
- * Not ERC-681 (`ethereum:<token>/transfer?address=…`), although it could hold the amount: in such a URI the
- * first address is the token's contract, and wallets that read only that one send the customer's money to
- * the contract, where it is lost. A bare address is understood by all of them and can only be right.
+ * ERC-681 (`ethereum:<token>/transfer?address=…`) could include the amount too, but is not safe: the first address in
+ * such a URI is the token's contract, and wallets that read only that one send the payer's money to the contract, where
+ * it is lost. Every wallet understands a bare address.
  *
  * @see https://github.com/bitcoin/bips/blob/master/bip-0021.mediawiki the amount is a plain decimal in whole coins
  * @see https://eips.ethereum.org/EIPS/eip-681

@@ -1,14 +1,14 @@
-/** The pickers: which coin to pay with, and on which network. */
+/** The coin picker and the network picker. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '../checkout/state.js';
 import type { CurrencyOption } from '../contract/checkout.js';
-import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '../state.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { networkFacts } from './networks.js';
 import type { View, ViewContext } from './view.js';
 
-const searchFrom = 8;
-/** The most used first; what is not listed keeps the server's order behind them. */
-const popular = [
+const minCoinsForSearch = 8;
+/** Shown first, in this order. The others follow in the server's order. */
+const popularCodes = [
   'USDT',
   'BTC',
   'ETH',
@@ -25,7 +25,7 @@ const popular = [
 
 export function choosingView(state: ChoosingState, context: ViewContext): View {
   const { text, dispatch } = context;
-  const shared = {
+  const common = {
     action: { label: text('continue'), run: () => dispatch({ type: 'continued' }) },
     isBusy: state.isSetting,
     canGoBack: previousChoice(state) !== undefined,
@@ -33,7 +33,7 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
   };
   if (state.name === 'choosing-network') {
     return {
-      ...shared,
+      ...common,
       heading: text('networkHeading'),
       sentence: text('networkStatus', { currency: state.currency ?? '' }),
       content: networkPicker(state, context),
@@ -41,7 +41,7 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
   }
   const hasOptions = currenciesOf(state.payment).length > 0;
   return {
-    ...shared,
+    ...common,
     ...(!hasOptions && { action: { label: text('tryAgain'), run: context.refresh } }),
     heading: text('currencyHeading'),
     sentence: text(hasOptions ? 'currencyStatus' : 'noOptions'),
@@ -52,12 +52,12 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
 function currencyPicker(state: ChoosingState, context: ViewContext): TemplateResult {
   const { text, money, dispatch } = context;
   const { query } = state;
-  const all = byUse(currenciesOf(state.payment), (option) => option.currency);
-  const wanted = query.trim().toLowerCase();
-  const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(wanted));
+  const all = sortByPopularity(currenciesOf(state.payment), (option) => option.currency);
+  const needle = query.trim().toLowerCase();
+  const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(needle));
   return html`
     ${
-      all.length < searchFrom
+      all.length < minCoinsForSearch
         ? nothing
         : html`<input
             part="search"
@@ -71,10 +71,10 @@ function currencyPicker(state: ChoosingState, context: ViewContext): TemplateRes
             }}
           />`
     }
-    ${picker(
+    ${radioGroup(
       text('currency'),
       found.map((option) =>
-        choice('currency', option.currency, option.currency === state.currency, context, {
+        radioOption('currency', option.currency, option.currency === state.currency, context, {
           icon: coinIcon(option.currency),
           name:
             option.name === option.currency
@@ -90,12 +90,12 @@ function currencyPicker(state: ChoosingState, context: ViewContext): TemplateRes
 
 function networkPicker(state: ChoosingState, context: ViewContext): TemplateResult {
   const { text } = context;
-  const options = byUse(networksOf(state.payment, state.currency), (option) => option.network);
+  const options = sortByPopularity(networksOf(state.payment, state.currency), (option) => option.network);
   return html`
-    ${picker(
+    ${radioGroup(
       text('network'),
       options.map((option) =>
-        choice('network', option.network, option.network === state.network, context, {
+        radioOption('network', option.network, option.network === state.network, context, {
           icon: networkIcon(option.network),
           name: option.networkName,
           detail: networkDetail(option, context),
@@ -113,25 +113,25 @@ function networkDetail({ network, confirmations }: CurrencyOption, { text }: Vie
   return `${text(facts.isCheap ? 'networkFeeLow' : 'networkFeeHigh')} · ${text('minutes', { minutes })}`;
 }
 
-function picker(name: string, choices: TemplateResult[]): TemplateResult {
+function radioGroup(name: string, options: TemplateResult[]): TemplateResult {
   return html`<fieldset part="options" role="radiogroup" aria-labelledby="legend">
     <legend id="legend">${name}</legend>
-    ${choices}
+    ${options}
   </fieldset>`;
 }
 
-interface Look {
+interface OptionLabel {
   readonly icon: TemplateResult;
   readonly name: TemplateResult | string;
   readonly detail: string;
 }
 
-function choice(
+function radioOption(
   kind: 'currency' | 'network',
   value: string,
   isPicked: boolean,
   { dispatch }: ViewContext,
-  { icon, name, detail }: Look,
+  { icon, name, detail }: OptionLabel,
 ): TemplateResult {
   const pick = () =>
     dispatch(kind === 'currency' ? { type: 'picked', currency: value } : { type: 'picked', network: value });
@@ -152,10 +152,13 @@ function choice(
   </label>`;
 }
 
-function byUse(options: CurrencyOption[], codeOf: (option: CurrencyOption) => string): CurrencyOption[] {
+function sortByPopularity(
+  options: CurrencyOption[],
+  codeOf: (option: CurrencyOption) => string,
+): CurrencyOption[] {
   const rank = (option: CurrencyOption) => {
-    const index = popular.indexOf(codeOf(option));
-    return index === -1 ? popular.length : index;
+    const index = popularCodes.indexOf(codeOf(option));
+    return index === -1 ? popularCodes.length : index;
   };
   return [...options].sort((a, b) => rank(a) - rank(b));
 }

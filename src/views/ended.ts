@@ -1,15 +1,15 @@
-/** The endings, each with what became of the money and a way on. */
+/** The final states: what happened to the money, and what the payer can do next. */
 import { html, nothing } from 'lit';
+import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
-import type { FollowedState } from '../state.js';
 import { logText, timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
 
-export function successView({ payment }: FollowedState, context: ViewContext): View {
+export function successView({ payment }: TrackedState, context: ViewContext): View {
   const { text, redirectUrl, redirectSeconds, stay, leave, copy } = context;
   return {
     heading: text('successHeading'),
-    sentence: outcome(payment, context),
+    sentence: outcomeSentence(payment, context),
     content: html`<slot name="success"></slot> ${
         redirectSeconds === undefined
           ? nothing
@@ -30,26 +30,26 @@ export function successView({ payment }: FollowedState, context: ViewContext): V
   };
 }
 
-export function endedView({ name, payment }: FollowedState, context: ViewContext): View {
+export function endedView({ name, payment }: TrackedState, context: ViewContext): View {
   const { text, start } = context;
   return {
     heading: text(
       name === 'expired' ? 'expiredHeading' : name === 'cancelled' ? 'cancelledHeading' : 'errorHeading',
     ),
-    sentence: outcome(payment, context),
+    sentence: outcomeSentence(payment, context),
     content: html`<slot name="error"></slot>${timeLog(payment, context)}`,
     action: { label: text('newPayment'), run: start },
     badge: 'failure',
   };
 }
 
-/** What became of the money, in one sentence. */
-function outcome(payment: Payment, { text, money }: ViewContext): string {
+/** What happened to the money, in one sentence. */
+function outcomeSentence(payment: Payment, { text, money }: ViewContext): string {
   const { status, state, currency = '', amount: due = 0 } = payment;
   const received = payment.amountSeen ?? payment.amountReceived ?? 0;
   const seen = money(received, currency);
   const amount = money(due, currency);
-  // Before the lock no address was shown that anything could have been sent to.
+  // Before the lock, the payer saw no address to send anything to.
   if (!payment.isCurrencyLocked && (state === 'expired' || status === 'cancelled'))
     return text('endedUnlocked');
   switch (state) {
@@ -70,7 +70,7 @@ function outcome(payment: Payment, { text, money }: ViewContext): string {
     case 'expired':
       return text('expiredStatus');
     default:
-      // A server without the finer states: only what the base fields make certain is said.
+      // A server without detailed states: say only what the base fields tell for certain.
       if (status === 'success')
         return received > due
           ? text('successOver', { seen, amount })

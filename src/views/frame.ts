@@ -1,27 +1,27 @@
-/** What is the same in every view: the card, its heading and spoken lines, the main action, back and cancel. */
+/** The frame around every view: the card, heading, live regions, main action, back and cancel. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { View, ViewContext } from './view.js';
 
-export interface Surroundings {
+export interface FrameProps {
   readonly header: TemplateResult | typeof nothing;
   readonly isReconnecting: boolean;
-  /** What did not work, and by which name support finds it. */
+  /** What went wrong, with the request id for support. */
   readonly problem: { readonly text: string; readonly requestId: string | undefined } | undefined;
-  /** What was copied a moment ago, or nothing. */
+  /** Confirms what was just copied; empty if nothing was. */
   readonly notice: string;
-  /** Called when the payer comes near, before anything is pressed. */
-  readonly prepare: () => void;
+  /** Called when the pointer or focus enters the card, before anything is pressed. */
+  readonly preload: () => void;
 }
 
-const badges: Readonly<Record<NonNullable<View['badge']>, string>> = {
+const badgePaths: Readonly<Record<NonNullable<View['badge']>, string>> = {
   success: 'm6 12.5 4 4 8-8.5',
   failure: 'M12 6v7.5m0 4v.01',
   waiting: 'M12 6.5V12l3.5 2',
 };
 
-/** Live regions and the heading keep their elements from view to view, so that changes are spoken. */
-export function frame(view: View, surroundings: Surroundings, context: ViewContext): TemplateResult {
-  const { header, isReconnecting, problem, notice, prepare } = surroundings;
+/** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
+export function frame(view: View, props: FrameProps, context: ViewContext): TemplateResult {
+  const { header, isReconnecting, problem, notice, preload } = props;
   const { text } = context;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
@@ -34,8 +34,8 @@ export function frame(view: View, surroundings: Surroundings, context: ViewConte
     aria-labelledby="heading"
     aria-busy=${isBusy}
     @submit=${submit}
-    @pointerenter=${prepare}
-    @focusin=${prepare}
+    @pointerenter=${preload}
+    @focusin=${preload}
   >
     <slot name="header">${header}</slot>
     <div class="title">
@@ -73,7 +73,7 @@ export function frame(view: View, surroundings: Surroundings, context: ViewConte
 
 function badge(kind: NonNullable<View['badge']>): TemplateResult {
   return html`<svg part="badge" class="badge ${kind}" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${badges[kind]} />
+    <path d=${badgePaths[kind]} />
   </svg>`;
 }
 

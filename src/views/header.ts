@@ -1,4 +1,4 @@
-/** Who is paid for what, and how much. */
+/** The merchant, the order and the total. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Payment } from '../contract/checkout.js';
 import type { ViewContext } from './view.js';
@@ -6,7 +6,7 @@ import type { ViewContext } from './view.js';
 export interface Heading {
   readonly branding: Payment['branding'];
   readonly reference: string | undefined;
-  /** In the base currency; undefined where an exact amount to send stands below. */
+  /** In the base currency; undefined if the view itself shows the exact amount. */
   readonly total: string | undefined;
 }
 

@@ -1,7 +1,7 @@
-/** Icons of coins and networks: small drawings of our own, a letter for those that have none. */
+/** Icons of coins and networks, drawn for this project. Unknown codes get their first letter. */
 import { html, svg, type TemplateResult } from 'lit';
 
-/** Drawn in white on `colour`, in a square of 32; `line` is stroked, `solid` is filled. */
+/** White on `colour`, in a 32 × 32 square: `line` is stroked, `solid` is filled. */
 interface Glyph {
   readonly colour: string;
   readonly line?: string;
@@ -72,12 +72,12 @@ const networks = new Map<string, Glyph>([
   ['tron', tron],
 ]);
 
-/** A coin's icon, round. Decorative: its name stands beside it. */
+/** A coin's icon: round, and decorative, since the name is next to it. */
 export function coinIcon(code: string): TemplateResult {
   return icon(coins.get(code), code, 16);
 }
 
-/** A network's icon, a square with round corners, so that it is told from the coin of the same name. */
+/** A network's icon: a rounded square, to tell it from the coin of the same name. */
 export function networkIcon(code: string): TemplateResult {
   return icon(networks.get(code), code, 8);
 }

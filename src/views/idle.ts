@@ -1,5 +1,5 @@
-/** While there is no payment: waiting to be pressed, being created, or failed to start. */
-import type { CreatingState, FailedState, IdleState } from '../state.js';
+/** The view without a payment: not started, being created, or failed to start. */
+import type { CreatingState, FailedState, IdleState } from '../checkout/state.js';
 import type { View, ViewContext } from './view.js';
 
 export function idleView(

@@ -1,9 +1,9 @@
-/** What payers like to know about a network before they choose it. */
+/** What helps payers choose a network: speed and cost. */
 
 export interface NetworkFacts {
-  /** The usual time between two blocks. */
+  /** The usual time between blocks. */
   readonly blockSeconds: number;
-  /** True where sending usually costs less than a few cents or a flat dollar at an exchange. */
+  /** True if sending usually costs a few cents, or at most a dollar from an exchange. */
   readonly isCheap: boolean;
 }
 

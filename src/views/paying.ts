@@ -1,18 +1,18 @@
-/** Locked: the amount, the address and the QR code to pay with, until enough is on its way. */
+/** The view after the lock: amount, address and QR code, then the progress of the confirmations. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { groupAddress } from '../money/address.js';
 import { amountDue } from '../money/amount-due.js';
 import { plainAmount } from '../money/format.js';
 import { paymentUri } from '../money/payment-uri.js';
-import type { FollowedState } from '../state.js';
 import { countdown } from './countdown.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { networkName } from './quoted.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
 
-export function payingView(state: FollowedState, context: ViewContext): View {
+export function payingView(state: TrackedState, context: ViewContext): View {
   const { text, money, refresh, remainingMs } = context;
   const { payment } = state;
   const { currency = '', amount = 0, confirmations = 0, confirmationsRequired = 1 } = payment;
@@ -39,7 +39,7 @@ export function payingView(state: FollowedState, context: ViewContext): View {
     content: html`
       ${amountButton(payment, due, context)}
       ${isPartial && amount > 0 ? progress(received, amount, text('partialHeading')) : nothing}
-      ${countdown(context)} ${target(payment, due, context)} ${exchangeHelp(payment, due, context)}
+      ${countdown(context)} ${paymentTarget(payment, due, context)} ${exchangeHelp(payment, due, context)}
       ${timeLog(payment, context)}
     `,
     action: { label: text('iHavePaid'), run: refresh },
@@ -62,13 +62,13 @@ function amountButton(
       <span class="unseen">${text('copyAmount')}</span>
       ${coinIcon(currency)}
       <span part="amount" dir="ltr">${money(due, currency).replace('\u00a0', ' ')}</span>
-      ${copyMark(copied === 'amount')}
+      ${copyIcon(copied === 'amount')}
     </button>
     <p part="base-amount" class="quiet base">${money(baseAmount, baseCurrency)}</p>`;
 }
 
-/** QR code, address, and the link to a wallet. */
-function target(payment: Payment, amount: number, context: ViewContext): TemplateResult {
+/** The QR code, the address and the wallet link. */
+function paymentTarget(payment: Payment, amount: number, context: ViewContext): TemplateResult {
   const { text, money, copy, copied, drawQr } = context;
   const { currency = '', currencyNetwork = '' } = payment;
   const address = payment.addressInformation?.address ?? '';
@@ -100,7 +100,7 @@ function target(payment: Payment, amount: number, context: ViewContext): Templat
           aria-label=${text('copyAddress')}
           @click=${() => copy('address', address, `${text('copied')} ${warning}`)}
         >
-          ${copyMark(copied === 'address')}
+          ${copyIcon(copied === 'address')}
         </button>
       </div>
       <p part="warning" class="warning">${warning}</p>
@@ -109,7 +109,7 @@ function target(payment: Payment, amount: number, context: ViewContext): Templat
   `;
 }
 
-/** For payers whose exchange subtracts a fee, so that too little would arrive. */
+/** Help for payers on an exchange, which takes its fee out of the amount: too little would arrive. */
 function exchangeHelp(payment: Payment, due: number, { text, money }: ViewContext): TemplateResult {
   const { currency = '', currencyName = currency } = payment;
   const amount = money(due, currency);
@@ -138,7 +138,7 @@ function progress(value: number, max: number, label: string): TemplateResult {
   return html`<progress part="progress" .value=${value} .max=${max} aria-label=${label}></progress>`;
 }
 
-function copyMark(isDone: boolean): TemplateResult {
+function copyIcon(isDone: boolean): TemplateResult {
   return html`<svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
     <path d=${isDone ? 'm5 13 4 4L19 7' : 'M9 9V5h10v10h-4M5 9h10v10H5z'} />
   </svg>`;

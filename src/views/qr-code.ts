@@ -1,11 +1,11 @@
-/** A QR code as one SVG path. Loaded when there is something to scan. */
+/** Draws a QR code as SVG. Loaded when a coin has been chosen. */
 import { html, type TemplateResult } from 'lit';
 import { encodeQr, type QrModules } from './qr-encoder.js';
 
-/** Light modules around the code that scanners need: ISO/IEC 18004 asks for four. */
+/** The light margin that scanners need, in modules: four by ISO/IEC 18004. */
 const quietZone = 4;
 
-/** @param label the text alternative */
+/** @param label text alternative for screen readers */
 export function drawQr(text: string, label: string): TemplateResult {
   const modules = encodeQr(text);
   const side = modules.size + 2 * quietZone;
@@ -18,12 +18,12 @@ export function drawQr(text: string, label: string): TemplateResult {
     shape-rendering="crispEdges"
   >
     <path fill="#fff" d="M0 0h${side}v${side}H0z" />
-    <path fill="#000" d=${outline(modules)} />
+    <path fill="#000" d=${darkPath(modules)} />
   </svg>`;
 }
 
-/** Each row's runs of dark modules as bars of height 1. */
-function outline({ size, isDark }: QrModules): string {
+/** One SVG path: each run of dark modules in a row is a bar of height 1. */
+function darkPath({ size, isDark }: QrModules): string {
   let path = '';
   for (let y = 0; y < size; y += 1) {
     for (let x = 0; x < size; x += 1) {

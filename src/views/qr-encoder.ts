@@ -1,15 +1,15 @@
 /**
- * Text as the modules of a QR code (ISO/IEC 18004), as far as a payment needs it: bytes, versions 1 to 10,
- * error correction level M. A general encoder weighs five times as much in a page.
+ * Encodes text as a QR code (ISO/IEC 18004). It supports only what payments need: byte mode, versions 1 to 10 and error
+ * correction level M. A general encoder is five times as large.
  */
 
 export interface QrModules {
-  /** Modules on a side. */
+  /** Modules per side. */
   readonly size: number;
   isDark(x: number, y: number): boolean;
 }
 
-/** By version: error correction bytes in each block, and the number of blocks, at level M. */
+/** For each version, at level M: error correction bytes per block, and the number of blocks. */
 const blockTable: readonly (readonly [eccBytes: number, blocks: number])[] = [
   [10, 1],
   [16, 1],
@@ -34,19 +34,19 @@ const masks: readonly ((x: number, y: number) => boolean)[] = [
   (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ];
 
-/** @throws RangeError for text of more than 213 bytes */
+/** @throws RangeError if the text has more than 213 bytes */
 export function encodeQr(text: string): QrModules {
   const bytes = [...new TextEncoder().encode(text)];
   const index = blockTable.findIndex((_blocks, at) => bytes.length <= capacity(at + 1));
   const [eccBytes, blocks] = blockTable[index] ?? [0, 0];
-  if (blocks === 0) throw new RangeError(`${bytes.length} bytes do not fit into the QR code`);
+  if (blocks === 0) throw new RangeError(`${bytes.length} bytes do not fit: at most 213 do`);
   const version = index + 1;
   const codewords = withCorrection(dataCodewords(bytes, version), version, eccBytes, blocks);
   const drawings = masks.map((_mask, mask) => draw(codewords, version, mask));
   return drawings.reduce((best, drawing) => (penalty(drawing) < penalty(best) ? drawing : best));
 }
 
-/** Codewords of a version, data and correction together. */
+/** The codewords of a version: data and error correction together. */
 function totalCodewords(version: number): number {
   const aligned = Math.floor(version / 7) + 2;
   let modules = (16 * version + 128) * version + 64;
@@ -60,7 +60,7 @@ function dataLength(version: number): number {
   return totalCodewords(version) - eccBytes * blocks;
 }
 
-/** How many bytes of text fit, beside 4 bits of mode and 8 or 16 of length. */
+/** How many bytes of text fit, next to 4 bits for the mode and 8 or 16 for the length. */
 function capacity(version: number): number {
   return dataLength(version) - (version < 10 ? 2 : 3);
 }
@@ -75,7 +75,7 @@ function dataCodewords(bytes: readonly number[], version: number): number[] {
   return codewords;
 }
 
-/** Splits the data into blocks, adds each one's correction, and interleaves them. */
+/** Splits the data into blocks, adds error correction to each, and interleaves them. */
 function withCorrection(
   data: readonly number[],
   version: number,
@@ -113,7 +113,7 @@ function multiply(a: number, b: number): number {
   return product;
 }
 
-/** The Reed-Solomon generator's coefficients, highest power first, without the leading 1. */
+/** The coefficients of the Reed-Solomon generator polynomial, highest power first, without the leading 1. */
 function generatorOf(degree: number): number[] {
   let generator = [1];
   for (let power = 0, root = 1; power < degree; power += 1, root = multiply(root, 2)) {
@@ -132,7 +132,7 @@ function remainder(data: readonly number[], generator: readonly number[]): numbe
   return rest;
 }
 
-/** `value` with its remainder by a BCH generator behind it. */
+/** `value` followed by its BCH remainder. */
 function withCheck(value: number, generator: number, length: number): number {
   let rest = value;
   for (let step = 0; step < length; step += 1) rest = (rest << 1) ^ ((rest >> (length - 1)) * generator);
@@ -153,7 +153,7 @@ function draw(codewords: readonly number[], version: number, mask: number): QrMo
 
   let bit = 0;
   for (let column = size - 1; column > 0; column -= 2) {
-    // The vertical timing pattern stands in a column of its own.
+    // Skip the column of the vertical timing pattern.
     if (column === 6) column = 5;
     for (let step = 0; step < size * 2; step += 1) {
       const x = column - (step % 2);
@@ -170,7 +170,7 @@ function draw(codewords: readonly number[], version: number, mask: number): QrMo
 
 type Set = (x: number, y: number, isDark: boolean) => void;
 
-/** Timing, finders and alignment. */
+/** Draws the timing, finder and alignment patterns. */
 function drawPatterns(set: Set, size: number, version: number): void {
   const square = (x: number, y: number, radius: number, isDark: (distance: number) => boolean) => {
     for (let dy = -radius; dy <= radius; dy += 1) {
@@ -197,12 +197,12 @@ function drawPatterns(set: Set, size: number, version: number): void {
   square(3, size - 4, 4, isFinderDark);
 }
 
-/** Level and mask, twice; from version 7 on the version, twice. */
+/** Draws level and mask, twice; from version 7 on, also the version, twice. */
 function drawFormat(set: Set, size: number, version: number, mask: number): void {
   const format = withCheck(mask, 0x537, 10) ^ 0x5412;
   for (let i = 0; i < 15; i += 1) {
     const isDark = ((format >> i) & 1) === 1;
-    // Along the upper left finder, past the timing patterns; then along the two others.
+    // One copy runs along the top left finder, skipping the timing patterns; the other along the other two finders.
     if (i < 8) set(8, i < 6 ? i : i + 1, isDark);
     else set(i === 8 ? 7 : 14 - i, 8, isDark);
     if (i < 8) set(size - 1 - i, 8, isDark);
@@ -219,7 +219,7 @@ function drawFormat(set: Set, size: number, version: number, mask: number): void
   }
 }
 
-/** How hard the drawing is to read: runs, blocks, look-alikes of finders, and imbalance. */
+/** How hard the code is to scan: penalties for runs, blocks, finder look-alikes and imbalance. */
 function penalty({ size, isDark }: QrModules): number {
   let score = 0;
   let darkCount = 0;

@@ -1,6 +1,6 @@
-/** The choice before it is locked: what will be paid, and on which network. */
+/** The chosen coin and network with the quoted amount, before the lock. */
 import { html } from 'lit';
-import { previousChoice, type QuotedState } from '../state.js';
+import { previousChoice, type QuotedState } from '../checkout/state.js';
 import { coinIcon } from './icons.js';
 import type { View, ViewContext } from './view.js';
 
@@ -30,7 +30,7 @@ export function quotedView(state: QuotedState, { text, money, dispatch }: ViewCo
   };
 }
 
-/** The network's name, or its code where the server sends no names. */
+/** The network's name, or its code if the server sends no names. */
 export function networkName({ networkName, currencyNetwork = '' }: QuotedState['payment']): string {
   return networkName ?? currencyNetwork;
 }

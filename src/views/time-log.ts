@@ -1,4 +1,4 @@
-/** What happened to the payment so far, newest last. */
+/** The payment's time log, newest entry last. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LogEntry, Payment } from '../contract/checkout.js';
 import type { ViewContext } from './view.js';
@@ -31,7 +31,7 @@ export function timeLog(
   </details>`;
 }
 
-/** One line for each entry, times as the server gave them, for a mail to support. */
+/** One line per entry, with the server's times: for an email to support. */
 export function logText(entries: readonly LogEntry[]): string {
   return entries.map(({ time, event }) => `${time} ${event}`).join('\n');
 }

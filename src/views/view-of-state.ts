@@ -1,5 +1,5 @@
 /** Picks the view for a state. */
-import type { CheckoutState } from '../state.js';
+import type { CheckoutState } from '../checkout/state.js';
 import { choosingView } from './choosing.js';
 import { endedView, successView } from './ended.js';
 import { idleView } from './idle.js';

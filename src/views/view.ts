@@ -1,42 +1,42 @@
-/** What a view is: the words and the content for one state, which the element puts into its frame. */
+/** What a view returns for a state, and what it gets from the element. */
 import type { TemplateResult } from 'lit';
+import type { Action } from '../checkout/state.js';
 import type { MessageKey } from '../messages/en.js';
-import type { Happening } from '../state.js';
 
 export interface View {
   readonly heading: string;
-  /** The state in one sentence; it is spoken when it changes. */
+  /** The state in one sentence. Screen readers announce it when it changes. */
   readonly sentence: string;
   readonly content?: TemplateResult | undefined;
-  /** The one main action. */
+  /** The main button. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
-  /** True while the server is asked to do what was pressed. */
+  /** True while the pressed action is being carried out. */
   readonly isBusy?: boolean;
   readonly canGoBack?: boolean;
   readonly canCancel?: boolean;
-  /** A picture for the outcome. */
+  /** An icon for the outcome. */
   readonly badge?: 'success' | 'failure' | 'waiting' | undefined;
 }
 
 /** What can be copied. */
 export type Copyable = 'amount' | 'address' | 'log' | 'receipt';
 
-/** What views show besides the state, and what their buttons call. */
+/** What views need besides the state: texts, formats, and the functions that buttons call. */
 export interface ViewContext {
   readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
-  /** The amount for reading, as `value` in `currency`. */
+  /** Formats an amount in `currency` for reading. */
   readonly money: (value: number | string, currency: string) => string;
   readonly locale: string | undefined;
-  /** Milliseconds until the deadline, never below 0. */
+  /** Milliseconds until the deadline, at least 0; undefined if there is no deadline. */
   readonly remainingMs: number | undefined;
   readonly redirectSeconds: number | undefined;
   readonly redirectUrl: string | undefined;
   readonly hasTimeLog: boolean;
-  /** What was copied a moment ago. */
+  /** What was just copied. */
   readonly copied: Copyable | undefined;
-  /** Draws a QR code; undefined until it is loaded, `failed` when it cannot be. */
+  /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
-  readonly dispatch: (happening: Happening) => void;
+  readonly dispatch: (action: Action) => void;
   readonly start: () => void;
   readonly refresh: () => void;
   readonly cancel: () => void;

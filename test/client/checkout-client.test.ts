@@ -1,4 +1,4 @@
-/** The browser's client over real HTTP: what it sends, what it believes, and how each failure reads. */
+/** The checkout client over real HTTP: what it sends, what it accepts, and how it fails. */
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCheckoutClient, type CheckoutClient } from '../../src/client/checkout-client.js';
@@ -19,17 +19,17 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** What the call rejected with; a call that resolves fails the test. */
-async function failure(call: Promise<unknown>): Promise<unknown> {
+/** The error that the call rejects with. A call that resolves fails the test. */
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
   if ('error' in outcome) return outcome.error;
-  throw new Error(`resolved to ${JSON.stringify(outcome.value)}`);
+  throw new Error(`Resolved to ${JSON.stringify(outcome.value)}`);
 }
 
-describe('what is sent', () => {
+describe('sends', () => {
   const calls: [string, (client: CheckoutClient) => Promise<unknown>, string, unknown][] = [
     ['create', (c) => c.create({ amount: 5000, baseCurrency: 'NGN' }), 'POST /v1/payments/checkout', created],
     ['retrieve', (c) => c.retrieve('p1'), 'GET /v1/payments/checkout/p1', payment],
@@ -44,7 +44,7 @@ describe('what is sent', () => {
     ['verify', (c) => c.verify('p1'), 'GET /v1/transactions/p1/verify/checkout', payment],
   ];
 
-  test.each(calls)('%s calls its endpoint with the public key', async (_name, call, expected, data) => {
+  test.each(calls)('%s to its endpoint, with the public key', async (_name, call, expected, data) => {
     server.answer = reply(200, success(data), { Date: 'Thu, 01 Jan 2026 00:00:00 GMT' });
     await expect(call(client)).resolves.toEqual({ data, serverTime: Date.UTC(2026, 0, 1) });
     const [request] = server.received;
@@ -53,7 +53,7 @@ describe('what is sent', () => {
     expect(request?.headers['content-type']).toBe('application/json');
   });
 
-  test('create sends its body and the idempotency key', async () => {
+  test('the body and the idempotency key of create', async () => {
     server.answer = reply(200, success(created));
     const body = { amount: '5000', baseCurrency: 'NGN', customer: { email: 'ada@example.com' } };
     await client.create(body, { idempotencyKey: 'f3b0' });
@@ -61,36 +61,36 @@ describe('what is sent', () => {
     expect(server.received[0]?.headers['idempotency-key']).toBe('f3b0');
   });
 
-  test('a path part stays one segment whatever it holds', async () => {
+  test('any path parameter as a single segment', async () => {
     server.answer = reply(200, success(payment));
     await client.setCurrency('a/b?c#d', 'ü', '../lock');
     expect(server.received[0]?.url).toBe('/v1/payments/checkout/a%2Fb%3Fc%23d/currency/set/%C3%BC/..%2Flock');
   });
 
-  test.each(['', '.', '..'])('an id "%s" is refused before anything is sent', async (id) => {
-    expect(await failure(client.retrieve(id))).toBeInstanceOf(RangeError);
+  test.each(['', '.', '..'])('nothing for the id "%s"', async (id) => {
+    expect(await errorOf(client.retrieve(id))).toBeInstanceOf(RangeError);
     expect(server.received).toHaveLength(0);
   });
 
-  test('the API may live under a path, with or without a slash at its end', async () => {
+  test('to an API under a path, with or without a trailing slash', async () => {
     server.answer = reply(200, success(payment));
     await createCheckoutClient({ apiUrl: `${server.url}/pay/`, publicKey: 'pk' }).retrieve('p1');
     expect(server.received[0]?.url).toBe('/pay/v1/payments/checkout/p1');
   });
 });
 
-describe('what is believed', () => {
-  test('fields that the contract does not know are dropped', async () => {
+describe('parses the reply:', () => {
+  test('unknown fields are dropped', async () => {
     server.answer = reply(200, success({ ...payment, later: 'addition' }));
     expect((await client.retrieve('p1')).data).toEqual(payment);
   });
 
-  test('a cancel has no data even if some came', async () => {
+  test('cancel has no data, even if the server sends some', async () => {
     server.answer = reply(200, success(payment));
     expect((await client.cancel('p1')).data).toBeUndefined();
   });
 
-  test('without a readable Date header the server time is unknown', async () => {
+  test('the server time is undefined without a Date header', async () => {
     server.answer = (response) => {
       response.sendDate = false;
       response.end(JSON.stringify(success(payment)));
@@ -100,7 +100,7 @@ describe('what is believed', () => {
 
   test.each([
     ['an HTML page', '<!doctype html><title>Welcome</title>'],
-    ['nothing', ''],
+    ['an empty body', ''],
     ['a truncated object', '{"status":"success","data":{'],
     ['a bare value', 'null'],
     ['another envelope', { ok: true, data: payment }],
@@ -108,54 +108,68 @@ describe('what is believed', () => {
     ['no data', success()],
     ['a payment without an id', success({ ...payment, id: undefined })],
     ['an amount that is text', success({ ...payment, baseAmount: '5000' })],
-    ['a status that is none', success({ ...payment, status: 'paid' })],
+    ['an unknown status', success({ ...payment, status: 'paid' })],
   ])('%s is a ReplyError', async (_name, body) => {
     server.answer = reply(200, body);
-    const error = await failure(client.retrieve('p1'));
+    const error = await errorOf(client.retrieve('p1'));
     expect(error).toBeInstanceOf(ReplyError);
     expect(error).toMatchObject({ code: 'malformed_reply' });
   });
 
   test('a ReplyError names the field', async () => {
     server.answer = reply(200, success({ ...payment, addressInformation: { address: 7 } }));
-    expect(await failure(client.verify('p1'))).toMatchObject({
-      message:
-        'GET /v1/transactions/{transaction_id}/verify/checkout was answered with an unexpected data.addressInformation.address',
+    expect(await errorOf(client.verify('p1'))).toMatchObject({
+      shortMessage:
+        'GET /v1/transactions/{transaction_id}/verify/checkout returned an unexpected data.addressInformation.address',
     });
   });
 });
 
-describe('what is refused', () => {
-  test('an ApiError carries what the server said', async () => {
+describe('refusals', () => {
+  test('an ApiError contains what the server sent', async () => {
     server.answer = reply(400, {
       status: 'error',
       message: 'amount: Must be more than 0',
       data: { code: 'validation_error', requestId: 'req-1', param: 'amount', errors: [] },
     });
-    const error = await failure(client.create({ amount: 0, baseCurrency: 'NGN' }));
+    const error = await errorOf(client.create({ amount: 0, baseCurrency: 'NGN' }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       code: 'validation_error',
       status: 400,
-      message: 'amount: Must be more than 0',
+      shortMessage: 'amount: Must be more than 0',
+      message: [
+        'amount: Must be more than 0',
+        '',
+        'Correct the request as the message says.',
+        `Docs: ${server.url}/docs/errors#validation_error`,
+      ].join('\n'),
+      docsUrl: `${server.url}/docs/errors#validation_error`,
       requestId: 'req-1',
       param: 'amount',
       retryAfterSeconds: undefined,
     });
   });
 
+  test('the docs URL of the server takes precedence', async () => {
+    const docsUrl = 'https://docs.example.com/errors#not_found';
+    const data = { code: 'not_found', requestId: 'req-3', docsUrl };
+    server.answer = reply(404, { status: 'error', message: 'No such payment', data });
+    expect(await errorOf(client.verify('p1'))).toMatchObject({ docsUrl });
+  });
+
   test.each([
     ['seconds', '7', 7],
     ['a date by the server’s clock', 'Thu, 01 Jan 2026 00:00:42 GMT', 42],
     ['a date in the past', 'Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['nonsense', 'soon', undefined],
+    ['garbage', 'soon', undefined],
   ])('429 with Retry-After as %s', async (_name, header, retryAfterSeconds) => {
     server.answer = reply(
       429,
       { status: 'error', message: 'Too many requests', data: { code: 'rate_limited', requestId: 'req-2' } },
       { 'Retry-After': header, Date: 'Thu, 01 Jan 2026 00:00:00 GMT' },
     );
-    expect(await failure(client.verify('p1'))).toMatchObject({
+    expect(await errorOf(client.verify('p1'))).toMatchObject({
       name: 'ApiError',
       code: 'rate_limited',
       status: 429,
@@ -168,9 +182,9 @@ describe('what is refused', () => {
     [503, '', 'internal_error'],
     [504, { message: 'Endpoint request timed out' }, 'internal_error'],
     [429, 'slow down', 'rate_limited'],
-  ])('a proxy’s own %s can still be told from the API’s and tried again', async (status, body, code) => {
+  ])('a %s from a proxy is an ApiError, so it can be retried', async (status, body, code) => {
     server.answer = reply(status, body, { 'Retry-After': '3', 'X-Request-Id': 'proxy-1' });
-    const error = await failure(client.verify('p1'));
+    const error = await errorOf(client.verify('p1'));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code, status, retryAfterSeconds: 3, requestId: 'proxy-1' });
   });
@@ -178,36 +192,37 @@ describe('what is refused', () => {
   test.each([
     [404, '<html>Not here</html>'],
     [403, { message: 'Forbidden' }],
-  ])('a proxy’s own %s is a ReplyError', async (status, body) => {
+  ])('a %s from a proxy is a ReplyError', async (status, body) => {
     server.answer = reply(status, body);
-    expect(await failure(client.verify('p1'))).toBeInstanceOf(ReplyError);
+    expect(await errorOf(client.verify('p1'))).toBeInstanceOf(ReplyError);
   });
 });
 
-describe('what never arrives', () => {
-  test('a connection cut before the reply is a NetworkError', async () => {
+describe('network failures', () => {
+  test('a connection closed before the response is a NetworkError', async () => {
     server.answer = (response) => response.destroy();
-    const error = await failure(client.verify('p1'));
+    const error = await errorOf(client.verify('p1'));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toMatchObject({
       code: 'network_error',
-      message: 'GET /v1/transactions/{transaction_id}/verify/checkout got no reply',
+      shortMessage: 'GET /v1/transactions/{transaction_id}/verify/checkout got no response',
+      docsUrl: `${server.url}/docs/errors#network_error`,
     });
   });
 
-  test('a connection cut inside the reply is a NetworkError', async () => {
+  test('a connection closed during the response is a NetworkError', async () => {
     server.answer = (response) => {
       response.writeHead(200, { 'Content-Length': '1000' });
       response.write('{"status":"success"', () => response.destroy());
     };
-    expect(await failure(client.verify('p1'))).toBeInstanceOf(NetworkError);
+    expect(await errorOf(client.verify('p1'))).toBeInstanceOf(NetworkError);
   });
 
   test('a closed port is a NetworkError', async () => {
     const closed = await startLocalServer();
     await closed.close();
     const unreachable = createCheckoutClient({ apiUrl: closed.url, publicKey: 'pk_test_example' });
-    expect(await failure(unreachable.retrieve('p1'))).toBeInstanceOf(NetworkError);
+    expect(await errorOf(unreachable.retrieve('p1'))).toBeInstanceOf(NetworkError);
   });
 
   test.each([
@@ -219,50 +234,54 @@ describe('what never arrives', () => {
         response.write('{');
       },
     ],
-  ])('waiting for %s ends after the time limit as a NetworkError', async (_name, answer) => {
+  ])('waiting for %s times out as a NetworkError', async (_name, answer) => {
     server.answer = answer;
-    const hasty = createCheckoutClient({ apiUrl: server.url, publicKey: 'pk_test_example', timeoutMs: 50 });
-    const error = await failure(hasty.verify('p1'));
+    const impatient = createCheckoutClient({
+      apiUrl: server.url,
+      publicKey: 'pk_test_example',
+      timeoutMs: 50,
+    });
+    const error = await errorOf(impatient.verify('p1'));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toMatchObject({
-      message: 'GET /v1/transactions/{transaction_id}/verify/checkout took more than 0.05 s',
+      shortMessage: 'GET /v1/transactions/{transaction_id}/verify/checkout took longer than 0.05 s',
     });
   });
 });
 
-describe('what the caller aborts', () => {
-  test('stays an AbortError, and reaches the server', async () => {
+describe('an abort by the caller', () => {
+  test('rejects with an AbortError and closes the connection', async () => {
     const abort = new AbortController();
-    const cut = new Promise<void>((resolve) => {
+    const closed = new Promise<void>((resolve) => {
       server.answer = (response) => {
         response.on('close', resolve);
         abort.abort();
       };
     });
-    expect(await failure(client.verify('p1', { signal: abort.signal }))).toMatchObject({
+    expect(await errorOf(client.verify('p1', { signal: abort.signal }))).toMatchObject({
       name: 'AbortError',
     });
-    await cut;
+    await closed;
   });
 
-  test('is not sent at all when it was aborted before', async () => {
-    expect(await failure(client.verify('p1', { signal: AbortSignal.abort() }))).toMatchObject({
+  test('before the call sends nothing', async () => {
+    expect(await errorOf(client.verify('p1', { signal: AbortSignal.abort() }))).toMatchObject({
       name: 'AbortError',
     });
     expect(server.received).toHaveLength(0);
   });
 
-  test('rejects with the reason that the caller gave', async () => {
+  test('rejects with the caller’s reason', async () => {
     const reason = new Error('The element was removed');
-    expect(await failure(client.verify('p1', { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await errorOf(client.verify('p1', { signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 
-  test('leaves no listener behind on a signal that lives on', async () => {
+  test('leaves no listeners on the signal', async () => {
     const { signal } = new AbortController();
     server.answer = reply(200, success(payment));
     await client.verify('p1', { signal });
     server.answer = reply(500, '');
-    await failure(client.verify('p1', { signal }));
+    await errorOf(client.verify('p1', { signal }));
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 });

@@ -1,4 +1,4 @@
-/** A real HTTP server on loopback that answers as a test tells it, and keeps what it was asked. */
+/** A real HTTP server on loopback. It sends the replies that a test sets, and records the requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 
@@ -14,7 +14,7 @@ export type Answer = (response: ServerResponse, request: ReceivedRequest) => voi
 export interface LocalServer {
   readonly url: string;
   readonly received: readonly ReceivedRequest[];
-  /** What the next requests are answered with. */
+  /** Replies to the next requests. */
   answer: Answer;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startLocalServer(): Promise<LocalServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server listens on no port');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
   const local: LocalServer = {
     url: `http://127.0.0.1:${address.port}`,
     received,
@@ -48,7 +48,7 @@ export async function startLocalServer(): Promise<LocalServer> {
   return local;
 }
 
-/** Answers with JSON, or with text as it is. */
+/** Sends JSON, or a string as HTML. */
 export function reply(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return (response) => {
     const isText = typeof body === 'string';

@@ -1,4 +1,4 @@
-/** The server-side client is made from the contract: every endpoint is there, and calls what it declares. */
+/** The merchant client is generated from the contract: it has every endpoint, and calls what the endpoint declares. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
@@ -21,7 +21,7 @@ describe('every endpoint', () => {
     Object.entries<Endpoint>(verbs).map(([verb, endpoint]) => ({ resource, verb, endpoint })),
   );
   test.each(rows)(
-    '$resource.$verb sends its sample and parses the reply',
+    '$resource.$verb sends its sample request and parses its sample reply',
     async ({ resource, verb, endpoint }) => {
       const { params = {}, query, body, message, data } = endpoint.sample;
       server.answer = reply(200, { status: 'success', message, data });
@@ -40,7 +40,7 @@ describe('every endpoint', () => {
   );
 });
 
-test('types follow the table', async () => {
+test('the types follow the contract', async () => {
   const { data } = api.transactions.retrieve.sample;
   server.answer = reply(200, { status: 'success', message: 'Fine', data });
   const retrieved = await merchant.transactions.retrieve({ params: { transaction_id: data.id } });
@@ -50,7 +50,7 @@ test('types follow the table', async () => {
   await expect(merchant.transactions.retrieve()).rejects.toBeInstanceOf(RangeError);
 });
 
-test('a list tells where its rows stand', async () => {
+test('a list has its pagination', async () => {
   const pagination = { total: 60, count: 25, from: 26, to: 50 };
   server.answer = reply(200, { status: 'success', message: 'Fine', data: [], meta: { pagination } });
   const list = await merchant.transactions.list({ query: { page: 2, skip: undefined } });
@@ -58,7 +58,7 @@ test('a list tells where its rows stand', async () => {
   expect(server.received[0]?.url).toBe('/v1/transactions?page=2');
 });
 
-test('docs/client.md names every method', () => {
+test('docs/client.md lists every method', () => {
   const text = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` +\| (`\w+`(?:, `\w+`)*) *\|$/gm)].map(
     ([, resource = '', verbs = '']) => [resource, verbs.replaceAll('`', '').split(', ')],

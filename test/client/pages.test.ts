@@ -1,4 +1,4 @@
-/** `iterate` gives each row of a list once, also while rows are added. */
+/** `iterate` yields each row of a list once, even while rows are added. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
 import { api } from '../../src/contract/index.js';
@@ -9,9 +9,9 @@ const start = Date.UTC(2026, 0, 1);
 
 let server: LocalServer;
 let merchant: MerchantClient;
-/** Newest first, as the API lists them. */
+/** Newest first, like the API's lists. */
 let customers: { id: string; createdAt: string }[];
-/** What happens after a page was answered. */
+/** Runs after each page. */
 let afterPage: () => void;
 let hasMeta: boolean;
 
@@ -51,7 +51,7 @@ async function idsOf(rows: AsyncIterable<{ id: string }>): Promise<string[]> {
 const newestFirst = (count: number) =>
   Array.from({ length: count }, (_none, index) => `c${count - 1 - index}`);
 
-describe('every row, once', () => {
+describe('yields every row once:', () => {
   test.each([
     [0, 1],
     [1, 1],
@@ -64,26 +64,26 @@ describe('every row, once', () => {
     expect(server.received).toHaveLength(requests);
   });
 
-  test('where rows are created after the first page', async () => {
+  test('when rows are created after the first page', async () => {
     add(250);
     afterPage = () => add(30, start + 60_000);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 
-  test('where rows are created in the very second of the first page', async () => {
+  test('when rows are created in the same second as the first page', async () => {
     add(250);
     afterPage = () => add(30, start + 500);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 
-  test('from a server that sends no meta', async () => {
+  test('when the server sends no meta', async () => {
     hasMeta = false;
     add(250);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 });
 
-test('filters, page size and first page are the caller’s', async () => {
+test('uses the caller’s filters, page size and first page', async () => {
   add(7);
   const query = { email: 'ada@example.com', skip: 2, page: 2, to: '2026-12-31' };
   expect(await idsOf(merchant.customers.iterate({ query }))).toEqual(newestFirst(7).slice(2));
@@ -92,7 +92,7 @@ test('filters, page size and first page are the caller’s', async () => {
   );
 });
 
-test('what is not asked for is not fetched', async () => {
+test('fetches no more pages than needed', async () => {
   add(250);
   for await (const row of merchant.customers.iterate()) {
     const email: string = row.email;
@@ -102,7 +102,7 @@ test('what is not asked for is not fetched', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('an abort ends it', async () => {
+test('stops on abort', async () => {
   add(250);
   const abort = new AbortController();
   const rows = merchant.customers.iterate({ signal: abort.signal });
@@ -111,13 +111,13 @@ test('an abort ends it', async () => {
   await expect(idsOf(rows)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('every list of records has it, and nothing else', () => {
+test('`iterate` exists for every list of records, and nothing else', () => {
   const having = Object.entries(merchant).flatMap(([name, verbs]) => ('iterate' in verbs ? [name] : []));
   const paginated = Object.entries(api).flatMap(([name, verbs]) =>
     Object.values(verbs).some((endpoint) => 'paginated' in endpoint) ? [name] : [],
   );
   expect(having).toEqual(paginated);
   expect(having).toContain('payouts');
-  // @ts-expect-error: a reference list comes whole
+  // @ts-expect-error: reference lists have no pages
   expect(merchant.countries.iterate).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** What is tried again, how often and when, over real HTTP: a change that is repeated carries one key. */
+/** What the merchant client retries, how often and when, over real HTTP. Retried changes keep their idempotency key. */
 import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const params = { customer_id: customer.id };
 const fine = reply(200, { status: 'success', message: 'Fine', data: customer });
 const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
   reply(status, { status: 'error', message: 'No', data: { code, requestId: 'req-1' } }, headers);
-const cut = (response: ServerResponse) => response.destroy();
+const closeConnection = (response: ServerResponse) => response.destroy();
 
 let server: LocalServer;
 let merchant: MerchantClient;
@@ -23,24 +23,24 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Answers the first requests with `first`, one each, and all others with the last of them. */
-function answerInTurn(...first: Answer[]): void {
+/** Uses one answer per request, and repeats the last one. */
+function answerInTurn(...answers: Answer[]): void {
   server.answer = (response, request) => {
-    first[Math.min(server.received.length, first.length) - 1]?.(response, request);
+    answers[Math.min(server.received.length, answers.length) - 1]?.(response, request);
   };
 }
 
 const keysSent = () => server.received.map(({ headers }) => headers['idempotency-key']);
 
-describe('is tried again', () => {
+describe('retries', () => {
   test.each<[string, Answer]>([
-    ['a connection that is cut', cut],
+    ['a closed connection', closeConnection],
     ['429', refusal(429, 'rate_limited', { 'Retry-After': '0' })],
     ['500', refusal(500, 'internal_error')],
     ['503', refusal(503, 'chain_unavailable', { 'Retry-After': '0' })],
-    ['a proxy’s 502', reply(502, '<html>')],
-    ['409 while the first try is under way', refusal(409, 'idempotency_in_progress')],
-  ])('after %s: a change, with one key of its own', async (_name, failure) => {
+    ['a 502 from a proxy', reply(502, '<html>')],
+    ['409 while the first attempt is in progress', refusal(409, 'idempotency_in_progress')],
+  ])('a change after %s, with the same random key', async (_name, failure) => {
     answerInTurn(failure, failure, fine);
     const { data } = await merchant.customers.create({ body });
     expect(data.id).toBe(customer.id);
@@ -50,62 +50,67 @@ describe('is tried again', () => {
     expect(server.received.map((request) => request.body)).toEqual(Array(3).fill(JSON.stringify(body)));
   });
 
-  test('a change with the key that the caller gave', async () => {
-    answerInTurn(cut, fine);
+  test('a change with the caller’s key', async () => {
+    answerInTurn(closeConnection, fine);
     await merchant.customers.update({ params, body, idempotencyKey: 'order-42-customer' });
     expect(keysSent()).toEqual(['order-42-customer', 'order-42-customer']);
   });
 
-  test('a read and a removal, which need no key', async () => {
-    answerInTurn(cut, fine);
+  test('reads and deletes without a key', async () => {
+    answerInTurn(closeConnection, fine);
     await merchant.customers.retrieve({ params });
     expect(keysSent()).toEqual([undefined, undefined]);
     const wallet = api.wallets.remove.sample;
-    answerInTurn(cut, cut, cut, reply(200, { status: 'success', message: 'Fine', data: wallet.data }));
+    answerInTurn(
+      closeConnection,
+      closeConnection,
+      closeConnection,
+      reply(200, { status: 'success', message: 'Fine', data: wallet.data }),
+    );
     await merchant.wallets.remove({ params: wallet.params });
     expect(server.received.at(-1)).toMatchObject({ method: 'DELETE' });
     expect(keysSent()).toEqual(Array(4).fill(undefined));
   });
 
-  test('two changes of the same body have two keys', async () => {
+  test('never with the key of another call', async () => {
     server.answer = fine;
     await merchant.customers.create({ body });
     await merchant.customers.create({ body });
     expect(new Set(keysSent()).size).toBe(2);
   });
 
-  test('three times and no more, then the last failure is told', async () => {
-    answerInTurn(cut, cut, cut, refusal(503, 'service_unavailable'));
+  test('three times, then rejects with the last error', async () => {
+    answerInTurn(closeConnection, closeConnection, closeConnection, refusal(503, 'service_unavailable'));
     await expect(merchant.customers.create({ body })).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(server.received).toHaveLength(4);
   });
 
-  test('as often as the client was told', async () => {
+  test('as often as `retries` says', async () => {
     const options = { apiUrl: server.url, secretKey: 'sk_test_example', retryDelayMs: 1 };
-    server.answer = cut;
+    server.answer = closeConnection;
     await expect(createMerchantClient({ ...options, retries: 0 }).countries.list()).rejects.toThrow();
     expect(server.received).toHaveLength(1);
     await expect(createMerchantClient({ ...options, retries: 5 }).countries.list()).rejects.toThrow();
     expect(server.received).toHaveLength(1 + 6);
   });
 
-  test('after each try ran out of time', async () => {
-    const hasty = createMerchantClient({
+  test('after a timeout', async () => {
+    const impatient = createMerchantClient({
       ...{ apiUrl: server.url, secretKey: 'sk_test_example', timeoutMs: 50, retryDelayMs: 1, retries: 1 },
     });
     answerInTurn(() => {}, fine);
-    await expect(hasty.customers.retrieve({ params })).resolves.toMatchObject({ data: customer });
+    await expect(impatient.customers.retrieve({ params })).resolves.toMatchObject({ data: customer });
   });
 });
 
-describe('is not tried again', () => {
+describe('does not retry', () => {
   test.each<[string, Answer, object]>([
-    ['what is wrong', refusal(400, 'validation_error'), { code: 'validation_error' }],
-    ['a state that stays', refusal(409, 'customer_exists'), { code: 'customer_exists' }],
-    ['another payload by the same key', refusal(422, 'idempotency_mismatch'), { status: 422 }],
-    ['a reply that is none of the API’s', reply(200, '<html>'), { code: 'malformed_reply' }],
+    ['an invalid request', refusal(400, 'validation_error'), { code: 'validation_error' }],
+    ['a conflict', refusal(409, 'customer_exists'), { code: 'customer_exists' }],
+    ['another request with the same key', refusal(422, 'idempotency_mismatch'), { status: 422 }],
+    ['a malformed reply', reply(200, '<html>'), { code: 'malformed_reply' }],
     [
-      'what is to wait for minutes',
+      'a Retry-After of minutes',
       refusal(429, 'rate_limited', { 'Retry-After': '120' }),
       { retryAfterSeconds: 120 },
     ],
@@ -116,8 +121,8 @@ describe('is not tried again', () => {
   });
 });
 
-describe('the wait', () => {
-  const waitBetween = async (failure: Answer, retryDelayMs: number) => {
+describe('the delay', () => {
+  const delayAfter = async (failure: Answer, retryDelayMs: number) => {
     const client = createMerchantClient({ apiUrl: server.url, secretKey: 'sk_test_example', retryDelayMs });
     const times: number[] = [];
     answerInTurn(
@@ -129,16 +134,16 @@ describe('the wait', () => {
     return second - first;
   };
 
-  test('is at least half of what was set, so that many clients do not come back in step', async () => {
-    expect(await waitBetween(cut, 300)).toBeGreaterThanOrEqual(149);
+  test('is jittered by at most half', async () => {
+    expect(await delayAfter(closeConnection, 300)).toBeGreaterThanOrEqual(149);
   });
 
   test('is never shorter than Retry-After', async () => {
-    const wait = await waitBetween(refusal(503, 'service_unavailable', { 'Retry-After': '1' }), 1);
-    expect(wait).toBeGreaterThanOrEqual(999);
+    const delay = await delayAfter(refusal(503, 'service_unavailable', { 'Retry-After': '1' }), 1);
+    expect(delay).toBeGreaterThanOrEqual(999);
   });
 
-  test('ends at once when the caller aborts, with the caller’s reason, and leaves no listener behind', async () => {
+  test('ends when the caller aborts: the call rejects with the reason and leaves no listeners', async () => {
     const abort = new AbortController();
     const reason = new Error('The order was closed');
     server.answer = (...args) => {
@@ -154,7 +159,7 @@ describe('the wait', () => {
 });
 
 describe('the error', () => {
-  test('carries every field that was wrong', async () => {
+  test('lists every invalid field', async () => {
     const errors = [
       { path: 'email', message: 'Must be an email' },
       { path: 'fullName', message: 'Too long' },
@@ -168,7 +173,7 @@ describe('the error', () => {
     });
   });
 
-  test('names the payment that has the reference already', async () => {
+  test('names the payment that already has the reference', async () => {
     const data = { code: 'duplicate_tx_ref', requestId: 'req-1', paymentId: '01J9ZQ' };
     server.answer = reply(409, { status: 'error', message: 'Taken', data });
     const order = { amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' };

@@ -1,4 +1,4 @@
-/** The four rules before value is given, each broken alone. */
+/** The four rules of verifyPayment, each broken on its own. */
 import { describe, expect, test } from 'vitest';
 import {
   verificationRules,
@@ -8,7 +8,7 @@ import {
 } from '../../src/client/verify-payment.js';
 import { payment, type Payment } from '../../src/contract/checkout.js';
 import { transactions } from '../../src/contract/transactions.js';
-import { createBody } from '../../src/order.js';
+import { createPaymentBody } from '../../src/checkout/order.js';
 
 const paid = payment.parse(transactions.verify.sample.data);
 const expected: ExpectedPayment = { txRef: 'order-42', baseAmount: 5000, baseCurrency: 'NGN' };
@@ -26,18 +26,18 @@ const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}
 describe('fails', () => {
   const rows: [string, Payment, Partial<ExpectedPayment>, VerificationRule[]][] = [
     ['another order’s payment', paid, { txRef: 'order-43' }, ['reference']],
-    ['a reference in other letters', paid, { txRef: 'Order-42' }, ['reference']],
+    ['a reference in another case', paid, { txRef: 'Order-42' }, ['reference']],
     ['no reference', unreferenced, {}, ['reference']],
     ['in progress', { ...paid, status: 'in progress' }, {}, ['status']],
     ['error', { ...paid, status: 'error' }, {}, ['status']],
     ['cancelled', { ...paid, status: 'cancelled' }, {}, ['status']],
     ['another base currency', { ...paid, baseCurrency: 'KES' }, {}, ['price']],
     ['another paying currency', paid, { currency: 'BTC' }, ['price']],
-    ['a cheaper order', { ...paid, baseAmount: 50 }, {}, ['price']],
-    ['a dearer order', { ...paid, baseAmount: 5000.01 }, {}, ['price']],
-    ['underpaid by the last digit', { ...paid, amountReceived: 3.246753 }, {}, ['amount']],
+    ['a lower price', { ...paid, baseAmount: 50 }, {}, ['price']],
+    ['a higher price', { ...paid, baseAmount: 5000.01 }, {}, ['price']],
+    ['underpaid by one unit of the last digit', { ...paid, amountReceived: 3.246753 }, {}, ['amount']],
     ['nothing received', { ...paid, amountReceived: 0 }, {}, ['amount']],
-    ['received unknown', unreceived, {}, ['amount']],
+    ['an unknown amount received', unreceived, {}, ['amount']],
     ['no amount set', { ...paid, amount: 0, amountReceived: 0 }, {}, ['amount']],
     ['a negative amount received', { ...paid, amountReceived: -4 }, {}, ['amount']],
     [
@@ -52,7 +52,7 @@ describe('fails', () => {
     expect(failedRules(transaction, change)).toEqual(failed);
   });
 
-  test('with a sentence for each rule, in their order', () => {
+  test('with a message per rule, in order', () => {
     const transaction: Payment = {
       ...paid,
       txRef: 'x',
@@ -70,8 +70,8 @@ describe('fails', () => {
   });
 });
 
-describe('a further attempt at an order', () => {
-  test.each(['order-42:2', 'order-42:3', 'order-42:10', 'order-42:123'])('%s is the order’s own', (txRef) => {
+describe('the reference of a further attempt', () => {
+  test.each(['order-42:2', 'order-42:3', 'order-42:10', 'order-42:123'])('%s is accepted', (txRef) => {
     expect(verifyPayment({ ...paid, txRef }, expected).verified).toBe(true);
   });
 
@@ -95,11 +95,11 @@ describe('a further attempt at an order', () => {
       'order-422',
     ],
     ...['order-42-2', 'order-42.2', 'xorder-42:2', 'order-4:2', 'ORDER-42:2', '', ':2'],
-  ])('%j is not', (txRef) => {
+  ])('%j is rejected', (txRef) => {
     expect(failedRules({ ...paid, txRef })).toEqual(['reference']);
   });
 
-  test('is another order’s to a shop that numbers its orders like that', () => {
+  test('is rejected with isExactReference', () => {
     const isExactReference = true;
     expect(failedRules({ ...paid, txRef: 'order-42:2' }, { isExactReference })).toEqual(['reference']);
     expect(failedRules({ ...paid, txRef: 'order-42:2' }, { txRef: 'order-42:2', isExactReference })).toEqual(
@@ -107,13 +107,13 @@ describe('a further attempt at an order', () => {
     );
   });
 
-  test('does not stand for the first one', () => {
+  test('does not accept the order’s first reference', () => {
     expect(failedRules(paid, { txRef: 'order-42:2' })).toEqual(['reference']);
   });
 
-  test('has the reference that the checkout gives it', () => {
+  test('is the one that the checkout creates', () => {
     for (const attempt of [1, 2, 3, 11]) {
-      const { txRef = '' } = createBody({ apiUrl: '', publicKey: '', txRef: 'order-42' }, attempt);
+      const { txRef = '' } = createPaymentBody({ apiUrl: '', publicKey: '', txRef: 'order-42' }, attempt);
       expect(failedRules({ ...paid, txRef })).toEqual([]);
     }
   });
@@ -122,8 +122,8 @@ describe('a further attempt at an order', () => {
 describe('passes', () => {
   const rows: [string, Payment, Partial<ExpectedPayment>][] = [
     ['the expected paying currency', paid, { currency: 'USDT' }],
-    ['codes in any case', paid, { currency: 'usdt', baseCurrency: 'ngn' }],
-    ['an amount kept as text', paid, { baseAmount: '5000.00' }],
+    ['codes in another case', paid, { currency: 'usdt', baseCurrency: 'ngn' }],
+    ['an amount as a string', paid, { baseAmount: '5000.00' }],
     ['an exponent', { ...paid, amount: 7e-7, amountReceived: 7e-7 }, {}],
     ['15 digits', { ...paid, amount: 123456789.012345, amountReceived: 123456789.012345 }, {}],
   ];
@@ -140,7 +140,7 @@ describe('passes', () => {
     [7e-7, 8e-7],
     [123456789.012345, 123456789.012346],
     [9.99, 10],
-  ])('overpaid, and says so: %s asked, %s received', (amount, amountReceived) => {
+  ])('overpaid: %s due, %s received', (amount, amountReceived) => {
     expect(verifyPayment({ ...paid, amount, amountReceived }, expected)).toEqual({
       verified: true,
       failed: [],
@@ -149,7 +149,7 @@ describe('passes', () => {
   });
 });
 
-test('a price in the paying currency must be covered itself', () => {
+test('a price in the paying currency must be covered too', () => {
   const inBitcoin = { ...paid, currency: 'BTC', baseCurrency: 'BTC', baseAmount: 0.5, amount: 0.4 };
   const order = { ...expected, baseAmount: 0.5, baseCurrency: 'BTC' };
   expect(failedRules({ ...inBitcoin, amountReceived: 0.4 }, order)).toEqual(['amount']);
@@ -160,8 +160,8 @@ test.each([
   ['no reference', { txRef: '' }],
   ['no currency', { baseCurrency: '' }],
   ['an amount of 0', { baseAmount: 0 }],
-  ['an amount that is none', { baseAmount: Number.NaN }],
-  ['an amount in words', { baseAmount: '5 000' }],
-])('an expectation with %s verifies nothing and throws', (_name, change) => {
+  ['an amount that is not a number', { baseAmount: Number.NaN }],
+  ['an invalid amount', { baseAmount: '5 000' }],
+])('an expectation with %s throws', (_name, change) => {
   expect(() => verifyPayment(paid, { ...expected, ...change })).toThrow(RangeError);
 });

@@ -1,4 +1,4 @@
-/** Webhooks as a merchant's server receives them: signed by the standardwebhooks library, over real HTTP where that matters. */
+/** Webhooks as a merchant's server receives them: signed with the standardwebhooks library, partly over real HTTP. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -16,9 +16,9 @@ const timestamp = '2026-01-01T00:01:00.000Z';
 const payment = { ...transactions.verify.sample.data, mode: 'test', sequence: 3 };
 const success = JSON.stringify({ type: 'payment.success', timestamp, data: payment });
 
-/** What the API sends beside the body, `ago` seconds after it was signed. */
-function signed(body: string, by: string | readonly string[] = secret, ago = 0): Record<string, string> {
-  const time = new Date(Date.now() - ago * 1000);
+/** The headers of a webhook that was signed `ageSeconds` ago. */
+function sign(body: string, by: string | readonly string[] = secret, ageSeconds = 0): Record<string, string> {
+  const time = new Date(Date.now() - ageSeconds * 1000);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
@@ -36,34 +36,34 @@ function codeOf(work: () => unknown): string {
     if (error instanceof WebhookError) return error.code;
     throw error;
   }
-  throw new Error('It was accepted');
+  throw new Error('The webhook was accepted');
 }
 
-test('a signed event is parsed, with the id that it keeps', () => {
-  const event = verifyWebhook(success, signed(success), secret);
+test('returns a signed event with its id', () => {
+  const event = verifyWebhook(success, sign(success), secret);
   expect(event).toMatchObject({ id, type: 'payment.success', timestamp });
-  if (event.type !== 'payment.success') throw new Error('The type is another');
+  if (event.type !== 'payment.success') throw new Error('The event has another type');
   const received: number | undefined = event.data.amountReceived;
   expect(received).toBe(payment.amountReceived);
   expect(event.data).toMatchObject({ txRef: payment.txRef, status: 'success', mode: 'test', sequence: 3 });
 });
 
-test('an event of another record keeps all of it', () => {
+test('returns events of other records with all their fields', () => {
   const body = JSON.stringify({
     type: 'transfer.failed',
     timestamp,
     data: { id: '01J9', status: 'failed', amount: 5, mode: 'live', sequence: 1 },
   });
-  expect(verifyWebhook(body, signed(body), secret).data).toMatchObject({
+  expect(verifyWebhook(body, sign(body), secret).data).toMatchObject({
     id: '01J9',
     amount: 5,
     mode: 'live',
   });
 });
 
-describe('a request as it comes', () => {
-  /** What Node's server makes of a request that fetch sent. */
-  async function received(
+describe('accepts the headers and body of', () => {
+  /** Sends the request with fetch, and returns what a Node server receives. */
+  async function sendToNode(
     body: string,
     headers: Record<string, string>,
   ): Promise<[Buffer, IncomingHttpHeaders]> {
@@ -80,68 +80,76 @@ describe('a request as it comes', () => {
     return [bytes, request.headers];
   }
 
-  test('to Node: bytes and lower-case headers', async () => {
+  test('Node', async () => {
     const body = success.replace('Ada Example', 'Ada Éxample ₦');
-    const [bytes, headers] = await received(body, signed(body));
+    const [bytes, headers] = await sendToNode(body, sign(body));
     expect(verifyWebhook(bytes, headers, secret).id).toBe(id);
   });
 
-  const capitals = (headers: Record<string, string>) =>
+  const upperCase = (headers: Record<string, string>) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
 
   test.each<[string, (headers: Record<string, string>) => WebhookHeaders]>([
     ['fetch’s Headers', (headers) => new Headers(headers)],
     ['a plain object', (headers) => headers],
-    ['an object in capitals', capitals],
-    ['an object with more in it', (headers) => ({ ...headers, accept: undefined, 'set-cookie': ['a', 'b'] })],
-  ])('to others: %s', (_name, headersOf) => {
-    expect(verifyWebhook(new TextEncoder().encode(success), headersOf(signed(success)), secret).id).toBe(id);
+    ['an object with upper-case names', upperCase],
+    [
+      'an object with other headers',
+      (headers) => ({ ...headers, accept: undefined, 'set-cookie': ['a', 'b'] }),
+    ],
+  ])('%s', (_name, headersOf) => {
+    expect(verifyWebhook(new TextEncoder().encode(success), headersOf(sign(success)), secret).id).toBe(id);
   });
 });
 
-describe('while a secret is replaced by another', () => {
-  const next = newSecret();
+describe('during a secret rotation, accepts', () => {
+  const newer = newSecret();
 
   test.each([
-    ['signed by the old one', secret],
-    ['signed by the new one', next],
-    ['signed by both', [secret, next]],
+    ['a signature by the old secret', secret],
+    ['a signature by the new secret', newer],
+    ['signatures by both', [secret, newer]],
   ])('%s', (_name, by) => {
-    expect(verifyWebhook(success, signed(success, by), [secret, next]).id).toBe(id);
+    expect(verifyWebhook(success, sign(success, by), [secret, newer]).id).toBe(id);
   });
 
-  test('signed by both, and only the new one is known', () => {
-    expect(verifyWebhook(success, signed(success, [secret, next]), next).id).toBe(id);
+  test('signatures by both when only the new secret is configured', () => {
+    expect(verifyWebhook(success, sign(success, [secret, newer]), newer).id).toBe(id);
   });
 });
 
-describe('is refused', () => {
-  const headers = signed(success);
+describe('rejects', () => {
+  const headers = sign(success);
   const { 'webhook-id': _id, ...withoutId } = headers;
 
   test.each<[string, string | Uint8Array, WebhookHeaders, string]>([
-    ['by another secret', success, signed(success, newSecret()), 'webhook_signature_invalid'],
+    ['a signature by another secret', success, sign(success, newSecret()), 'webhook_signature_invalid'],
     ['a changed body', success.replace('success', 'error'), headers, 'webhook_signature_invalid'],
-    ['another space', `${success} `, headers, 'webhook_signature_invalid'],
-    ['no body', '', headers, 'webhook_signature_invalid'],
-    ['bytes that are no text', Uint8Array.of(0xff, 0xfe), headers, 'webhook_signature_invalid'],
+    ['an extra space', `${success} `, headers, 'webhook_signature_invalid'],
+    ['an empty body', '', headers, 'webhook_signature_invalid'],
+    ['bytes that are not UTF-8', Uint8Array.of(0xff, 0xfe), headers, 'webhook_signature_invalid'],
     ['another id', success, { ...headers, 'webhook-id': 'msg_2' }, 'webhook_signature_invalid'],
-    ['another version', success, swap(headers, /^v1/, 'v2'), 'webhook_signature_invalid'],
+    ['another signature version', success, swap(headers, /^v1/, 'v2'), 'webhook_signature_invalid'],
     ['half a signature', success, swap(headers, /.{10}$/, ''), 'webhook_signature_invalid'],
-    ['a signature in words', success, swap(headers, /.*/, 'trust me'), 'webhook_signature_invalid'],
+    ['a garbage signature', success, swap(headers, /.*/, 'trust me'), 'webhook_signature_invalid'],
     ['no headers', success, {}, 'webhook_signature_missing'],
     ['no id', success, withoutId, 'webhook_signature_missing'],
     ['an empty signature', success, { ...headers, 'webhook-signature': '' }, 'webhook_signature_missing'],
     ['two ids', success, { ...headers, 'webhook-id': [id, id] }, 'webhook_signature_missing'],
-    ['a time that is none', success, { ...headers, 'webhook-timestamp': 'now' }, 'webhook_timestamp_invalid'],
-    ['six minutes ago', success, signed(success, secret, 360), 'webhook_timestamp_invalid'],
-    ['in six minutes', success, signed(success, secret, -360), 'webhook_timestamp_invalid'],
+    [
+      'an invalid timestamp',
+      success,
+      { ...headers, 'webhook-timestamp': 'now' },
+      'webhook_timestamp_invalid',
+    ],
+    ['a timestamp six minutes ago', success, sign(success, secret, 360), 'webhook_timestamp_invalid'],
+    ['a timestamp in six minutes', success, sign(success, secret, -360), 'webhook_timestamp_invalid'],
   ])('%s', (_name, body, given, code) => {
     expect(codeOf(() => verifyWebhook(body, given, secret))).toBe(code);
   });
 
-  test('a replay within the tolerance of others, but not of one’s own', () => {
-    const minuteOld = signed(success, secret, 60);
+  test('a webhook older than a custom tolerance', () => {
+    const minuteOld = sign(success, secret, 60);
     expect(verifyWebhook(success, minuteOld, secret).id).toBe(id);
     const work = () => verifyWebhook(success, minuteOld, secret, { toleranceSeconds: 30 });
     expect(codeOf(work)).toBe('webhook_timestamp_invalid');
@@ -149,43 +157,44 @@ describe('is refused', () => {
 
   test.each([
     ['not JSON', 'payment.success', 'webhook_body_invalid'],
-    ['no event', '{}', 'webhook_body_invalid'],
+    ['not an event', '{}', 'webhook_body_invalid'],
     ['a payment without an id', success.replace('"id":', '"no":'), 'webhook_body_invalid'],
-    ['a type of later days', success.replace('payment.success', 'refund.paid'), 'webhook_type_unknown'],
-  ])('signed, but %s', (_name, body, code) => {
-    expect(codeOf(() => verifyWebhook(body, signed(body), secret))).toBe(code);
+    ['of an unknown type', success.replace('payment.success', 'refund.paid'), 'webhook_type_unknown'],
+  ])('a signed webhook that is %s', (_name, body, code) => {
+    expect(codeOf(() => verifyWebhook(body, sign(body), secret))).toBe(code);
   });
 
   test('with an error that says what to do', () => {
-    const work = () => verifyWebhook(success, signed(success, newSecret()), secret);
+    const work = () => verifyWebhook(success, sign(success, newSecret()), secret);
     expect(work).toThrow(
       expect.objectContaining({
         name: 'WebhookError',
         remedy: expect.stringContaining('raw') as string,
-        docsUrl: 'docs/errors.md#webhook_signature_invalid',
+        message: expect.stringMatching(/^The webhook’s signature does not match.*\n\nReply 400/) as string,
+        docsUrl: undefined,
       }) as Error,
     );
   });
 });
 
-describe('a mistake of one’s own', () => {
+describe('throws for a mistake in the call:', () => {
   test.each([
     ['no secret', ''],
     ['no secrets', []],
-    ['a secret that is no base64', 'whsec_?'],
-  ])('%s is a RangeError that does not tell it', (_name, secrets) => {
-    const work = () => verifyWebhook(success, signed(success), secrets);
+    ['a secret that is not base64', 'whsec_?'],
+  ])('%s is a RangeError that does not contain the secret', (_name, secrets) => {
+    const work = () => verifyWebhook(success, sign(success), secrets);
     expect(work).toThrow(RangeError);
     expect(work).not.toThrow(/\?/);
   });
 
   test.each([-1, 301, Number.NaN])('a tolerance of %s seconds is a RangeError', (toleranceSeconds) => {
-    expect(() => verifyWebhook(success, signed(success), secret, { toleranceSeconds })).toThrow(RangeError);
+    expect(() => verifyWebhook(success, sign(success), secret, { toleranceSeconds })).toThrow(RangeError);
   });
 
-  test('a body that was parsed already is a TypeError', () => {
+  test('a parsed body is a TypeError', () => {
     const parsed = JSON.parse(success) as string;
-    expect(() => verifyWebhook(parsed, signed(success), secret)).toThrow(TypeError);
+    expect(() => verifyWebhook(parsed, sign(success), secret)).toThrow(TypeError);
   });
 });
 

@@ -1,8 +1,8 @@
-/** checkout.ts is what a browser loads of the contract: it may pull in nothing but zod/mini. */
+/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but zod/mini. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-it('imports zod/mini, and types alone from elsewhere', () => {
+it('imports only zod/mini, and types', () => {
   const source = readFileSync(new URL('../../src/contract/checkout.ts', import.meta.url), 'utf8');
   const loaded = [...source.matchAll(/^(?:import|export)\s+(type\s)?.*?from\s+'([^']+)';$/gms)]
     .filter(([, type]) => type === undefined)

@@ -1,4 +1,4 @@
-/** Decimals in, out and as integers of smallest units. */
+/** Decimals: parsed, formatted, and converted to smallest units. */
 import { describe, expect, it } from 'vitest';
 import { countDecimals, decimalOf, fromUnits, parseDecimal, toUnits } from '../../src/contract/decimal.js';
 
@@ -22,7 +22,7 @@ describe('parseDecimal', () => {
     ['0.00000012345678', '0.00000012345678'],
     ['123456789012345', '123456789012345'],
     ['1234567890123.45', '1234567890123.45'],
-  ])('takes %j as %s', (given, expected) => {
+  ])('parses %j as %s', (given, expected) => {
     expect(parseDecimal(given)).toBe(expected);
   });
 
@@ -52,7 +52,7 @@ describe('parseDecimal', () => {
     '1234567890123456',
     '1.234567890123456',
     '12345678.12345678',
-  ])('refuses %j', (given) => {
+  ])('rejects %j', (given) => {
     expect(parseDecimal(given)).toBeUndefined();
   });
 });
@@ -66,11 +66,11 @@ describe('decimalOf', () => {
     [1.5e22, '15000000000000000000000'],
     [3.246754, '3.246754'],
     [-7e-7, '-0.0000007'],
-  ])('writes %d as %s', (value, expected) => {
+  ])('formats %d as %s', (value, expected) => {
     expect(decimalOf(value)).toBe(expected);
   });
 
-  it('gives back what parseDecimal took, for every decimal that the API can write', () => {
+  it('restores every decimal that the API can write', () => {
     const written = ['0.00000001', '0.000001', '21000000', '999999.99999999', '123456789012345', '0.1'];
     expect(written.map((decimal) => decimalOf(Number(decimal)))).toEqual(written);
   });
@@ -89,7 +89,7 @@ describe('units', () => {
     expect(fromUnits(units, decimals)).toBe(decimal);
   });
 
-  it('writes negative units, which ledgers have and requests do not', () => {
+  it('formats negative units, which occur in the ledger but not in requests', () => {
     expect(fromUnits(-1_500_000n, 6)).toBe('-1.5');
     expect(fromUnits(-1n, 8)).toBe('-0.00000001');
   });
@@ -101,7 +101,7 @@ describe('units', () => {
     ['-1', 6],
     ['', 6],
     ['1,5', 6],
-  ])('refuses %j with %d decimals', (decimal, decimals) => {
+  ])('rejects %j with %d decimals', (decimal, decimals) => {
     expect(() => toUnits(decimal, decimals)).toThrow(RangeError);
   });
 

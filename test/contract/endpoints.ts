@@ -1,4 +1,4 @@
-/** The table of endpoints as rows, for the tests that walk it. */
+/** All endpoints as rows, for table-driven tests. */
 import { api } from '../../src/contract/index.js';
 import type { Endpoint } from '../../src/contract/endpoint.js';
 
@@ -15,9 +15,9 @@ export const rows: readonly Row[] = Object.entries(api).flatMap(([resource, verb
   })),
 );
 
-/** Every path that an endpoint answers on. */
+/** All paths of an endpoint, including its aliases. */
 export const pathsOf = ({ path, aliases = [] }: Endpoint): readonly string[] => [path, ...aliases];
 
-/** The names of a path's placeholders: `/a/{b}/{*c}` → b, c. */
+/** The placeholder names in a path: `/a/{b}/{*c}` → b, c. */
 export const placeholdersOf = (path: string): string[] =>
   [...path.matchAll(/\{\*?([a-zA-Z_]+)\}/g)].map(([, name = '']) => name);

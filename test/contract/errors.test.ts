@@ -1,4 +1,4 @@
-/** docs/errors.md has one entry for each error code: the API's closed list in order, then those that only widget and client know. */
+/** docs/errors.md has an entry for every error code: first the API's closed list, in order, then the client's own codes. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorStatus } from '../../src/contract/errors.js';
@@ -22,23 +22,23 @@ const ofClient = entries.filter(({ level }) => level === '###');
 
 const codesIn = (path: string, form: RegExp) => [...read(path).matchAll(form)].map(([, code = '']) => code);
 
-/** What widget and client make themselves. */
+/** The codes that only the widget and the client use. */
 const clientCodes = [
   ...codesIn('src/errors.ts', /code: '([a-z_]+)'/g),
-  ...codesIn('src/checkout-controller.ts', /code: '([a-z_]+)'/g),
+  ...codesIn('src/checkout/controller.ts', /code: '([a-z_]+)'/g),
   ...codesIn('src/client/verify-webhook.ts', /^ {2}(webhook_[a-z_]+):/gm),
 ];
 
-it('documents the closed list of codes', () => {
+it('documents the API’s codes, in order', () => {
   expect(ofApi.map(({ code }) => code)).toEqual(Object.keys(errorStatus));
 });
 
-it('gives each code the status that the API answers with', () => {
+it('gives each code its HTTP status', () => {
   const documented = ofApi.map(({ code, text }) => [code, Number(/^HTTP (\d{3})[.,]/.exec(text)?.[1])]);
   expect(documented).toEqual(Object.entries(errorStatus));
 });
 
-it('documents the codes of widget and client, and nothing else', () => {
+it('documents the codes of the widget and the client, and no others', () => {
   expect(ofClient.map(({ code }) => code)).toEqual(clientCodes);
   expect(clientCodes).not.toEqual([]);
   expect(entries).toHaveLength(ofApi.length + ofClient.length + 1);
@@ -47,15 +47,16 @@ it('documents the codes of widget and client, and nothing else', () => {
 it.each([...Object.keys(errorStatus), ...clientCodes])(
   'has the anchor that the error %s links to',
   (code) => {
-    const { docsUrl } = new CheckoutError('', { code, remedy: '' });
-    const [path, anchor] = docsUrl.split('#');
-    expect(path).toMatch(/(^|\/)docs\/errors\.md$/);
+    const apiUrl = 'https://pay.example.com';
+    const { docsUrl = '' } = new CheckoutError('', { code, remedy: '', apiUrl });
+    const [page, anchor] = docsUrl.split('#');
+    expect(page).toBe('https://pay.example.com/docs/errors');
     expect(entries.map((entry) => entry.code)).toContain(anchor);
   },
 );
 
 describe.each([...ofApi, ...ofClient])('$code', ({ text }) => {
-  it('says what it means, when it happens and what to do', () => {
+  it('explains what it means, when it happens and what to do', () => {
     const prose = text.split('\n').filter((line) => line !== '');
     expect(prose.length).toBeGreaterThanOrEqual(3);
     expect(prose.filter((line) => line.startsWith('It happens'))).toHaveLength(1);

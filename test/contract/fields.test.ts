@@ -1,4 +1,4 @@
-/** What requests may hold: each field type with what it takes, what that becomes, and what it refuses. */
+/** The field types of requests: what each accepts, what it is parsed to, and what it rejects. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import {
@@ -6,7 +6,7 @@ import {
   decimal,
   email,
   integer,
-  listOf,
+  listQuery,
   positiveDecimal,
   requiredText,
   text,
@@ -113,13 +113,13 @@ const refused: Record<string, readonly Refused[]> = {
 };
 
 describe.each(Object.entries(accepted))('%s', (_, cases) => {
-  it.each(cases)('%#: takes what stands for it', (schema, given, expected) => {
+  it.each(cases)('%#: accepts and parses it', (schema, given, expected) => {
     expect(schema.parse(given)).toBe(expected);
   });
 });
 
 describe.each(Object.entries(refused))('%s', (_, cases) => {
-  it.each(cases)('%#: refuses the rest and says why', (schema, given) => {
+  it.each(cases)('%#: rejects it and says why', (schema, given) => {
     const { success, error } = schema.safeParse(given);
     expect(success).toBe(false);
     expect(error?.issues.length).toBeGreaterThan(0);
@@ -127,9 +127,9 @@ describe.each(Object.entries(refused))('%s', (_, cases) => {
 });
 
 describe('the query of a list', () => {
-  const query = listOf({});
+  const query = listQuery({});
 
-  it('starts at the first page with 25 rows', () => {
+  it('defaults to the first page with 25 rows', () => {
     expect(query.parse({})).toEqual({ page: 1, skip: 25 });
   });
 
@@ -138,7 +138,7 @@ describe('the query of a list', () => {
     ['100', 100],
     ['101', 100],
     ['5000', 100],
-  ])('skip=%s gives %d rows a page', (skip, rows) => {
+  ])('skip=%s gives %d rows per page', (skip, rows) => {
     expect(query.parse({ skip }).skip).toBe(rows);
   });
 
@@ -149,11 +149,11 @@ describe('the query of a list', () => {
     { page: '1.5' },
     { page: '' },
     { page: ['1', '2'] },
-  ])('refuses %j', (given) => {
+  ])('rejects %j', (given) => {
     expect(query.safeParse(given).error?.issues[0]?.path).toEqual(['page']);
   });
 
-  it.each([{ skip: '0' }, { skip: '-5' }, { skip: 'all' }, { skip: '2.5' }])('refuses %j', (given) => {
+  it.each([{ skip: '0' }, { skip: '-5' }, { skip: 'all' }, { skip: '2.5' }])('rejects %j', (given) => {
     expect(query.safeParse(given).error?.issues[0]?.path).toEqual(['skip']);
   });
 
@@ -163,7 +163,7 @@ describe('the query of a list', () => {
     ['2026-01-31T12:30Z', '2026-01-31T12:30:00.000Z', '2026-01-31T12:30:00.000Z'],
     ['2026-01-31T12:30:15.250Z', '2026-01-31T12:30:15.250Z', '2026-01-31T12:30:15.250Z'],
     ['2026-01-31T00:30:00+01:00', '2026-01-30T23:30:00.000Z', '2026-01-30T23:30:00.000Z'],
-  ])('%s is a time, and a day is the whole of it', (value, from, to) => {
+  ])('accepts the time %s, and a date means the whole day', (value, from, to) => {
     expect(query.parse({ from: value, to: value })).toEqual({
       page: 1,
       skip: 25,
@@ -186,11 +186,11 @@ describe('the query of a list', () => {
     'yesterday',
     '1767225600000',
     '',
-  ])('refuses the date %j', (from) => {
+  ])('rejects the date %j', (from) => {
     expect(query.safeParse({ from }).error?.issues[0]?.path).toEqual(['from']);
   });
 
-  it('refuses a range that ends before it begins, and takes one that ends as it begins', () => {
+  it('rejects a range that ends before it starts, but accepts a single day', () => {
     expect(query.safeParse({ from: '2026-02-01', to: '2026-01-31' }).error?.issues[0]?.path).toEqual([
       'from',
     ]);

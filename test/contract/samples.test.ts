@@ -1,4 +1,4 @@
-/** Every sample parses under its own endpoint's schemas, and what the schemas do not know is dropped. */
+/** Every sample is valid under its endpoint's schemas, which drop unknown keys. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import { sandbox } from '../../src/contract/index.js';
@@ -10,15 +10,15 @@ const all: readonly Row[] = [
 ];
 
 type Part = 'params' | 'query' | 'body' | 'data';
-interface Given {
+interface SamplePart {
   readonly name: string;
   readonly part: Part;
   readonly schema: z.ZodMiniType;
-  /** As it goes over the wire. */
+  /** As sent over the wire. */
   readonly sample: unknown;
 }
 
-const given: readonly Given[] = all.flatMap(({ name, endpoint }) =>
+const sampleParts: readonly SamplePart[] = all.flatMap(({ name, endpoint }) =>
   (['params', 'query', 'body', 'data'] as const).flatMap((part) => {
     const schema = endpoint[part];
     const sample = endpoint.sample[part];
@@ -27,22 +27,22 @@ const given: readonly Given[] = all.flatMap(({ name, endpoint }) =>
   }),
 );
 
-/** Objects with names of their own choosing, where nothing is surplus. */
+/** Objects that may have any keys, so that none is unknown. */
 const isOpen = (name: string) => ['headers', 'spec', 'sample_response'].includes(name);
 
-/** The value with a key that no schema knows in each of its objects. */
-function withSurplus(value: unknown): unknown {
-  if (Array.isArray(value)) return (value as unknown[]).map(withSurplus);
+/** Adds an unknown key to every object in the value. */
+function withUnknownKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return (value as unknown[]).map(withUnknownKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value as Record<string, unknown>).map(([name, inner]) => [
     name,
-    isOpen(name) ? inner : withSurplus(inner),
+    isOpen(name) ? inner : withUnknownKeys(inner),
   ]);
-  return { ...Object.fromEntries(entries), surplus_key: 'surplus' };
+  return { ...Object.fromEntries(entries), unknown_key: 'unknown' };
 }
 
 describe.each(all)('$name', ({ endpoint }) => {
-  it('has a sample of everything it declares, and of nothing else', () => {
+  it('has a sample of everything that it declares, and nothing else', () => {
     const { sample } = endpoint;
     expect(sample.params !== undefined).toBe(endpoint.params !== undefined);
     expect(sample.body !== undefined).toBe(endpoint.body !== undefined);
@@ -52,18 +52,18 @@ describe.each(all)('$name', ({ endpoint }) => {
   });
 });
 
-describe.each(given)('$name $part', ({ schema, sample }) => {
-  it('parses', () => {
+describe.each(sampleParts)('$name $part', ({ schema, sample }) => {
+  it('is valid', () => {
     expect(schema.safeParse(sample).error?.issues).toBeUndefined();
   });
 
   it('drops unknown keys', () => {
-    expect(schema.parse(withSurplus(sample))).toEqual(schema.parse(sample));
+    expect(schema.parse(withUnknownKeys(sample))).toEqual(schema.parse(sample));
   });
 });
 
-it.each(given.filter(({ part }) => part === 'data'))(
-  '$name answers what its sample shows',
+it.each(sampleParts.filter(({ part }) => part === 'data'))(
+  '$name returns its sample data unchanged',
   ({ schema, sample }) => {
     expect(schema.parse(sample)).toEqual(sample);
   },

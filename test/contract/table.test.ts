@@ -1,9 +1,9 @@
-/** The table against what was agreed: which endpoints there are, on which paths, and who may call them. */
+/** Compares the table with the agreed API: the endpoints, their paths, and the keys that may call them. */
 import { describe, expect, it } from 'vitest';
 import { pathsOf, placeholdersOf, rows } from './endpoints.js';
 
-/** The agreed API, written down a second time so that no change to the table goes unseen. */
-const secret = `
+/** The agreed API. It is repeated here so that no change to the table goes unnoticed. */
+const secretEndpoints = `
 GET /v1/meta/{*endpoint}
 GET /v1/customers
 GET /v1/customers/{customer_id}
@@ -49,7 +49,7 @@ GET /v1/wallets/{wallet_id}
 POST /v1/wallets
 DELETE /v1/wallets/{wallet_id}`;
 
-const publicToo = `
+const publicEndpoints = `
 POST /v1/payments/checkout
 GET /v1/payments/{payment_id}
 PATCH /v1/payments/{payment_id}/cancel
@@ -76,22 +76,22 @@ describe('the table', () => {
     expect(rows).toHaveLength(50);
   });
 
-  it('gives public keys the payment endpoints and verify/checkout, and nothing else', () => {
-    expect(declared('public')).toEqual(lines(publicToo));
+  it('gives public keys access to the payment endpoints and verify/checkout only', () => {
+    expect(declared('public')).toEqual(lines(publicEndpoints));
   });
 
-  it('asks for a secret key everywhere else', () => {
-    expect(declared('secret')).toEqual(lines(secret));
+  it('requires a secret key everywhere else', () => {
+    expect(declared('secret')).toEqual(lines(secretEndpoints));
   });
 
-  it('has the /checkout/ forms of the public endpoints as its only aliases', () => {
+  it('has no aliases except the /checkout/ paths of the public endpoints', () => {
     const aliases = rows.flatMap(({ endpoint }) =>
       (endpoint.aliases ?? []).map((alias) => `${endpoint.method} ${alias}`),
     );
     expect(aliases.sort()).toEqual(lines(publicAliases));
   });
 
-  it('answers each method and path in one place, aliases included', () => {
+  it('has one endpoint per method and path, including aliases', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
@@ -101,20 +101,20 @@ describe('the table', () => {
 });
 
 describe.each(rows)('$name', ({ endpoint }) => {
-  it.each(pathsOf(endpoint))('%s: its placeholders are its params', (path) => {
+  it.each(pathsOf(endpoint))('%s: the placeholders match the params', (path) => {
     const params = Object.keys(endpoint.params?.shape ?? {});
     expect(placeholdersOf(path).sort()).toEqual(params.sort());
   });
 
-  it('is described in sentences', () => {
+  it('has a description in sentences', () => {
     expect(endpoint.description).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('takes a body only where one can be sent', () => {
+  it('takes a body only with POST or PATCH', () => {
     expect(endpoint.body === undefined || ['POST', 'PATCH'].includes(endpoint.method)).toBe(true);
   });
 
-  it('is paginated exactly when it takes page and skip', () => {
+  it('is paginated if and only if it takes page and skip', () => {
     const query = Object.keys(endpoint.query?.shape ?? {});
     const asks = ['page', 'skip', 'from', 'to'].filter((name) => query.includes(name));
     expect(asks).toEqual(endpoint.paginated ? ['page', 'skip', 'from', 'to'] : []);

@@ -1,8 +1,8 @@
-/** Addresses come apart in fours and together again unchanged. */
+/** Addresses are split into groups of four, which join to the same address. */
 import { expect, test } from 'vitest';
 import { groupAddress } from '../../src/money/address.js';
 
-test('marks the two groups at either end', () => {
+test('marks the first two and the last two groups', () => {
   expect(groupAddress('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')).toEqual([
     { text: 'TJRa', isEnd: true },
     { text: 'bPrw', isEnd: true },
@@ -22,7 +22,7 @@ test.each([
   'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   'abc',
   '',
-])('"%s" joined is itself', (address) => {
+])('the groups of "%s" join to the same address', (address) => {
   const groups = groupAddress(address);
   expect(groups.map(({ text }) => text).join('')).toBe(address);
   expect(groups.slice(0, -1).every(({ text }) => text.length === 4)).toBe(true);

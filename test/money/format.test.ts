@@ -1,9 +1,9 @@
-/** Amounts keep every digit in every language, and are copied plain. */
+/** Amounts keep all their digits in every language, and are copied as plain decimals. */
 import { describe, expect, test } from 'vitest';
 import { formatAmount, plainAmount } from '../../src/money/format.js';
 
-/** Intl separates by several kinds of space; what a reader sees is one. */
-const seen = (text: string) => text.replace(/[\s\u202f]/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
+/** Intl uses several kinds of spaces and invisible marks. */
+const normalized = (text: string) => text.replace(/[\s\u202f]/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
 
 describe('formatAmount', () => {
   test.each([
@@ -29,8 +29,8 @@ describe('formatAmount', () => {
     [0.1 + 0.2, 'POL', 'en', '0.30000000000000004 POL'],
     [3.25, 'USDC', 'en', '3.25 USDC'],
     [0, 'BNB', 'en', '0 BNB'],
-  ])('writes %s %s in %s with every digit', (value, currency, locale, expected) => {
-    expect(seen(formatAmount(value, currency, locale))).toBe(expected);
+  ])('formats %s %s in %s with all digits', (value, currency, locale, expected) => {
+    expect(normalized(formatAmount(value, currency, locale))).toBe(expected);
   });
 
   test.each([
@@ -43,8 +43,8 @@ describe('formatAmount', () => {
     [5000, 'JPY', 'en', '¥5,000'],
     [1.5, 'KWD', 'en', 'KWD 1.500'],
     ['1234567890123.45', 'USD', 'en', '$1,234,567,890,123.45'],
-  ])('writes %s %s in %s with its symbol and minor digits', (value, currency, locale, expected) => {
-    expect(seen(formatAmount(value, currency, locale))).toBe(expected);
+  ])('formats %s %s in %s with symbol and minor digits', (value, currency, locale, expected) => {
+    expect(normalized(formatAmount(value, currency, locale))).toBe(expected);
   });
 
   test.each([

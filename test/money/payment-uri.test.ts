@@ -1,4 +1,4 @@
-/** What a QR code holds, network by network. */
+/** The content of a QR code on each network. */
 import { expect, test } from 'vitest';
 import { paymentUri } from '../../src/money/payment-uri.js';
 

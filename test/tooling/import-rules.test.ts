@@ -25,26 +25,29 @@ const { forbidden } = require(configPath) as { forbidden: Rule[] };
 /** Rule → the file that breaks it and what it imports. */
 const breaks: Record<string, [file: string, imported: string]> = {
   contract: ['src/contract/a.ts', 'lit'],
-  state: ['src/state.ts', './client/a.js'],
+  state: ['src/checkout/state.ts', '../client/a.js'],
   views: ['src/views/a.ts', '../client/a.js'],
   'views-types': ['src/views/b.ts', '../contract/a.js'],
-  money: ['src/money/a.ts', '../state.js'],
-  messages: ['src/messages/a.ts', '../state.js'],
-  client: ['src/client/a.ts', '../state.js'],
-  controller: ['src/checkout-controller.ts', './views/a.js'],
+  money: ['src/money/a.ts', '../checkout/state.js'],
+  messages: ['src/messages/a.ts', '../checkout/state.js'],
+  client: ['src/client/a.ts', '../checkout/state.js'],
+  controller: ['src/checkout/controller.ts', '../views/a.js'],
   element: ['src/flow.ts', './crypto-checkout.js'],
   'server-elements': ['server/src/a.ts', '../../src/crypto-checkout.js'],
   'server-client': ['server/src/payments/a.ts', '../../../src/client/a.js'],
   'no-server': ['src/b.ts', '../server/src/app.js'],
-  demo: ['demo/a.ts', '../src/state.js'],
+  demo: ['demo/a.ts', '../src/checkout/state.js'],
   'demo-server': ['demo/merchant-server/a.ts', '../../src/index.js'],
   express: ['server/src/payments/b.ts', 'express'],
   engines: ['server/src/payments/c.ts', 'pg'],
   assembly: ['server/src/payments/d.ts', '../app.js'],
-  routes: ['server/src/payments/routes.ts', './store.js'],
-  rules: ['server/src/payments/e.ts', '../http/a.js'],
-  'own-store': ['server/src/payments/f.ts', '../keys/store.js'],
-  jobs: ['server/src/jobs/a.ts', '../keys/store.js'],
+  api: ['server/src/site/a.ts', '../api/a.js'],
+  handlers: ['server/src/payments/transaction-handlers.ts', './receipt-store.js'],
+  rules: ['server/src/payments/e.ts', '../ops/a.js'],
+  'own-store': ['server/src/payments/f.ts', '../merchants/key-store.js'],
+  audit: ['server/src/payments/g.ts', '../audit/a.js'],
+  ledger: ['server/src/ledger/a.ts', '../payments/a.js'],
+  shared: ['server/src/shared/a.ts', '../payments/a.js'],
   tests: ['src/c.ts', '../scripts/a.mjs'],
   dependencies: ['src/d.ts', 'vitest'],
   unresolvable: ['src/e.ts', './nowhere.js'],
@@ -66,12 +69,14 @@ const rest: Record<string, string> = {
   'src/crypto-checkout.ts': '',
   'src/g.ts': "import './f.js';",
   'server/src/app.ts': '',
-  'server/src/http/a.ts': '',
-  'server/src/keys/store.ts': '',
-  'server/src/payments/store.ts': '',
+  'server/src/api/a.ts': '',
+  'server/src/ops/a.ts': '',
+  'server/src/audit/a.ts': '',
+  'server/src/merchants/key-store.ts': '',
+  'server/src/payments/receipt-store.ts': '',
   'scripts/a.mjs': '',
   'src/views/types.ts': "import type { A } from '../contract/a.js';",
-  'server/src/payments/types.ts': "import type { A } from '../http/a.js';",
+  'server/src/commands/types.ts': "import type { App } from '../app.js';",
 };
 
 describe('the import rules', () => {
@@ -106,6 +111,6 @@ describe('the import rules', () => {
   it('let types pass where only values are refused', () => {
     const files = violations.map(({ from }) => from);
     expect(files).not.toContain('src/views/types.ts');
-    expect(files).not.toContain('server/src/payments/types.ts');
+    expect(files).not.toContain('server/src/commands/types.ts');
   });
 });

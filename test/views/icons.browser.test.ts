@@ -1,4 +1,4 @@
-/** Every shipped coin and network has a drawing, anything else a letter, and none of them speaks. */
+/** Every supported coin and network has an icon, others get a letter, and all are hidden from screen readers. */
 import { expect, fixture } from '@open-wc/testing';
 import { coinIcon, networkIcon } from '../../src/views/icons.js';
 
@@ -12,7 +12,7 @@ const icons = {
 
 describe('icons', () => {
   for (const [kind, { draw, codes }] of Object.entries(icons)) {
-    it(`draw each ${kind} differently, within its square`, async () => {
+    it(`differ for each ${kind} and fit their square`, async () => {
       const drawings = new Set<string>();
       for (const code of codes) {
         const icon = await fixture<SVGSVGElement>(draw(code));
@@ -27,14 +27,14 @@ describe('icons', () => {
       expect(drawings.size).to.equal(codes.length);
     });
 
-    it(`give an unknown ${kind} its first letter`, async () => {
+    it(`show the first letter of an unknown ${kind}`, async () => {
       const icon = await fixture<SVGSVGElement>(draw('xmr'));
       expect(icon.textContent.trim()).to.equal('X');
       const unnamed = await fixture<SVGSVGElement>(draw(''));
       expect(unnamed.textContent.trim()).to.equal('?');
     });
 
-    it(`are hidden from assistive technology and free of style attributes: ${kind}`, async () => {
+    it(`are hidden from screen readers and have no style attributes: ${kind}`, async () => {
       for (const code of [...codes, 'xmr']) {
         const icon = await fixture<SVGSVGElement>(draw(code));
         expect(icon.getAttribute('aria-hidden'), code).to.equal('true');

@@ -1,4 +1,4 @@
-/** Every QR code that the checkout can draw is read back by a decoder that is not its own. */
+/** Every QR code that the checkout can draw is decoded by an independent library. */
 import jsQr from 'jsqr';
 import { expect, it } from 'vitest';
 import { encodeQr, type QrModules } from '../../src/views/qr-encoder.js';
@@ -20,7 +20,7 @@ function scan({ size, isDark }: QrModules): string | undefined {
   return jsQr.default(pixels, side, side)?.data;
 }
 
-/** The same for every run, and without a pattern that the code could hide behind. */
+/** The same text in every run, without a regular pattern that could hide mistakes. */
 function textOf(length: number): string {
   const characters = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789:?=.&';
   return Array.from(
@@ -29,7 +29,7 @@ function textOf(length: number): string {
   ).join('');
 }
 
-it('at every length up to 213 bytes, in the smallest version that holds it', () => {
+it('every length up to 213 bytes is readable and uses the smallest version', () => {
   for (let length = 1; length <= 213; length += 1) {
     const modules = encodeQr(textOf(length));
     expect(scan(modules)).toBe(textOf(length));
@@ -39,8 +39,8 @@ it('at every length up to 213 bytes, in the smallest version that holds it', () 
   }
 });
 
-/** Numbers from 0 to 1 that look random and are the same for every run (xorshift). */
-function randomness(seed: number): () => number {
+/** Pseudorandom numbers from 0 to 1, the same in every run (xorshift). */
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state ^= state << 13;
@@ -50,8 +50,8 @@ function randomness(seed: number): () => number {
   };
 }
 
-it('with text of any characters, of one to four bytes each', () => {
-  const random = randomness(42);
+it('characters of one to four bytes are readable', () => {
+  const random = seededRandom(42);
   const ranges = [
     [0x01, 0x7f],
     [0x80, 0x7ff],
@@ -69,29 +69,29 @@ it('with text of any characters, of one to four bytes each', () => {
   }
 });
 
-/** True for the modules of alignment patterns, without which a code is not found at all. */
-function isAligning(size: number, x: number, y: number): boolean {
+/** True for modules of alignment patterns. Scanners need them to find the code at all. */
+function isAlignment(size: number, x: number, y: number): boolean {
   const last = size - 7;
   const centres = size === 21 ? [] : [(last + 6) / 2, last];
   const isNear = (at: number) => centres.some((centre) => Math.abs(at - centre) <= 2);
   return isNear(x) && isNear(y);
 }
 
-it('also with four modules wrong, in every version: the correction is right', () => {
-  const random = randomness(7);
+it('four wrong modules are corrected, in every version', () => {
+  const random = seededRandom(7);
   for (let length = 6; length <= 213; length += 3) {
     const { size, isDark } = encodeQr(textOf(length));
     const wrong = new Set<string>();
     while (wrong.size < 4) {
-      // Below and right of the finders and of what tells level and version.
+      // Stay clear of the finders and the format and version information.
       const [x, y] = [9 + Math.floor(random() * (size - 9)), 9 + Math.floor(random() * (size - 9))];
-      if (!isAligning(size, x, y)) wrong.add(`${x},${y}`);
+      if (!isAlignment(size, x, y)) wrong.add(`${x},${y}`);
     }
-    const isSeen = (x: number, y: number) => isDark(x, y) !== wrong.has(`${x},${y}`);
-    expect(scan({ size, isDark: isSeen }), `${length} bytes`).toBe(textOf(length));
+    const isScannedDark = (x: number, y: number) => isDark(x, y) !== wrong.has(`${x},${y}`);
+    expect(scan({ size, isDark: isScannedDark }), `${length} bytes`).toBe(textOf(length));
   }
 });
 
-it('never cut short: longer text is an error', () => {
+it('longer text is an error', () => {
   expect(() => encodeQr(textOf(214))).toThrow(RangeError);
 });

@@ -1,6 +1,6 @@
 /** Who holds a bank account: the interface to those who know, and the stand-in of test mode. */
 import { hash } from 'node:crypto';
-import type { Bank } from '../banks/banks.js';
+import type { Bank } from './banks.js';
 
 export interface AccountToResolve {
   readonly accountNumber: string;

@@ -1,19 +1,19 @@
 /** Bank accounts that a merchant is settled to. */
 import type { api, Data } from 'crypto-checkout/contract';
-import type { Bank, Banks } from '../banks/banks.js';
-import { isoTime, type Clock } from '../clock.js';
-import type { Countries, Country } from '../countries/countries.js';
-import type { Currencies } from '../currencies/currencies.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import type { PageRequest } from '../db/pages.js';
-import type { Mode } from '../db/schema.js';
-import type { NewId } from '../ids.js';
-import { invalidField, notFound, Problem } from '../problems.js';
-import type { Scope } from '../scope.js';
+import type { Bank, Banks } from './banks.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { Countries, Country } from './countries.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
+import type { Scope, Mode } from '../shared/scope.js';
 import type { AccountNames } from './account-names.js';
 import { hasNubanCheckDigit } from './nuban.js';
 import * as store from './store.js';
 import type { StoredBankAccount } from './store.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type BankAccount = Data<typeof api.bankAccounts.retrieve>;
 export type AccountHolder = Data<typeof api.bankAccounts.checkName>;
@@ -57,7 +57,7 @@ export interface BankAccounts {
   find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined>;
 }
 
-export interface BankAccountsDependencies {
+export interface BankAccountsDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -67,8 +67,8 @@ export interface BankAccountsDependencies {
   readonly accountNames: Readonly<Record<Mode, AccountNames>>;
 }
 
-export function createBankAccounts(dependencies: BankAccountsDependencies): BankAccounts {
-  const { database, clock, newId, countries, currencies, banks, accountNames } = dependencies;
+export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
+  const { database, clock, newId, countries, currencies, banks, accountNames } = deps;
 
   function countryOf(codeOrName: string): Country {
     const country = countries.find(codeOrName);

@@ -1,6 +1,6 @@
 /** Account names from Paystack, or from whoever answers in the form of its `GET /bank/resolve`. */
 import * as z from 'zod/mini';
-import { Problem } from '../problems.js';
+import { Problem } from '../shared/problem.js';
 import type { AccountNames } from './account-names.js';
 
 export interface PaystackOptions {
@@ -8,7 +8,7 @@ export interface PaystackOptions {
   readonly url: string;
   /** Undefined where live mode has no provider. */
   readonly secretKey: string | undefined;
-  readonly timeoutMilliseconds?: number;
+  readonly timeoutMs?: number;
 }
 
 const resolved = z.object({
@@ -25,7 +25,7 @@ const refused = z.object({ status: z.literal(false) });
 const unknownAccount = new Set([400, 404, 422]);
 
 export function createPaystackAccountNames(options: PaystackOptions): AccountNames {
-  const { url, secretKey, timeoutMilliseconds = 10_000 } = options;
+  const { url, secretKey, timeoutMs = 10_000 } = options;
 
   async function ask(path: string, signal: AbortSignal) {
     try {
@@ -33,7 +33,7 @@ export function createPaystackAccountNames(options: PaystackOptions): AccountNam
         headers: { Authorization: `Bearer ${secretKey}`, Accept: 'application/json' },
         // The key goes to the configured address and nowhere else.
         redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       const body: unknown = await response.json();
       return { status: response.status, retryAfter: response.headers.get('Retry-After'), body };

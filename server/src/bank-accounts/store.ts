@@ -1,9 +1,10 @@
 /** Bank accounts as they are kept. */
-import type { Reader, Transaction } from '../db/database.js';
 import { forUpdate } from '../db/locks.js';
-import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import { isListed, readPage } from '../db/pages.js';
 import type { BankAccountTable } from '../db/schema.js';
-import type { Scope } from '../scope.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type BankAccountRow = BankAccountTable;
 

@@ -1,5 +1,13 @@
 /** What a blockchain network is to the scanner, simulated or real. */
 
+import type { Mode } from '../shared/scope.js';
+
+/** A network, by its mode and its code: a code may stand for a test network and for a real one. */
+export interface NetworkRef {
+  readonly mode: Mode;
+  readonly network: string;
+}
+
 /** A transfer of an asset to one address; a transaction may hold several. */
 export interface ChainTransfer {
   readonly txHash: string;
@@ -28,21 +36,10 @@ export interface ChainBlock extends ChainHead {
 }
 
 /** One network. Every call may fail when the node does; the scanner tries again. */
-export interface Chain {
-  readonly network: string;
+export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
   /** The block at a height of the best chain, or undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
   /** Transfers that are known but in no block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
-}
-
-/** Where a network's deposit addresses come from. */
-export interface AddressSource {
-  /** Networks of one family share keys, so an address of one may be paid on another. */
-  readonly family: string;
-  /** The address of a child index of the extended public key. */
-  derive(index: number): string;
-  /** The address in its canonical form, or undefined where it is none for this network (checksum included). */
-  parse(address: string): string | undefined;
 }

@@ -1,17 +1,26 @@
 /** What is kept of scans: where each network stands, who may scan it, and its last blocks. */
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
-import type { ChainBlock, ChainHead } from './chain.js';
+import { chunksOf } from '../db/chunks.js';
+import type { ChainBlock, ChainHead, NetworkRef } from './chain.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 /** Who scans a network, until when (real time, epoch milliseconds). */
-export interface Lease {
-  readonly network: string;
+export interface Lease extends NetworkRef {
   readonly holder: string;
   readonly until: number;
 }
 
-export function readCursor(reader: Reader, network: string): Promise<ChainCursorTable | undefined> {
-  return reader.selectFrom('chain_cursors').selectAll().where('network', '=', network).executeTakeFirst();
+export function readCursor(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+): Promise<ChainCursorTable | undefined> {
+  return reader
+    .selectFrom('chain_cursors')
+    .selectAll()
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .executeTakeFirst();
 }
 
 /** Begins a network at a block. Changes nothing where it has a cursor already. */
@@ -21,11 +30,12 @@ export function createCursor(
   head: ChainHead,
   syncedAt: number,
 ): Promise<void> {
-  const { network } = lease;
+  const { mode, network } = lease;
   return database.write(async (transaction) => {
     const { numInsertedOrUpdatedRows: inserted } = await transaction
       .insertInto('chain_cursors')
       .values({
+        mode,
         network,
         height: head.height,
         hash: head.hash,
@@ -38,7 +48,7 @@ export function createCursor(
     if (inserted !== 1n) return;
     await transaction
       .insertInto('scanned_blocks')
-      .values({ network, height: head.height, hash: head.hash })
+      .values({ mode, network, height: head.height, hash: head.hash })
       .execute();
   });
 }
@@ -49,11 +59,12 @@ export function createCursor(
  * @param force takes it from another holder, whose next write then finds out
  */
 export function takeLease(database: Database, lease: Lease, now: number, force: boolean): Promise<boolean> {
-  const { network, holder, until } = lease;
+  const { mode, network, holder, until } = lease;
   return database.write(async (transaction) => {
     const take = transaction
       .updateTable('chain_cursors')
       .set({ lease_holder: holder, lease_until: until })
+      .where('mode', '=', mode)
       .where('network', '=', network);
     const free = take.where((e) =>
       e.or([e('lease_holder', 'is', null), e('lease_holder', '=', holder), e('lease_until', '<', now)]),
@@ -63,11 +74,16 @@ export function takeLease(database: Database, lease: Lease, now: number, force: 
   });
 }
 
-export function releaseLease(database: Database, network: string, holder: string): Promise<void> {
+export function releaseLease(
+  database: Database,
+  { mode, network }: NetworkRef,
+  holder: string,
+): Promise<void> {
   return database.write(async (transaction) => {
     await transaction
       .updateTable('chain_cursors')
       .set({ lease_until: 0 })
+      .where('mode', '=', mode)
       .where('network', '=', network)
       .where('lease_holder', '=', holder)
       .execute();
@@ -77,6 +93,10 @@ export function releaseLease(database: Database, network: string, holder: string
 /** Somebody else scans the network now; what was read must not be written. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
+
+  constructor({ mode, network }: NetworkRef) {
+    super(`Another process scans ${network} (${mode}) now`);
+  }
 }
 
 /**
@@ -85,24 +105,26 @@ export class LeaseLost extends Error {
  */
 export async function moveCursor(
   transaction: Transaction,
-  { network, holder, until }: Lease,
+  { mode, network, holder, until }: Lease,
   { height, hash }: ChainHead,
   syncedAt: number,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable('chain_cursors')
     .set({ height, hash, synced_at: syncedAt, lease_until: until })
+    .where('mode', '=', mode)
     .where('network', '=', network)
     .where('lease_holder', '=', holder)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows !== 1n) throw new LeaseLost(`Another process scans ${network} now`);
+  if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });
 }
 
 /** The blocks that are kept, newest first. */
-export function readScannedBlocks(reader: Reader, network: string): Promise<ChainHead[]> {
+export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef): Promise<ChainHead[]> {
   return reader
     .selectFrom('scanned_blocks')
     .select(['height', 'hash'])
+    .where('mode', '=', mode)
     .where('network', '=', network)
     .orderBy('height', 'desc')
     .execute();
@@ -111,17 +133,22 @@ export function readScannedBlocks(reader: Reader, network: string): Promise<Chai
 /** Adds new blocks in place of orphaned ones, and forgets those at or below a height. */
 export async function writeScannedBlocks(
   transaction: Transaction,
-  network: string,
+  { mode, network }: NetworkRef,
   orphanedAbove: number | undefined,
   blocks: readonly ChainBlock[],
   forgetUpTo: number,
 ): Promise<void> {
-  const ofNetwork = transaction.deleteFrom('scanned_blocks').where('network', '=', network);
+  const ofNetwork = transaction
+    .deleteFrom('scanned_blocks')
+    .where('mode', '=', mode)
+    .where('network', '=', network);
   if (orphanedAbove !== undefined) await ofNetwork.where('height', '>', orphanedAbove).execute();
   if (blocks.length === 0) return;
-  await transaction
-    .insertInto('scanned_blocks')
-    .values(blocks.map(({ height, hash }) => ({ network, height, hash })))
-    .execute();
+  for (const chunk of chunksOf(blocks)) {
+    await transaction
+      .insertInto('scanned_blocks')
+      .values(chunk.map(({ height, hash }) => ({ mode, network, height, hash })))
+      .execute();
+  }
   await ofNetwork.where('height', '<=', forgetUpTo).execute();
 }

@@ -1,20 +1,19 @@
 /** Scans one network: holds its lease, reads the chain outside of transactions, and writes each step in one. */
-import type { Clock } from '../clock.js';
+import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
-import type { ChainCursorTable, Mode } from '../db/schema.js';
-import type { Chain, ChainTransfer } from './chain.js';
+import type { ChainCursorTable } from '../db/schema.js';
+import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
 import type { ScanSink } from './scan.js';
 
 export interface ScannedNetwork {
   readonly chain: Chain;
-  readonly mode: Mode;
   readonly confirmations: number;
-  readonly intervalMilliseconds: number;
+  readonly intervalMs: number;
 }
 
-export interface ScanDependencies {
+export interface ScanDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly sink: ScanSink;
@@ -35,35 +34,36 @@ export interface NetworkScan {
 
 const blocksAtOnce = 50;
 /** How far `synced_at` may lag behind while nothing happens: each step forward is a write. */
-const syncIntervalMilliseconds = 1000;
+const syncIntervalMs = 1000;
 
 export function createNetworkScan(
   network: ScannedNetwork,
-  { database, clock, sink }: ScanDependencies,
+  { database, clock, sink }: ScanDeps,
   holder: string,
 ): NetworkScan {
-  const { chain, mode } = network;
-  const code = chain.network;
+  const { chain } = network;
+  const { mode } = chain;
+  const ref: NetworkRef = { mode, network: chain.network };
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
-  const leaseMilliseconds = 6000 + 2 * network.intervalMilliseconds;
+  const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
   /** What was pending at the last write of this lease; undefined when that is not known. */
   let appliedPending: string | undefined;
 
   const realNow = () => clock.now('live');
-  const lease = (): cursors.Lease => ({ network: code, holder, until: realNow() + leaseMilliseconds });
+  const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
 
   /** The cursor, when this process may scan; undefined when another one does. */
   async function hold(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
-    known = await cursors.readCursor(database.reader, code);
+    known = await cursors.readCursor(database.reader, ref);
     if (!known) {
       const syncedAt = clock.now(mode);
       await cursors.createCursor(database, lease(), await chain.head(signal), syncedAt);
-      known = await cursors.readCursor(database.reader, code);
-      if (!known) throw new Error(`The cursor of ${code} was not kept`);
+      known = await cursors.readCursor(database.reader, ref);
+      if (!known) throw new Error(`The cursor of ${ref.network} was not stored`);
     }
     const isOurs = known.lease_holder === holder;
-    if (isOurs && known.lease_until - realNow() > leaseMilliseconds / 2) return known;
+    if (isOurs && known.lease_until - realNow() > leaseMs / 2) return known;
     // A SQLite file has one server, so a lease of another process was left by one that died.
     const force = isUrgent || database.engine === 'sqlite';
     if (!isOurs) {
@@ -72,15 +72,15 @@ export function createNetworkScan(
     }
     if (!(await cursors.takeLease(database, lease(), realNow(), force))) return undefined;
     // Read after the lease was taken: only its holder moves the cursor.
-    known = await cursors.readCursor(database.reader, code);
+    known = await cursors.readCursor(database.reader, ref);
     return known;
   }
 
   /** For reads that take longer than the lease. Answers until when it is held. */
   async function renewIfDue(until: number): Promise<number> {
-    if (until - realNow() > leaseMilliseconds / 2) return until;
+    if (until - realNow() > leaseMs / 2) return until;
     const renewed = lease();
-    if (!(await cursors.takeLease(database, renewed, realNow(), false))) throw new cursors.LeaseLost(code);
+    if (!(await cursors.takeLease(database, renewed, realNow(), false))) throw new cursors.LeaseLost(ref);
     return renewed.until;
   }
 
@@ -94,7 +94,7 @@ export function createNetworkScan(
       chain,
       {
         last: cursor,
-        scanned: () => cursors.readScannedBlocks(database.reader, code),
+        scanned: () => cursors.readScannedBlocks(database.reader, ref),
         async beforeBlock() {
           heldUntil = await renewIfDue(heldUntil);
         },
@@ -121,7 +121,7 @@ export function createNetworkScan(
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
       (pendingKey !== undefined && pendingKey !== appliedPending);
-    const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMilliseconds);
+    const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     if (!isNews && !isSyncDue) return;
 
     const kept = lease();
@@ -129,8 +129,8 @@ export function createNetworkScan(
       await cursors.moveCursor(transaction, kept, head, syncedAt);
       if (!isNews) return;
       const forgetUpTo = head.height - keptBlocks;
-      await cursors.writeScannedBlocks(transaction, code, orphanedAbove, blocks, forgetUpTo);
-      await sink.apply(transaction, { network: code, orphanedAbove, blocks, pending, head, syncedAt });
+      await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
+      await sink.apply(transaction, { ...ref, orphanedAbove, blocks, pending, head, syncedAt });
     });
     appliedPending = pendingKey;
     known = { ...cursor, ...head, synced_at: syncedAt, lease_until: kept.until };
@@ -144,7 +144,7 @@ export function createNetworkScan(
         more = await step(isUrgent, signal);
       }
     },
-    release: () => cursors.releaseLease(database, code, holder),
+    release: () => cursors.releaseLease(database, ref, holder),
     cursor: () => known,
   };
 }

@@ -1,10 +1,9 @@
 /** What a scan hands over, and who takes it: the scanner knows chains, the receipts rule knows payments. */
-import type { Transaction } from '../db/database.js';
-import type { ChainBlock, ChainHead, ChainTransfer } from './chain.js';
+import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
+import type { Transaction } from '../db/engine.js';
 
 /** The difference between what was scanned before and a network's best chain now. */
-export interface ScanBatch {
-  readonly network: string;
+export interface ScanBatch extends NetworkRef {
   /** Blocks above this height that were scanned before are no longer on the best chain. */
   readonly orphanedAbove: number | undefined;
   /** New blocks of the best chain, oldest first. */

@@ -1,22 +1,22 @@
 /** Keeps every network scanned: one loop for each, so that a failing one holds up no other. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { NewId } from '../ids.js';
+import type { NewId } from '../shared/ids.js';
+import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
-import { createNetworkScan, type ScanDependencies, type ScannedNetwork } from './network-scan.js';
+import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
-export interface ScannerOptions extends ScanDependencies {
+export interface ScannerOptions extends ScanDeps {
   readonly networks: readonly ScannedNetwork[];
   readonly newId: NewId;
   readonly log: Logger;
 }
 
-export interface NetworkStatus {
-  readonly network: string;
+export interface NetworkStatus extends NetworkRef {
   /** The last scanned height; undefined before the first scan. */
   readonly height: number | undefined;
   /** How far the scan is behind the mode's clock, whichever process scans; undefined before the first scan. */
-  readonly lagMilliseconds: number | undefined;
+  readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
 }
@@ -24,23 +24,23 @@ export interface NetworkStatus {
 export interface Scanner {
   start(): void;
   /** Waits until a scan that began after the call has finished; fails when it fails. */
-  scanNow(network: string): Promise<void>;
+  scanNow(network: NetworkRef): Promise<void>;
   /** Aborts what is under way, waits for its end, and lets other processes scan. */
   stop(): Promise<void>;
   status(): readonly NetworkStatus[];
 }
 
-const longestPauseMilliseconds = 30_000;
+const longestPauseMs = 30_000;
 /** How often an urgent scan begins again when other processes' urgent scans take its lease. */
 const urgentTries = 20;
 
-export function createScanner({ networks, newId, log, ...dependencies }: ScannerOptions): Scanner {
+export function createScanner({ networks, newId, log, ...deps }: ScannerOptions): Scanner {
   const holder = newId();
-  const loops = new Map(networks.map((network) => [network.chain.network, createLoop(network)]));
+  const loops = new Map(networks.map((network) => [keyOf(network.chain), createLoop(network)]));
 
   function createLoop(network: ScannedNetwork) {
-    const code = network.chain.network;
-    const scan = createNetworkScan(network, dependencies, holder);
+    const { mode, network: code } = network.chain;
+    const scan = createNetworkScan(network, deps, holder);
     // Of its own: one signal for all networks would gather more listeners than Node thinks right.
     const stopping = new AbortController();
     const { signal } = stopping;
@@ -71,12 +71,13 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
     async function attempt(isUrgent: boolean): Promise<void> {
       try {
         await runUnlessLost(isUrgent);
-        if (failures > 0) log.info({ network: code }, 'Scanning works again');
+        if (failures > 0) log.info({ mode, network: code }, 'Scanning works again');
         failures = 0;
       } catch (error) {
         if (signal.aborted) throw error;
         failures += 1;
-        if (failures === 1) log.warn({ err: error, network: code }, 'Scanning failed; it is tried again');
+        if (failures === 1)
+          log.warn({ err: error, mode, network: code }, 'Scanning failed; it is tried again');
         // Another process may reach a node that this one does not.
         await scan.release().catch(() => {});
         throw error;
@@ -100,10 +101,7 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
       while (!signal.aborted) {
         // What failed is logged where it failed.
         await request(false).catch(() => {});
-        const pause = Math.min(
-          network.intervalMilliseconds * 2 ** Math.min(failures, 10),
-          longestPauseMilliseconds,
-        );
+        const pause = Math.min(network.intervalMs * 2 ** Math.min(failures, 10), longestPauseMs);
         await delay(pause, undefined, { signal }).catch(() => {});
       }
     }
@@ -120,14 +118,17 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
         await running;
         await scan
           .release()
-          .catch((error: unknown) => log.warn({ err: error, network: code }, 'A lease was kept'));
+          .catch((error: unknown) =>
+            log.warn({ err: error, mode, network: code }, 'A lease was not released'),
+          );
       },
       status(): NetworkStatus {
         const cursor = scan.cursor();
         return {
+          mode,
           network: code,
           height: cursor?.height,
-          lagMilliseconds: cursor && Math.max(0, dependencies.clock.now(network.mode) - cursor.synced_at),
+          lagMs: cursor && Math.max(0, deps.clock.now(mode) - cursor.synced_at),
           isFailing: failures > 0,
         };
       },
@@ -139,8 +140,8 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
       for (const loop of loops.values()) loop.start();
     },
     async scanNow(network) {
-      const loop = loops.get(network);
-      if (!loop) throw new Error(`The network ${network} is not scanned`);
+      const loop = loops.get(keyOf(network));
+      if (!loop) throw new Error(`The ${network.mode} network ${network.network} is not scanned`);
       await loop.request(true);
     },
     async stop() {
@@ -148,4 +149,8 @@ export function createScanner({ networks, newId, log, ...dependencies }: Scanner
     },
     status: () => [...loops.values()].map((loop) => loop.status()),
   };
+}
+
+function keyOf({ mode, network }: NetworkRef): string {
+  return `${mode}/${network}`;
 }

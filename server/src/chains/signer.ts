@@ -1,4 +1,5 @@
 /** What sends money on a network, simulated or real. */
+import type { NetworkRef } from './chain.js';
 
 export interface Withdrawal {
   readonly currency: string;
@@ -23,8 +24,7 @@ export interface SignedTransaction {
  * Signs and sends on one network. A transaction is known by its hash: sending the same one again, by whatever
  * process and however often, moves money once.
  */
-export interface Signer {
-  readonly network: string;
+export interface Signer extends NetworkRef {
   /** Makes a new transaction each time it is called. It asks no node: it runs inside a database transaction. */
   sign(withdrawal: Withdrawal): SignedTransaction;
   /** Hands a transaction to the network. @throws TransactionRefused; any other error says nothing about its fate */

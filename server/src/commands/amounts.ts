@@ -1,6 +1,6 @@
 /** Amounts as commands print them. */
 import { fromUnits } from 'crypto-checkout/contract';
-import { currencies } from '../chains/assets.js';
+import { currencies } from '../money/currency-list.js';
 
 /** Every digit, as a plain decimal: what is paid by hand must be exact. */
 export function amountOf(units: string, code: string): string {

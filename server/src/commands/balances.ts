@@ -9,8 +9,7 @@ function change(verb: 'suspend' | 'resume', help: string): Command {
     help: `${help} Again changes nothing.\n\n  --mode test|live          (default live)`,
     options,
     positionals: [],
-    async run({ database, merchants, moneyOut }, given) {
-      const { balances } = await moneyOut();
+    async run({ database, merchants, balances }, given) {
       const merchantId = required(given, 'merchant');
       const scope = { merchantId, mode: modeOf(given) };
       const code = required(given, 'currency');

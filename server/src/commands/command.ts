@@ -1,22 +1,12 @@
 /** What a command is: its help, its options and what it does with the server's rules. */
 import type { ParseArgsConfig } from 'node:util';
+import type { App } from '../app.js';
 import type { Database } from '../db/database.js';
-import type { Mode } from '../db/schema.js';
-import type { Keys } from '../keys/keys.js';
-import type { Merchants } from '../merchants/merchants.js';
-import type { MoneyOut } from '../money-out.js';
-import type { Endpoints } from '../webhooks/endpoints.js';
-import type { Webhooks } from '../webhooks/webhooks.js';
+import type { Mode } from '../shared/scope.js';
 
-/** What commands work with. */
-export interface Tools {
+/** What commands work with: the rules of the server, on its database. */
+export interface CommandContext extends App {
   readonly database: Database;
-  readonly merchants: Merchants;
-  readonly keys: Keys;
-  /** Balances, transfers and payouts, by the clocks of both modes. */
-  moneyOut(): Promise<MoneyOut>;
-  readonly endpoints: Endpoints;
-  readonly webhooks: Webhooks;
 }
 
 /** What was given by name: text, or true for a flag. */
@@ -36,7 +26,7 @@ export interface Command {
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** Names of what follows the command. */
   readonly positionals: readonly string[];
-  run(tools: Tools, options: Options, positionals: readonly string[]): Promise<Answer>;
+  run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Answer>;
 }
 
 /** The command line was not understood. */

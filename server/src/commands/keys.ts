@@ -1,6 +1,6 @@
 /** `keys …`: API keys. */
-import { isoTime } from '../clock.js';
-import type { KeyRecord } from '../keys/keys.js';
+import { isoTime } from '../shared/clock.js';
+import type { KeyRecord } from '../merchants/keys.js';
 import { oneOf, required, text, type Command } from './command.js';
 
 export const keyCommands: Readonly<Record<string, Command>> = {

@@ -1,5 +1,5 @@
 /** `ledger …`: the ledger's check. */
-import { checkLedger } from '../ledger/check.js';
+import { checkLedger } from '../audit/check.js';
 import type { Command } from './command.js';
 
 export const ledgerCommands: Readonly<Record<string, Command>> = {

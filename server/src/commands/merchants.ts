@@ -1,6 +1,5 @@
 /** `merchants …`: accounts, and where they are told of events. */
-import { isoTime } from '../clock.js';
-import type { Transaction } from '../db/database.js';
+import { isoTime } from '../shared/clock.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
 import {
@@ -10,8 +9,9 @@ import {
   type Answer,
   type Command,
   type Options,
-  type Tools,
+  type CommandContext,
 } from './command.js';
+import type { Transaction } from '../db/engine.js';
 
 const accountOptions = {
   name: text,
@@ -35,11 +35,11 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     help: `Makes a merchant account.\n\n${accountHelp}`,
     options: accountOptions,
     positionals: [],
-    async run(tools, options) {
+    async run(context, options) {
       const name = required(options, 'name');
-      return tools.database.write(async (transaction) => {
-        const merchant = await tools.merchants.create(transaction, { ...accountChange(options), name });
-        return showMerchant(tools, transaction, merchant, options);
+      return context.database.write(async (transaction) => {
+        const merchant = await context.merchants.create(transaction, { ...accountChange(options), name });
+        return showMerchant(context, transaction, merchant, options);
       });
     },
   },
@@ -50,17 +50,17 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
                             for another 24 hours`,
     options: { ...accountOptions, 'rotate-webhook-secret': { type: 'boolean' } },
     positionals: ['ID'],
-    async run(tools, options, [id = '']) {
+    async run(context, options, [id = '']) {
       if (Object.keys(options).every((name) => name === 'json')) {
         throw new UsageError('Nothing to change is given');
       }
       const change = accountChange(options);
-      return tools.database.write(async (transaction) => {
+      return context.database.write(async (transaction) => {
         const merchant =
           Object.keys(change).length === 0
-            ? await tools.merchants.retrieve(transaction, id)
-            : await tools.merchants.update(transaction, id, change);
-        return showMerchant(tools, transaction, merchant, options);
+            ? await context.merchants.retrieve(transaction, id)
+            : await context.merchants.update(transaction, id, change);
+        return showMerchant(context, transaction, merchant, options);
       });
     },
   },
@@ -96,7 +96,7 @@ function accountChange(options: Options): MerchantChange {
 
 /** What is said of a merchant that was changed, with the secret if one is made now. */
 async function showMerchant(
-  { endpoints }: Tools,
+  { endpoints }: CommandContext,
   transaction: Transaction,
   merchant: Merchant,
   options: Options,

@@ -1,5 +1,5 @@
 /** `payouts …`: payouts to bank accounts, which an operator makes and follows. */
-import { isoTime } from '../clock.js';
+import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
 import { modeOf, oneOf, required, text, type Answer, type Command } from './command.js';
@@ -22,8 +22,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
       mode: text,
     },
     positionals: [],
-    async run({ database, merchants, moneyOut }, options) {
-      const { payouts } = await moneyOut();
+    async run({ database, merchants, payouts }, options) {
       const scope = { merchantId: required(options, 'merchant'), mode: modeOf(options) };
       const request = {
         bankAccountId: required(options, 'bank-account'),
@@ -43,8 +42,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
     help: 'Lists the payouts to banks of all merchants, the oldest 1000, oldest first.',
     options: { status: text },
     positionals: [],
-    async run({ moneyOut }, options) {
-      const { payouts } = await moneyOut();
+    async run({ payouts }, options) {
       const rows = await payouts.listBankPayouts(
         options['status'] === undefined
           ? undefined
@@ -58,8 +56,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
     help: 'Says that a payout to a bank has arrived. Again changes nothing.',
     options: {},
     positionals: ['ID'],
-    async run({ database, moneyOut }, _options, [id = '']) {
-      const { payouts } = await moneyOut();
+    async run({ database, payouts }, _options, [id = '']) {
       return showPayout(await database.write((transaction) => payouts.settle(transaction, id)));
     },
   },
@@ -70,8 +67,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   --reason TEXT             what the merchant is told`,
     options: { reason: text },
     positionals: ['ID'],
-    async run({ database, moneyOut }, options, [id = '']) {
-      const { payouts } = await moneyOut();
+    async run({ database, payouts }, options, [id = '']) {
       const reason = required(options, 'reason');
       return showPayout(await database.write((transaction) => payouts.fail(transaction, id, reason)));
     },

@@ -1,5 +1,5 @@
 /** `transfers …`: what operators do about transfers on networks where the server does not send by itself. */
-import { isoTime } from '../clock.js';
+import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
 import { oneOf, required, text, type Answer, type Command } from './command.js';
@@ -11,8 +11,7 @@ export const transferCommands: Readonly<Record<string, Command>> = {
 Of those whose executor is operator, send the pending ones by hand and settle them.`,
     options: { status: text },
     positionals: [],
-    async run({ moneyOut }, options) {
-      const { transfers } = await moneyOut();
+    async run({ transfers }, options) {
       const rows = await transfers.listAll(
         options['status'] === undefined
           ? undefined
@@ -29,8 +28,7 @@ Of those whose executor is operator, send the pending ones by hand and settle th
   --network-fee AMOUNT      what the network took in the transfer's own currency (default 0: it takes another coin)`,
     options: { 'tx-hash': text, 'network-fee': text },
     positionals: ['ID'],
-    async run({ database, moneyOut }, options, [id = '']) {
-      const { transfers } = await moneyOut();
+    async run({ database, transfers }, options, [id = '']) {
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
       return showTransfer(
@@ -45,8 +43,7 @@ Of those whose executor is operator, send the pending ones by hand and settle th
   --reason TEXT             what the merchant is told`,
     options: { reason: text },
     positionals: ['ID'],
-    async run({ database, moneyOut }, options, [id = '']) {
-      const { transfers } = await moneyOut();
+    async run({ database, transfers }, options, [id = '']) {
       const reason = required(options, 'reason');
       return showTransfer(await database.write((transaction) => transfers.fail(transaction, id, reason)));
     },

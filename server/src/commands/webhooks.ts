@@ -1,5 +1,5 @@
 /** `webhooks …`: what was sent to merchants, and what became of it. */
-import { isoTime } from '../clock.js';
+import { isoTime } from '../shared/clock.js';
 import type { WebhookRecord, WebhookTry } from '../webhooks/webhooks.js';
 import { oneOf, text, UsageError, type Command } from './command.js';
 
@@ -62,6 +62,6 @@ function eventText({ id, merchantId, mode, type, subjectId, status, dueAt, tries
   return [head, ...tries.map((one) => `    ${tryText(one)}`)].join('\n');
 }
 
-function tryText({ triedAt, durationMilliseconds, responseStatus, error }: WebhookTry): string {
-  return `${isoTime(triedAt)}  ${durationMilliseconds} ms  ${error ?? `Answered ${responseStatus ?? ''}`}`;
+function tryText({ triedAt, durationMs, responseStatus, error }: WebhookTry): string {
+  return `${isoTime(triedAt)}  ${durationMs} ms  ${error ?? `Answered ${responseStatus ?? ''}`}`;
 }

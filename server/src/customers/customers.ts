@@ -1,14 +1,15 @@
 /** Customers: the people a merchant is paid by, one for each email of a merchant and mode, whatever its case. */
 import type { api, Data } from 'crypto-checkout/contract';
-import { isoTime, type Clock } from '../clock.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
-import type { PageRequest } from '../db/pages.js';
-import type { NewId } from '../ids.js';
-import { notFound, Problem } from '../problems.js';
-import type { Scope } from '../scope.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { CustomerRow } from './store.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type Customer = Data<typeof api.customers.retrieve>;
 
@@ -49,6 +50,8 @@ export interface Customers {
   link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }>;
   /** The id of the customer who has an email, without case. */
   findId(reader: Reader, scope: Scope, email: string): Promise<string | undefined>;
+  /** Who pays for a subscription: the customer's record as it is now. */
+  payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }>;
 }
 
 export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock, newId: NewId): Customers {
@@ -127,6 +130,11 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
     },
 
     findId: async (reader, scope, email) => (await findByEmail(reader, scope, email))?.id,
+
+    async payer(reader, id) {
+      const { email, is_blacklisted: flag } = await store.readCustomer(reader, id);
+      return { email, isBlacklisted: flag === 1 };
+    },
   };
 }
 

@@ -1,8 +1,10 @@
 /** Customers as they are kept. */
-import type { Reader, Transaction } from '../db/database.js';
-import { isListed, readMarkedPage, readPage, type PageRequest } from '../db/pages.js';
+import { prepared } from '../db/prepared.js';
+import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { CustomerTable } from '../db/schema.js';
-import type { Scope } from '../scope.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type CustomerRow = CustomerTable;
 
@@ -32,18 +34,28 @@ export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<
     .executeTakeFirst();
 }
 
-export function findCustomerByEmail(
+/** The customer of a stored id, in whatever scope. */
+export function readCustomer(reader: Reader, id: string): Promise<CustomerRow> {
+  return reader.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+const findByEmail = prepared(
+  (reader, { merchantId, mode, emailLower }: Scope & { readonly emailLower: string }) =>
+    reader
+      .selectFrom('customers')
+      .selectAll()
+      .where('merchant_id', '=', merchantId)
+      .where('mode', '=', mode)
+      .where('email_lower', '=', emailLower),
+);
+
+export async function findCustomerByEmail(
   reader: Reader,
-  scope: Scope,
+  { merchantId, mode }: Scope,
   emailLower: string,
 ): Promise<CustomerRow | undefined> {
-  return reader
-    .selectFrom('customers')
-    .selectAll()
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .where('email_lower', '=', emailLower)
-    .executeTakeFirst();
+  const [row] = await findByEmail(reader, { merchantId, mode, emailLower });
+  return row;
 }
 
 /** @throws what `isUniqueViolation` knows, when another customer has the email */
@@ -84,5 +96,5 @@ export function listCustomers(
   if (emailLower !== undefined || phoneNumber !== undefined) return readPage(rows, 'customers', query);
   const list =
     isBlacklisted === undefined ? 'customers' : isBlacklisted ? 'customers.blacklisted' : 'customers.allowed';
-  return readMarkedPage(reader, rows, 'customers', list, scope, query);
+  return readCheckpointedPage(reader, rows, 'customers', list, scope, query);
 }

@@ -2,8 +2,7 @@
 import type { Expression, RawBuilder, Simplify } from 'kysely';
 import { jsonArrayFrom as jsonArrayOnPostgres } from 'kysely/helpers/postgres';
 import { jsonArrayFrom as jsonArrayOnSqlite } from 'kysely/helpers/sqlite';
-import type { Reader } from './database.js';
-import { engineOf } from './prepared.js';
+import { type Reader, engineOf } from './engine.js';
 
 type Rows<T> = Parameters<typeof jsonArrayOnSqlite<T>>[0];
 

@@ -1,10 +1,9 @@
 /** Row locks, on the engine that has them. */
 import type { SelectQueryBuilder } from 'kysely';
-import type { Transaction } from './database.js';
-import { engineOf } from './prepared.js';
+import { engineOf, type Reader } from './engine.js';
 
 /** For `$call`: adds `FOR UPDATE` on PostgreSQL. SQLite does not know it, and a write transaction there is alone anyway. */
-export function forUpdate(transaction: Transaction) {
+export function forUpdate(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     isPostgres ? query.forUpdate() : query;
@@ -14,14 +13,14 @@ export function forUpdate(transaction: Transaction) {
  * For `$call`: adds `FOR UPDATE SKIP LOCKED` on PostgreSQL, so that servers on one database share work without
  * waiting for each other: a row that another one works on is passed over.
  */
-export function forUpdateSkipLocked(transaction: Transaction) {
+export function forUpdateSkipLocked(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     isPostgres ? query.forUpdate().skipLocked() : query;
 }
 
 /** For `$call`: adds `FOR SHARE` on PostgreSQL: the row stays as it is read until the transaction ends. */
-export function forShare(transaction: Transaction) {
+export function forShare(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     isPostgres ? query.forShare() : query;

@@ -1,20 +1,10 @@
 /** One page of a list of records, newest first, and how many there are. */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import type { Scope } from '../scope.js';
-import type { Reader } from './database.js';
-import { locatePage, startsAt } from './list-marks.js';
-import type { MarkedList } from './schema.js';
-
-/** Which rows of a list are asked for. */
-export interface PageRequest {
-  /** 1-based. */
-  readonly page: number;
-  /** Rows per page. */
-  readonly skip: number;
-  /** On the time of creation, inclusive, epoch milliseconds. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
+import type { PageRequest } from '../shared/pagination.js';
+import type { Scope } from '../shared/scope.js';
+import { locatePage, startsAt } from './list-checkpoints.js';
+import type { CheckpointedList } from './schema.js';
+import type { Reader } from './engine.js';
 
 /**
  * The rows of a table that belong to the scope and were created in the time asked for.
@@ -50,11 +40,11 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
  * The same for a list that has marks, and so may be long.
  * @param query the rows that the list has, and no others
  */
-export async function readMarkedPage<DB, TB extends keyof DB & string, O>(
+export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
   reader: Reader,
   query: SelectQueryBuilder<DB, TB, O>,
   table: TB,
-  list: MarkedList,
+  list: CheckpointedList,
   scope: Scope,
   request: PageRequest,
 ): Promise<{ rows: O[]; total: number }> {

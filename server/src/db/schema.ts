@@ -5,9 +5,9 @@
  */
 import type { Frequency, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
+import type { Mode } from '../shared/scope.js';
 
-export type Mode = 'test' | 'live';
-export type Milliseconds = number;
+export type EpochMs = number;
 /** An integer of the smallest unit, as text. */
 export type Units = string;
 
@@ -19,8 +19,8 @@ export interface MerchantTable {
   logo: string;
   /** The service fee in basis points: 100 is 1 %. */
   fee_basis_points: number;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 export interface ApiKeyTable {
@@ -33,8 +33,8 @@ export interface ApiKeyTable {
   /** The key itself: of public keys alone. */
   public_key: string | null;
   last4: string;
-  created_at: Milliseconds;
-  revoked_at: Milliseconds | null;
+  created_at: EpochMs;
+  revoked_at: EpochMs | null;
 }
 
 export interface PaymentTable {
@@ -64,21 +64,21 @@ export interface PaymentTable {
   fee: Units | null;
   /** The frozen rate as JSON: dollars for one unit of the paying and of the base currency, their source and time. */
   quote: string | null;
-  locked_at: Milliseconds | null;
-  expires_at: Milliseconds;
-  cancelled_at: Milliseconds | null;
+  locked_at: EpochMs | null;
+  expires_at: EpochMs;
+  cancelled_at: EpochMs | null;
   /** When success was first reached. It stays when a settled receipt is lost later. */
-  settled_at: Milliseconds | null;
+  settled_at: EpochMs | null;
   /** The wallet that a deposit came to; null for payments that were asked for. */
   wallet_id: string | null;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 export interface LogEntryTable {
   id: Generated<number>;
   payment_id: string;
-  time: Milliseconds;
+  time: EpochMs;
   type: 'event' | 'success' | 'error';
   event: string;
 }
@@ -86,14 +86,17 @@ export interface LogEntryTable {
 /** A deposit address, of a payment or of a wallet. Never given to a second one. */
 export interface AddressTable {
   id: string;
+  mode: Mode;
   payment_id: string | null;
   wallet_id: string | null;
   currency: string;
   network: string;
-  /** As shown to the payer; unique, since one address may be reached on several networks of a family. */
+  /** As shown to the payer. Unique within a mode: it may be reached on every network of its family. */
   address: string;
+  /** The address source that derived it, and from which index. */
+  source_id: string;
   derivation_index: number;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 /** A hosted wallet; its addresses outlive its deletion. */
@@ -103,13 +106,13 @@ export interface WalletTable {
   mode: Mode;
   currency: string;
   label: string;
-  created_at: Milliseconds;
-  deleted_at: Milliseconds | null;
+  created_at: EpochMs;
+  deleted_at: EpochMs | null;
 }
 
-/** The next unused child index of each address family's extended public key. */
+/** The next unused child index of each address source. */
 export interface DerivationTable {
-  family: string;
+  source_id: string;
   next_index: number;
 }
 
@@ -118,8 +121,9 @@ export interface ReceiptTable {
   id: string;
   payment_id: string;
   merchant_id: string;
-  address: string;
+  mode: Mode;
   network: string;
+  address: string;
   currency: string;
   tx_hash: string;
   /** Which output, log or transfer of the transaction. */
@@ -128,12 +132,12 @@ export interface ReceiptTable {
   /** The addresses it came from, as a JSON array. */
   senders: string;
   /** The earlier of when we saw it and its block's time. */
-  first_seen_at: Milliseconds;
+  first_seen_at: EpochMs;
   block_height: number | null;
   block_hash: string | null;
   /** seen: waiting for a block or for confirmations; confirmed: credited; dropped: gone before that; reversed: gone after. */
   status: 'seen' | 'confirmed' | 'dropped' | 'reversed';
-  confirmed_at: Milliseconds | null;
+  confirmed_at: EpochMs | null;
   /** How often it was confirmed and then lost; part of its ledger keys, so that each confirmation posts once. */
   reversals: number;
   /** 1 once it was moved from unallocated to the merchant's available balance. */
@@ -147,18 +151,20 @@ export interface ReceiptTable {
 
 /** Where a network's scan stands. */
 export interface ChainCursorTable {
+  mode: Mode;
   network: string;
   height: number;
   hash: string;
   /** Everything that was on the chain or waiting at this time of the mode's clock has been read. */
-  synced_at: Milliseconds;
+  synced_at: EpochMs;
   /** Which process scans, until when (real time). */
   lease_holder: string | null;
-  lease_until: Milliseconds;
+  lease_until: EpochMs;
 }
 
 /** The last scanned blocks of a network, to walk back over when the chain reorganises. */
 export interface ScannedBlockTable {
+  mode: Mode;
   network: string;
   height: number;
   hash: string;
@@ -186,7 +192,7 @@ export interface LedgerPostingTable {
   mode: Mode;
   currency: string;
   payment_id: string | null;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 export interface LedgerEntryTable {
@@ -207,7 +213,7 @@ export interface IdempotencyTable {
   payload_hash: string;
   /** The whole JSON reply. */
   reply: string;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 /** What a merchant is told of, once for each change. */
@@ -227,11 +233,11 @@ export interface OutboxTable {
   /** Failed ones since the event was first or last asked to be sent. */
   tries: number;
   /** When the next try is due, on the mode's clock; null unless pending. */
-  due_at: Milliseconds | null;
+  due_at: EpochMs | null;
   /** Who delivers it at the moment, until when (real time). */
   claim: string | null;
-  claimed_until: Milliseconds | null;
-  created_at: Milliseconds;
+  claimed_until: EpochMs | null;
+  created_at: EpochMs;
 }
 
 export type WebhookStatus = 'pending' | 'delivered' | 'failed';
@@ -240,8 +246,8 @@ export type WebhookStatus = 'pending' | 'delivered' | 'failed';
 export interface WebhookTryTable {
   event_id: string;
   /** Real time. */
-  tried_at: Milliseconds;
-  duration_milliseconds: number;
+  tried_at: EpochMs;
+  duration_ms: number;
   /** The answer's HTTP status; null where none came. */
   response_status: number | null;
   /** How the answer began, without anything secret. */
@@ -258,10 +264,10 @@ export interface WebhookEndpointTable {
   secret: string;
   /** Signs beside the new one until its time is over (real time). */
   former_secret: string | null;
-  former_secret_until: Milliseconds | null;
+  former_secret_until: EpochMs | null;
   /** When it answered 410 Gone; null while events are sent. */
-  disabled_at: Milliseconds | null;
-  updated_at: Milliseconds;
+  disabled_at: EpochMs | null;
+  updated_at: EpochMs;
 }
 
 /** A request to withdraw from a balance to a wallet address. */
@@ -287,8 +293,8 @@ export interface TransferTable {
   /** What the network takes from custody in this currency; null until it is known. */
   network_fee: Units | null;
   failure_reason: string | null;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
@@ -314,8 +320,8 @@ export interface PayoutTable {
   reference: string | null;
   tx_hash: string | null;
   failure_reason: string | null;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 /** A balance that nothing may be taken from. */
@@ -323,7 +329,7 @@ export interface BalanceSuspensionTable {
   merchant_id: string;
   mode: Mode;
   currency: string;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 export interface PaymentPlanTable {
@@ -340,9 +346,9 @@ export interface PaymentPlanTable {
   number_of_times_to_charge: number;
   is_active: 0 | 1;
   /** What was due before is not charged: the plan was off, or did not exist. */
-  active_since: Milliseconds;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  active_since: EpochMs;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 export interface SubscriberTable {
@@ -354,13 +360,13 @@ export interface SubscriberTable {
   /** The first cycle that is neither charged nor passed over. */
   next_cycle: number;
   /** When billing looks at it next; null once nothing more is to be charged. */
-  charge_at: Milliseconds | null;
+  charge_at: EpochMs | null;
   times_charged: number;
   times_paid: number;
   is_active: 0 | 1;
-  removed_at: Milliseconds | null;
+  removed_at: EpochMs | null;
   /** When cycle 0 was due: the anchor of all cycles. */
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 /** A cycle that was charged; a number that is missing was passed over. */
@@ -382,7 +388,7 @@ export interface CustomerTable {
   full_name: string | null;
   phone_number: string | null;
   is_blacklisted: 0 | 1;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 export interface BankAccountTable {
@@ -397,9 +403,9 @@ export interface BankAccountTable {
   country: string;
   currency: string;
   account_name: string;
-  archived_at: Milliseconds | null;
-  created_at: Milliseconds;
-  updated_at: Milliseconds;
+  archived_at: EpochMs | null;
+  created_at: EpochMs;
+  updated_at: EpochMs;
 }
 
 /** The bank account that a merchant is settled to unless another is named. */
@@ -420,7 +426,7 @@ export interface WalletAddressTable {
   /** In its canonical form. */
   address: string;
   label: string | null;
-  created_at: Milliseconds;
+  created_at: EpochMs;
 }
 
 export interface PrimaryWalletAddressTable {
@@ -432,7 +438,7 @@ export interface PrimaryWalletAddressTable {
 }
 
 /** Lists that have marks; after the dot, the rows of the list that a filter is for. */
-export type MarkedList =
+export type CheckpointedList =
   | 'payments'
   | 'customers'
   | 'customers.allowed'
@@ -443,11 +449,11 @@ export type MarkedList =
   | 'transfers';
 
 /** Every thousandth row of a merchant's list, oldest first. */
-export interface ListMarkTable {
-  list: MarkedList;
+export interface ListCheckpointTable {
+  list: CheckpointedList;
   merchant_id: string;
   mode: Mode;
-  created_at: Milliseconds;
+  created_at: EpochMs;
   id: string;
   /** How many rows there are up to this one. */
   ordinal: number;
@@ -463,7 +469,7 @@ export interface SimulatedBlockTable {
   height: number;
   hash: string;
   parent_hash: string;
-  time: Milliseconds;
+  time: EpochMs;
 }
 
 export interface SimulatedTransferTable {
@@ -473,7 +479,7 @@ export interface SimulatedTransferTable {
   sender: string;
   address: string;
   amount: Units;
-  sent_at: Milliseconds;
+  sent_at: EpochMs;
   /** Null while it waits for a block. */
   block_height: number | null;
 }
@@ -502,7 +508,7 @@ export interface Schema {
   transfers: TransferTable;
   payouts: PayoutTable;
   balance_suspensions: BalanceSuspensionTable;
-  list_marks: ListMarkTable;
+  list_checkpoints: ListCheckpointTable;
   customers: CustomerTable;
   bank_accounts: BankAccountTable;
   primary_bank_accounts: PrimaryBankAccountTable;

@@ -1,7 +1,6 @@
 /** Sums of amounts in SQL: amounts are integer text, since they do not fit the engines' 64-bit integers. */
 import { sql, type RawBuilder } from 'kysely';
-import type { Reader } from './database.js';
-import { engineOf } from './prepared.js';
+import { type Reader, engineOf } from './engine.js';
 
 /** The exact sum of a column of units, as integer text; nulls count as nothing. */
 export function sumUnits(reader: Reader, column: string): RawBuilder<string> {

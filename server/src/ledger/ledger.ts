@@ -1,8 +1,9 @@
 /** The double-entry ledger: append-only postings, one ledger for each currency, integers of its smallest unit. */
-import type { Reader, Transaction } from '../db/database.js';
-import type { LedgerAccountKind, LedgerAccountTable, Mode } from '../db/schema.js';
-import type { NewId } from '../ids.js';
+import type { LedgerAccountKind, LedgerAccountTable } from '../db/schema.js';
+import type { NewId } from '../shared/ids.js';
 import { insertEntries, insertPosting, lockAccounts, readBalances, writeBalances } from './store.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 /** Which account, within a mode and a currency. */
 export interface AccountName {

@@ -1,7 +1,9 @@
 /** What the ledger keeps. */
-import type { Reader, Transaction } from '../db/database.js';
-import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable, Mode } from '../db/schema.js';
+import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
 import { forUpdate } from '../db/locks.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import { send } from '../db/send.js';
 
 /** @returns false when a posting of this key exists */
 export async function insertPosting(transaction: Transaction, posting: LedgerPostingTable): Promise<boolean> {
@@ -17,7 +19,7 @@ export async function insertEntries(
   transaction: Transaction,
   entries: readonly LedgerEntryTable[],
 ): Promise<void> {
-  await transaction.insertInto('ledger_entries').values(entries).execute();
+  await send(transaction, transaction.insertInto('ledger_entries').values(entries));
 }
 
 /**
@@ -65,11 +67,13 @@ export async function writeBalances(
   accounts: ReadonlyMap<string, LedgerAccountTable>,
 ): Promise<void> {
   for (const id of new Set(changed)) {
-    await transaction
-      .updateTable('ledger_accounts')
-      .set({ balance: accounts.get(id)?.balance })
-      .where('id', '=', id)
-      .execute();
+    await send(
+      transaction,
+      transaction
+        .updateTable('ledger_accounts')
+        .set({ balance: accounts.get(id)?.balance })
+        .where('id', '=', id),
+    );
   }
 }
 

@@ -1,8 +1,9 @@
 /** The first account and its test keys, so that a new server can be used at once. */
-import type { Database, Transaction } from '../db/database.js';
-import type { Caller } from '../http/handler.js';
-import type { Keys } from '../keys/keys.js';
+import type { Database } from '../db/database.js';
+import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
+import type { Caller } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
 
 export interface BootstrapKeys {
   readonly publicKey: string | undefined;

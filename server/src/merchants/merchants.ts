@@ -1,10 +1,10 @@
 /** Merchant accounts: who is paid, under which name, for which fee. */
-import type { Clock } from '../clock.js';
-import type { Reader, Transaction } from '../db/database.js';
-import type { NewId } from '../ids.js';
-import { invalidField, notFound } from '../problems.js';
+import type { Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
+import { invalidField, notFound } from '../shared/problem.js';
 import * as store from './store.js';
 import type { MerchantRow } from './store.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 export interface Merchant {
   readonly id: string;

@@ -1,11 +1,17 @@
 /** Merchant accounts as they are kept. */
-import type { Reader, Transaction } from '../db/database.js';
+import { prepared } from '../db/prepared.js';
 import type { MerchantTable } from '../db/schema.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 export type MerchantRow = MerchantTable;
 
-export function findMerchant(reader: Reader, id: string): Promise<MerchantRow | undefined> {
-  return reader.selectFrom('merchants').selectAll().where('id', '=', id).executeTakeFirst();
+const findById = prepared((reader, { id }: { readonly id: string }) =>
+  reader.selectFrom('merchants').selectAll().where('id', '=', id),
+);
+
+export async function findMerchant(reader: Reader, id: string): Promise<MerchantRow | undefined> {
+  const [row] = await findById(reader, { id });
+  return row;
 }
 
 /** Oldest first. */

@@ -1,78 +1,88 @@
 /** Tells merchants what became of payments, in the transaction of the change that is told. */
-import type { WebhookEventType } from 'crypto-checkout/contract';
-import type { Transaction } from '../db/database.js';
-import { Problem } from '../problems.js';
+import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
+import { Problem } from '../shared/problem.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { statusOf } from './assess.js';
 import { eventsOf, outcomeEvent } from './events.js';
-import { isTold } from './deposits.js';
-import type { Records } from './records.js';
-import type { PaymentRow } from './store.js';
+import { isReported } from './deposits.js';
+import type { PaymentReader } from './payment-reader.js';
+import type { StoredRecord } from './store.js';
+import type { Transaction } from '../db/engine.js';
 
-export interface AnnouncementsDependencies {
-  readonly records: Records;
+export interface AnnouncementsDeps {
+  readonly reader: PaymentReader;
   readonly outbox: Outbox;
   /** The wallet that a deposit comes to; it stays as it is until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
 }
 
 export interface Announcements {
-  /** Tells a change that is written already. @param row as it was before; locked */
-  tell(transaction: Transaction, row: PaymentRow, state: PaymentRow['state']): Promise<void>;
+  /** Tells of a change of state that is written already. @param record as it is now; locked */
+  publish(transaction: Transaction, former: PaymentState, record: StoredRecord): Promise<void>;
   /**
-   * Sends the newest event of a locked payment once more, or tells where it stands if no event has. Problems:
+   * Sends the newest event of a locked payment once more, or one that says where it stands if there is none. Problems:
    * `invalid_state`, `webhook_not_configured`.
    */
-  resend(transaction: Transaction, row: PaymentRow): Promise<void>;
+  resend(transaction: Transaction, record: StoredRecord): Promise<void>;
 }
 
-export function createAnnouncements({ records, outbox, wallet }: AnnouncementsDependencies): Announcements {
+export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDeps): Announcements {
   async function announce(
     transaction: Transaction,
-    { id, merchant_id: merchantId, mode }: PaymentRow,
+    record: StoredRecord,
     types: readonly WebhookEventType[],
   ): Promise<void> {
-    if (types.length === 0 || !(await outbox.isHeard(transaction, merchantId))) return;
-    const data = records.view(await records.find(transaction, { merchantId, mode }, id));
+    const { id, merchant_id: merchantId, mode } = record;
+    if (types.length === 0 || !(await outbox.hasEndpoint(transaction, merchantId))) return;
+    const data = reader.view(record);
     for (const type of types) {
-      await outbox.announce(transaction, { merchantId, mode, type, subjectId: id, data });
+      await outbox.add(transaction, { merchantId, mode, type, subjectId: id, data });
     }
   }
 
-  async function announceDeposit(transaction: Transaction, row: PaymentRow, walletId: string): Promise<void> {
-    const scope = { merchantId: row.merchant_id, mode: row.mode };
-    if (!(await outbox.isHeard(transaction, scope.merchantId))) return;
+  async function announceDeposit(
+    transaction: Transaction,
+    record: StoredRecord,
+    walletId: string,
+  ): Promise<void> {
+    const { id, merchant_id: merchantId, mode } = record;
+    if (!(await outbox.hasEndpoint(transaction, merchantId))) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
-    const record = records.view(await records.find(transaction, scope, row.id));
-    await outbox.announce(transaction, {
-      ...scope,
+    await outbox.add(transaction, {
+      merchantId,
+      mode,
       type: 'wallet.transaction',
-      subjectId: row.id,
-      data: { transaction: record, wallet: target.wallet },
+      subjectId: id,
+      data: { transaction: reader.view(record), wallet: target.wallet },
     });
   }
 
   return {
-    async tell(transaction, row, state) {
-      if (row.wallet_id === null) await announce(transaction, row, eventsOf(row.state, state));
-      else if (isTold(statusOf(row.state), statusOf(state))) {
-        await announceDeposit(transaction, row, row.wallet_id);
+    async publish(transaction, former, record) {
+      const { state, wallet_id: walletId } = record;
+      if (walletId === null) await announce(transaction, record, eventsOf(former, state));
+      else if (isReported(statusOf(former), statusOf(state))) {
+        await announceDeposit(transaction, record, walletId);
       }
     },
 
-    async resend(transaction, row) {
-      if (row.wallet_id !== null && (await wallet(transaction, row.wallet_id)).isDeleted) {
-        throw new Problem('invalid_state', 'The wallet of this deposit was deleted: it has no more webhooks');
+    async resend(transaction, record) {
+      const { wallet_id: walletId, state } = record;
+      if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
+        throw new Problem(
+          'invalid_state',
+          'The wallet of this deposit was deleted: no webhooks are sent for it',
+        );
       }
-      await outbox.requireEndpoint(transaction, row.merchant_id);
-      const newest = await outbox.newest(transaction, row.id);
-      // An event of another status is old news: where the payment stands now was not told.
-      const isNews = row.wallet_id === null && newest?.data['status'] !== statusOf(row.state);
+      await outbox.requireEndpoint(transaction, record.merchant_id);
+      const newest = await outbox.newest(transaction, record.id);
+      // An event with another status is outdated: where the payment stands now was not sent.
+      const isNews = walletId === null && newest?.data['status'] !== statusOf(state);
       if (newest && !isNews) await outbox.resend(transaction, newest);
-      else if (row.wallet_id === null) await announce(transaction, row, [outcomeEvent(row.state)]);
-      else await announceDeposit(transaction, row, row.wallet_id);
+      else if (walletId === null) await announce(transaction, record, [outcomeEvent(state)]);
+      else await announceDeposit(transaction, record, walletId);
     },
   };
 }

@@ -32,7 +32,7 @@ export interface Totals {
   readonly seen: bigint;
 }
 
-export function counts(
+export function countsTowards(
   payment: Pick<PaymentFacts, 'currency' | 'network'>,
   receipt: { currency: string; network: string },
 ) {
@@ -40,7 +40,7 @@ export function counts(
 }
 
 export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'receipts'>): Totals {
-  const counting = payment.receipts.filter((receipt) => counts(payment, receipt));
+  const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
   return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
 }
 
@@ -56,7 +56,7 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
   }
   const { amount, expiresAt, cancelledAt } = payment;
   const deadline = cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
-  const counting = payment.receipts.filter((receipt) => counts(payment, receipt));
+  const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
   const inTime = counting.filter((receipt) => receipt.firstSeenAt <= deadline);
   const confirmed = counting.filter((receipt) => receipt.isConfirmed);
 
@@ -73,7 +73,7 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
     if (payment.settledAt !== null) return 'reversed';
     if (confirmed.some((receipt) => receipt.firstSeenAt > deadline)) return 'expired_late';
     if (confirmed.length > 0) return 'expired_partial';
-    return payment.receipts.some((receipt) => !counts(payment, receipt)) ? 'invalid' : 'expired';
+    return payment.receipts.some((receipt) => !countsTowards(payment, receipt)) ? 'invalid' : 'expired';
   }
   if (payment.settledAt !== null) return 'reversed';
   const seen = sum(counting);

@@ -1,10 +1,11 @@
 /** When confirmed funds become the merchant's: at success in one settlement, everything else receipt by receipt. */
-import type { Transaction } from '../db/database.js';
 import type { ReceiptTable } from '../db/schema.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
-import { counts, statusOf } from './assess.js';
+import { countsTowards, statusOf } from './assess.js';
 import { feeOf } from './quote.js';
-import type { PaymentRow } from './store.js';
+import { updateReceipt } from './receipt-store.js';
+import type { PaymentRow, StoredRecord } from './store.js';
+import type { Transaction } from '../db/engine.js';
 
 /**
  * Credits the confirmed receipts that wait no more for the payment's outcome: all once it has ended, and
@@ -13,15 +14,16 @@ import type { PaymentRow } from './store.js';
 export async function creditReceipts(
   transaction: Transaction,
   ledger: Ledger,
-  payment: PaymentRow,
-  receipts: readonly ReceiptTable[],
+  payment: StoredRecord,
   now: number,
 ): Promise<void> {
-  const waiting = receipts.filter((receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0);
+  const waiting = payment.receipts.filter(
+    (receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0,
+  );
   const hasEnded = statusOf(payment.state) !== 'in progress';
-  const counting = waiting.filter((receipt) => counts(payment, receipt));
+  const counting = waiting.filter((receipt) => countsTowards(payment, receipt));
   const credits = waiting
-    .filter((receipt) => !counts(payment, receipt))
+    .filter((receipt) => !countsTowards(payment, receipt))
     .map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] }));
   if (hasEnded && counting.length > 0) {
     // The first success books all that counts as its one settlement; what comes later is credited by itself.
@@ -46,15 +48,7 @@ export async function creditReceipts(
       },
       now,
     );
-    await transaction
-      .updateTable('receipts')
-      .set({ is_credited: 1 })
-      .where(
-        'id',
-        'in',
-        credited.map((receipt) => receipt.id),
-      )
-      .execute();
+    for (const receipt of credited) await updateReceipt(transaction, { ...receipt, is_credited: 1 });
   }
 }
 

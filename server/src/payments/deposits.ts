@@ -5,7 +5,7 @@ import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
 import { feeOf } from './quote.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
-import type { Sums } from './texts.js';
+import type { Sums } from './log-messages.js';
 
 /** What arrived at an address of a wallet; the asset and the network may be others than the wallet's. */
 export interface DepositedTransfer {
@@ -78,6 +78,6 @@ export function describeDeposit(
 }
 
 /** Whether a change tells the merchant of the deposit: its success, and that a success was lost or came back. */
-export function isTold(before: PaymentStatus, after: PaymentStatus): boolean {
+export function isReported(before: PaymentStatus, after: PaymentStatus): boolean {
   return before !== after && (before === 'success' || after === 'success');
 }

@@ -1,31 +1,32 @@
 /** The life of a payment: created, priced, locked, paid or not, and what the merchant gets. */
 import { countDecimals, toUnits, type Payment, type PaymentState } from 'crypto-checkout/contract';
-import type { Addresses } from '../addresses/addresses.js';
-import type { Clock } from '../clock.js';
-import type { Currencies } from '../currencies/currencies.js';
+import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
 import type { Customers } from '../customers/customers.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import type { PageRequest } from '../db/pages.js';
-import type { MerchantTable, Mode } from '../db/schema.js';
-import { createFailures } from '../failures.js';
-import type { NewId } from '../ids.js';
+import type { Database } from '../db/database.js';
+import type { MerchantTable } from '../db/schema.js';
+import { createFailures } from '../shared/failures.js';
+import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { invalidField, notFound, Problem } from '../problems.js';
-import type { Rate, RateSource } from '../rates/rates.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
+import type { Rate, RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { createAnnouncements } from './announcements.js';
 import { statusOf } from './assess.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
-import { toText } from './numbers.js';
+import { formatUnits } from '../money/units.js';
 import { feeOf, minimumUnits, payableAmount } from './quote.js';
 import { createReassess, type OnStatusChange } from './reassess.js';
-import { accepts, createRecords } from './records.js';
+import { accepts, createPaymentReader } from './payment-reader.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow, Scope } from './store.js';
-import { checkRedirectUrl, payerName } from './texts.js';
-import { toPay, type PaymentToPay } from './to-pay.js';
+import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
+import { checkRedirectUrl, payerName } from './log-messages.js';
 import { viewBranding, viewLogEntry } from './view.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export interface PaymentTimes {
   /** To choose a currency, after creation. */
@@ -34,13 +35,13 @@ export interface PaymentTimes {
   readonly paySeconds: number;
 }
 
-export interface PaymentsDependencies {
+export interface PaymentsDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly rates: RateSource;
   readonly currencies: Currencies;
-  readonly addresses: Addresses;
+  readonly addresses: DepositAddresses;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
@@ -86,11 +87,15 @@ export interface Payments {
   ): Promise<Payment>;
   lockCurrency(transaction: Transaction, scope: Scope, id: string): Promise<Payment>;
   /** Locks payments until the transaction ends, before anything else of theirs is. */
-  lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, PaymentToPay>>;
+  lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, StoredRecord>>;
   /** Makes the payment that a transfer to a wallet is the receipt of. */
-  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentToPay>;
-  /** Brings a payment's state, log and ledger up to its facts, after these happenings. */
-  reassess(transaction: Transaction, id: string, happenings?: readonly NewLogEntry[]): Promise<void>;
+  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<StoredRecord>;
+  /**
+   * Brings a payment's state, log and ledger up to its facts.
+   * @param record locked, with its newest receipts
+   * @param notes what is logged before what follows from it
+   */
+  reassess(transaction: Transaction, record: StoredRecord, notes?: readonly NewLogEntry[]): Promise<void>;
   /**
    * Sends the newest event of a payment once more, or tells where it stands if no event has. Problem:
    * `webhook_not_configured`.
@@ -100,25 +105,38 @@ export interface Payments {
   expireOverdue(signal: AbortSignal): Promise<void>;
 }
 
-export function createPayments(dependencies: PaymentsDependencies): Payments {
-  const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = dependencies;
-  const { customers, wallet, outbox, onStatusChange } = dependencies;
-  const records = createRecords({ clock, rates, currencies });
-  const announcements = createAnnouncements({ records, outbox, wallet });
+export function createPayments(deps: PaymentsDeps): Payments {
+  const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = deps;
+  const { customers, wallet, outbox, onStatusChange } = deps;
+  const reader = createPaymentReader({ clock, rates, currencies });
+  const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
-  async function lockOwn(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
-    const row = await store.lockPayment(transaction, id);
-    if (row?.merchant_id !== scope.merchantId || row.mode !== scope.mode) throw notFound('payment');
-    return row;
+  async function lockOwn(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord> {
+    const record = await store.lockRecord(transaction, id);
+    if (record?.merchant_id !== scope.merchantId || record.mode !== scope.mode) throw notFound('payment');
+    return record;
   }
 
-  async function lockRow(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRow> {
-    const row = await lockOwn(transaction, scope, id);
-    if (row.wallet_id !== null) {
+  async function lockPayment(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord> {
+    const record = await lockOwn(transaction, scope, id);
+    if (record.wallet_id !== null) {
       throw new Problem('invalid_state', 'This is a deposit to a wallet: it cannot be changed');
     }
-    return row;
+    return record;
+  }
+
+  /** Writes changes and an entry in the log, and answers the payment as it is then. */
+  async function change(
+    transaction: Transaction,
+    record: StoredRecord,
+    now: number,
+    changes: Partial<PaymentRow>,
+    event: string,
+  ): Promise<Payment> {
+    if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
+    const logged = await store.appendLog(transaction, record.id, now, [{ type: 'event', event }]);
+    return reader.view({ ...record, ...changes, log: [...record.log, ...logged] });
   }
 
   return {
@@ -140,7 +158,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
           `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
         );
       }
-      records.latestRate(currency.code);
+      reader.latestRate(currency.code);
       const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, scope.merchantId);
       const now = clock.now(scope.mode);
@@ -186,30 +204,29 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
           ...(input.mayNameDuplicate && existing && { paymentId: existing.id }),
         });
       }
-      const started = { type: 'event', event: 'Payment started' } as const;
-      await store.appendLog(transaction, id, now, [started]);
-      return records.view({ ...row, log: [{ time: now, ...started }], receipts: [], scanned_height: null });
+      const log = await store.appendLog(transaction, id, now, [{ type: 'event', event: 'Payment started' }]);
+      return reader.view({ ...row, ...store.noParts, log });
     },
 
     async retrieve(scope, id) {
-      const record = await records.find(database.reader, scope, id);
+      const record = await reader.find(database.reader, scope, id);
       return {
-        ...records.view(record),
+        ...reader.view(record),
         branding: viewBranding(await merchant(database.reader, record.merchant_id)),
       };
     },
 
-    verify: async (scope, id) => records.view(await records.find(database.reader, scope, id)),
+    verify: async (scope, id) => reader.view(await reader.find(database.reader, scope, id)),
 
-    events: async (scope, id) => (await records.find(database.reader, scope, id)).log.map(viewLogEntry),
+    events: async (scope, id) => (await reader.find(database.reader, scope, id)).log.map(viewLogEntry),
 
     async list(scope, range) {
       const page = await store.listRecords(database.reader, scope, range);
-      return { payments: page.records.map(records.view), total: page.total };
+      return { payments: page.records.map(reader.view), total: page.total };
     },
 
     async cancel(transaction, scope, id) {
-      const row = await lockRow(transaction, scope, id);
+      const row = await lockPayment(transaction, scope, id);
       const status = statusOf(row.state);
       if (status === 'cancelled') return;
       if (status !== 'in progress') throw ended(row.state);
@@ -220,7 +237,7 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
 
     async setCurrency(transaction, scope, id, currencyCode, networkCode) {
       const option = currencies.option(scope.mode, currencyCode, networkCode);
-      const row = await lockRow(transaction, scope, id);
+      const row = await lockPayment(transaction, scope, id);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.locked_at !== null) {
         throw new Problem(
@@ -237,19 +254,19 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         );
       }
       const amount = payableAmount(
-        records.baseSum(row, records.latestRate),
+        reader.baseSum(row, reader.latestRate),
         currency,
-        records.latestRate(currency.code),
+        reader.latestRate(currency.code),
       );
       if (amount < minimumUnits(option)) {
         throw new Problem(
           'amount_below_minimum',
-          `${currency.code} on ${network.name} takes ${option.minAmount} or more; this payment is ${toText(amount, currency)}`,
+          `${currency.code} on ${network.name} takes ${option.minAmount} or more; this payment is ${formatUnits(amount, currency)}`,
           { param: 'currency' },
         );
       }
       const now = clock.now(row.mode);
-      const address = await addresses.assign(transaction, { paymentId: id }, option, now);
+      const address = await addresses.assign(transaction, scope, { paymentId: id }, option, now);
       const changes = {
         state: 'currency_set',
         currency: currency.code,
@@ -260,15 +277,11 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         fee: feeOf(amount, row.fee_basis_points).toString(),
         updated_at: now,
       } as const;
-      await store.updatePayment(transaction, id, changes);
-      await store.appendLog(transaction, id, now, [
-        { type: 'event', event: `Currency set to ${currency.code} on ${network.code}` },
-      ]);
-      return records.view(await records.find(transaction, scope, id));
+      return change(transaction, row, now, changes, `Currency set to ${currency.code} on ${network.code}`);
     },
 
     async lockCurrency(transaction, scope, id) {
-      const row = await lockRow(transaction, scope, id);
+      const row = await lockPayment(transaction, scope, id);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.currency === null) {
         throw new Problem('currency_not_set', 'Set a currency and a network before locking');
@@ -276,14 +289,11 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       const currency = currencies.known(row.currency);
       const now = clock.now(row.mode);
       if (row.locked_at !== null) {
-        await store.appendLog(transaction, id, now, [
-          { type: 'event', event: 'Currency was locked already' },
-        ]);
-        return records.view(await records.find(transaction, scope, id));
+        return change(transaction, row, now, {}, 'Currency was locked already');
       }
       if (now >= row.expires_at) throw ended('expired');
-      const base = records.baseSum(row, records.freshRate);
-      const rate = records.freshRate(row.currency);
+      const base = reader.baseSum(row, reader.freshRate);
+      const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
       const changes = {
         state: 'awaiting_funds',
@@ -294,38 +304,26 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
         expires_at: now + times.paySeconds * 1000,
         updated_at: now,
       } as const;
-      await store.updatePayment(transaction, id, changes);
-      await store.appendLog(transaction, id, now, [
-        {
-          type: 'event',
-          event: `Currency locked: ${toText(amount, currency)} ${currency.code} on ${row.network ?? ''}`,
-        },
-      ]);
-      return records.view(await records.find(transaction, scope, id));
+      return change(
+        transaction,
+        row,
+        now,
+        changes,
+        `Currency locked: ${formatUnits(amount, currency)} ${currency.code} on ${row.network ?? ''}`,
+      );
     },
 
-    async lock(transaction, ids) {
-      const locked = new Map<string, PaymentToPay>();
-      for (const id of [...new Set(ids)].sort()) {
-        const row = await store.lockPayment(transaction, id);
-        if (!row) continue;
-        locked.set(id, toPay(row));
-      }
-      return locked;
-    },
+    lock: (transaction, ids) => store.lockRecords(transaction, ids),
 
     async deposit(transaction, walletId, transfer) {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
       const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target.mode));
       if (!(await store.insertPayment(transaction, row))) throw new Error(`${row.tx_ref} exists`);
-      return toPay(row);
+      return { ...row, ...store.noParts };
     },
 
-    async reassess(transaction, id, happenings = []) {
-      const row = await store.lockPayment(transaction, id);
-      if (row) await reassess(transaction, row, happenings);
-    },
+    reassess: (transaction, record, notes = []) => reassess(transaction, record, notes),
 
     async resendWebhook(transaction, scope, id) {
       await announcements.resend(transaction, await lockOwn(transaction, scope, id));
@@ -336,7 +334,12 @@ export function createPayments(dependencies: PaymentsDependencies): Payments {
       for (const mode of ['test', 'live'] satisfies Mode[]) {
         for await (const id of store.findOverdue(database.reader, mode, clock.now(mode))) {
           if (signal.aborted) return;
-          await failures.collect(() => database.write((transaction) => this.reassess(transaction, id)));
+          await failures.collect(() =>
+            database.write(async (transaction) => {
+              const record = await store.lockRecord(transaction, id);
+              if (record) await reassess(transaction, record, []);
+            }),
+          );
         }
       }
       failures.report('payments could not be ended');

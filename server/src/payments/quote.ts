@@ -1,9 +1,9 @@
 /** What a payment costs in a currency: exact integers, rounded up once, to what a payer can be asked for. */
 import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
-import type { Currency } from '../chains/assets.js';
-import type { PaymentOption } from '../currencies/currencies.js';
-import { convert, type Rate } from '../rates/rates.js';
-import { toNumber } from './numbers.js';
+import type { PaymentOption } from '../money/currencies.js';
+import { convert, type Rate } from '../money/rates.js';
+import { unitsToNumber } from '../money/units.js';
+import type { Currency } from '../money/currency-list.js';
 
 /** A sum in a base currency, with its rate. */
 export interface BaseSum {
@@ -59,8 +59,8 @@ export function currencyOptions(
         name: currency.name,
         network: network.code,
         networkName: network.name,
-        amount: toNumber(amount, currency),
-        fee: toNumber(feeOf(amount, feeBasisPoints), currency),
+        amount: unitsToNumber(amount, currency),
+        fee: unitsToNumber(feeOf(amount, feeBasisPoints), currency),
         minAmount: Number(option.minAmount),
         confirmations: network.confirmations,
       },

@@ -1,18 +1,18 @@
 /** Brings a payment's state, log and ledger up to its facts: the one way in which what arrived changes it. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
-import type { Clock } from '../clock.js';
-import type { Currencies } from '../currencies/currencies.js';
-import type { Transaction } from '../db/database.js';
-import type { ReceiptTable } from '../db/schema.js';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
 import { assess, statusOf, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
-import { toText } from './numbers.js';
+import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow } from './store.js';
-import { describeTransition, type Sums } from './texts.js';
+import { isLive } from './receipt-store.js';
+import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
+import { describeTransition, type Sums } from './log-messages.js';
+import type { Transaction } from '../db/engine.js';
 
 /** Told of a change of a payment's status, in the transaction that makes it; the payment is locked. */
 export type OnStatusChange = (
@@ -20,7 +20,7 @@ export type OnStatusChange = (
   payment: { readonly id: string; readonly status: PaymentStatus },
 ) => Promise<void>;
 
-export interface ReassessmentDependencies {
+export interface ReassessDeps {
   readonly clock: Clock;
   readonly currencies: Currencies;
   readonly ledger: Ledger;
@@ -28,15 +28,18 @@ export interface ReassessmentDependencies {
   readonly onStatusChange: OnStatusChange;
 }
 
-/** @param row as it is stored; locked. @param happenings are logged before what follows from them */
+/**
+ * @param record as it is stored, with its newest receipts; locked
+ * @param notes are logged before what follows from them
+ */
 export type Reassess = (
   transaction: Transaction,
-  row: PaymentRow,
-  happenings: readonly NewLogEntry[],
+  record: StoredRecord,
+  notes: readonly NewLogEntry[],
 ) => Promise<void>;
 
-export function createReassess(dependencies: ReassessmentDependencies): Reassess {
-  const { clock, currencies, ledger, announcements, onStatusChange } = dependencies;
+export function createReassess(deps: ReassessDeps): Reassess {
+  const { clock, currencies, ledger, announcements, onStatusChange } = deps;
 
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {
     if (row.currency === null) return undefined;
@@ -45,40 +48,42 @@ export function createReassess(dependencies: ReassessmentDependencies): Reassess
     const amount = facts.amount ?? 0n;
     return {
       currency: currency.code,
-      amount: toText(amount, currency),
-      confirmed: toText(confirmed, currency),
-      excess: confirmed > amount ? toText(confirmed - amount, currency) : '0',
-      seen: toText(seen, currency),
-      confirmations: row.network === null ? 0 : (currencies.network(row.network)?.confirmations ?? 0),
+      amount: formatUnits(amount, currency),
+      confirmed: formatUnits(confirmed, currency),
+      excess: confirmed > amount ? formatUnits(confirmed - amount, currency) : '0',
+      seen: formatUnits(seen, currency),
+      confirmations:
+        row.network === null ? 0 : (currencies.network(row.mode, row.network)?.confirmations ?? 0),
     };
   }
 
-  return async (transaction, row, happenings) => {
-    const now = clock.now(row.mode);
-    const receipts = await store.readReceipts(transaction, row.id);
-    const syncedAt = row.network === null ? undefined : await store.readSyncedAt(transaction, row.network);
-    const facts = factsOf(row, receipts);
-    const isDeposit = row.wallet_id !== null;
-    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, syncedAt ?? Number.NEGATIVE_INFINITY);
+  return async (transaction, record, notes) => {
+    const { id } = record;
+    const now = clock.now(record.mode);
+    const facts = factsOf(record);
+    const isDeposit = record.wallet_id !== null;
+    const state = isDeposit
+      ? assessDeposit(facts)
+      : assess(facts, now, record.synced_at ?? Number.NEGATIVE_INFINITY);
     const describe = isDeposit ? describeDeposit : describeTransition;
-    const transition = describe(row.state, state, sumsOf(row, facts));
-    const isFirstSuccess = statusOf(state) === 'success' && row.settled_at === null;
-    if (state !== row.state) {
-      await store.updatePayment(transaction, row.id, {
-        state,
-        updated_at: now,
-        ...(isFirstSuccess && { settled_at: now }),
-      });
-    }
-    await store.appendLog(transaction, row.id, now, [...happenings, ...transition]);
-    await creditReceipts(transaction, ledger, { ...row, state }, receipts, now);
+    const transition = describe(record.state, state, sumsOf(record, facts));
+    const isFirstSuccess = statusOf(state) === 'success' && record.settled_at === null;
+    const changes = { state, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
+    if (state !== record.state) await store.updatePayment(transaction, id, changes);
+    const logged = await store.appendLog(transaction, id, now, [...notes, ...transition]);
+    await creditReceipts(transaction, ledger, { ...record, state }, now);
     const status = statusOf(state);
-    if (status !== statusOf(row.state)) await onStatusChange(transaction, { id: row.id, status });
-    await announcements.tell(transaction, row, state);
+    if (status !== statusOf(record.state)) await onStatusChange(transaction, { id, status });
+    if (state === record.state) return;
+    await announcements.publish(transaction, record.state, {
+      ...record,
+      ...changes,
+      log: [...record.log, ...logged],
+    });
   };
 }
 
-function factsOf(row: PaymentRow, receipts: readonly ReceiptTable[]): PaymentFacts {
+function factsOf(row: StoredRecord): PaymentFacts {
   return {
     currency: row.currency,
     network: row.network,
@@ -87,7 +92,7 @@ function factsOf(row: PaymentRow, receipts: readonly ReceiptTable[]): PaymentFac
     expiresAt: row.expires_at,
     cancelledAt: row.cancelled_at,
     settledAt: row.settled_at,
-    receipts: receipts.map((receipt) => ({
+    receipts: row.receipts.filter(isLive).map((receipt) => ({
       currency: receipt.currency,
       network: receipt.network,
       amount: BigInt(receipt.amount),

@@ -1,11 +1,14 @@
-/** What is kept of a payment, and how. */
-import type { Reader, Transaction } from '../db/database.js';
+/** Payments as they are stored. */
+import type { ExpressionBuilder } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
-import { locatePage, startsAt } from '../db/list-marks.js';
+import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
-import type { PageRequest } from '../db/pages.js';
-import { prepared } from '../db/prepared.js';
-import type { LogEntryTable, Mode, PaymentTable, ReceiptTable } from '../db/schema.js';
+import { prepared, preparedSend } from '../db/prepared.js';
+import { chunksOf } from '../db/chunks.js';
+import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type PaymentRow = PaymentTable;
 export type NewLogEntry = Pick<LogEntryTable, 'type' | 'event'>;
@@ -14,8 +17,9 @@ const receiptColumns = [
   'receipts.id',
   'receipts.payment_id',
   'receipts.merchant_id',
-  'receipts.address',
+  'receipts.mode',
   'receipts.network',
+  'receipts.address',
   'receipts.currency',
   'receipts.tx_hash',
   'receipts.output_index',
@@ -33,84 +37,138 @@ const receiptColumns = [
   'receipts.base_value',
 ] as const satisfies `receipts.${keyof ReceiptTable}`[];
 
-/** @returns false when the merchant has a payment of this reference in this mode */
-export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
-  const result = await transaction
+const insertRow = prepared((transaction, row: PaymentRow) =>
+  transaction
     .insertInto('payments')
     .values(row)
     .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'tx_ref']).doNothing())
-    .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
-}
+    .returning('id'),
+);
 
-/** Whose payments a caller may see. */
-export interface Scope {
-  readonly merchantId: string;
-  readonly mode: Mode;
+/** @returns false when the merchant has a payment of this reference in this mode */
+export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
+  return (await insertRow(transaction, row)).length === 1;
 }
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event'>;
 
-/** A payment with all that is shown of it. */
-export interface StoredRecord extends PaymentRow {
+/** What belongs to a payment beside its own row. */
+interface RecordParts {
   /** Oldest first. */
-  readonly log: LogRow[];
-  /** On their chain or waiting to be; lost ones are not facts any more. */
-  readonly receipts: ReceiptTable[];
-  /** Up to which block its network was scanned. */
+  readonly log: readonly LogRow[];
+  /** All of them, dropped and reversed ones too, oldest first. */
+  readonly receipts: readonly ReceiptTable[];
+  /** Up to which block, and up to which time of its mode's clock, its network was read; null where it never was. */
   readonly scanned_height: number | null;
+  readonly synced_at: number | null;
 }
 
-function selectRecords(reader: Reader) {
-  return reader
-    .selectFrom('payments')
-    .selectAll('payments')
-    .select((e) => [
-      jsonRows(
-        reader,
-        e
-          .selectFrom('log_entries')
-          .select(['time', 'type', 'event'])
-          .whereRef('log_entries.payment_id', '=', 'payments.id')
-          .orderBy('log_entries.id'),
-      ).as('log'),
-      jsonRows(
-        reader,
-        e
-          .selectFrom('receipts')
-          .select(receiptColumns)
-          .whereRef('receipts.payment_id', '=', 'payments.id')
-          .where('receipts.status', 'in', ['seen', 'confirmed'])
-          .orderBy('receipts.first_seen_at')
-          .orderBy('receipts.id'),
-      ).as('receipts'),
+/** A payment with all that is shown of it and that its state depends on. */
+export type StoredRecord = PaymentRow & RecordParts;
+
+/** Of a payment that was just made. */
+export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null, synced_at: null };
+
+type PaymentQuery = ExpressionBuilder<Schema, 'payments'>;
+
+function selectParts(reader: Reader, e: PaymentQuery) {
+  const cursor = e
+    .selectFrom('chain_cursors')
+    .whereRef('chain_cursors.mode', '=', 'payments.mode')
+    .whereRef('chain_cursors.network', '=', 'payments.network');
+  return [
+    jsonRows(
+      reader,
       e
-        .selectFrom('chain_cursors')
-        .select('chain_cursors.height')
-        .whereRef('chain_cursors.network', '=', 'payments.network')
-        .as('scanned_height'),
-    ]);
+        .selectFrom('log_entries')
+        .select(['time', 'type', 'event'])
+        .whereRef('log_entries.payment_id', '=', 'payments.id')
+        .orderBy('log_entries.id'),
+    ).as('log'),
+    jsonRows(
+      reader,
+      e
+        .selectFrom('receipts')
+        .select(receiptColumns)
+        .whereRef('receipts.payment_id', '=', 'payments.id')
+        .orderBy('receipts.first_seen_at')
+        .orderBy('receipts.id'),
+    ).as('receipts'),
+    cursor.select('chain_cursors.height').as('scanned_height'),
+    cursor.select('chain_cursors.synced_at').as('synced_at'),
+  ] as const;
 }
 
-function readRecord(row: StoredRecord): StoredRecord {
+function readParts<Row extends { log: LogRow[]; receipts: ReceiptTable[] }>(row: Row): Row {
   return { ...row, log: readRows(row.log), receipts: readRows(row.receipts) };
 }
 
-const findRecords = prepared((reader, id: string, merchantId: string, mode: string) =>
-  selectRecords(reader)
+const findRows = prepared((reader, { id, merchantId, mode }: Scope & { readonly id: string }) =>
+  reader
+    .selectFrom('payments')
+    .selectAll('payments')
+    .select((e) => selectParts(reader, e))
     .where('payments.id', '=', id)
     .where('payments.merchant_id', '=', merchantId)
-    // The argument is a mode; queries are prepared with values of any text.
-    .where('payments.mode', '=', mode as Mode),
+    .where('payments.mode', '=', mode),
 );
 
 export async function findRecord(
   reader: Reader,
-  scope: Scope,
+  { merchantId, mode }: Scope,
   id: string,
 ): Promise<StoredRecord | undefined> {
-  const [row] = await findRecords(reader, id, scope.merchantId, scope.mode);
-  return row && readRecord(row);
+  const [row] = await findRows(reader, { id, merchantId, mode });
+  return row && readParts(row);
+}
+
+const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
+  transaction.selectFrom('payments').selectAll().where('id', '=', id).$call(forUpdate(transaction)),
+);
+
+const findParts = prepared((reader, { id }: { readonly id: string }) =>
+  reader
+    .selectFrom('payments')
+    .select((e) => selectParts(reader, e))
+    .where('payments.id', '=', id),
+);
+
+/**
+ * The payment of an id, in whatever scope, locked until the transaction ends. What belongs to it is read by a second
+ * statement, which sees what was committed while the first one waited for the lock.
+ */
+export async function lockRecord(transaction: Transaction, id: string): Promise<StoredRecord | undefined> {
+  const [[row], [parts]] = await Promise.all([lockRow(transaction, { id }), findParts(transaction, { id })]);
+  return row && parts && { ...row, ...readParts(parts) };
+}
+
+/** The payments of these ids, locked until the transaction ends. They are locked in one order, so that none deadlock. */
+export async function lockRecords(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, StoredRecord>> {
+  const locked = new Map<string, StoredRecord>();
+  for (const chunk of chunksOf([...new Set(ids)].sort())) {
+    const rows = await transaction
+      .selectFrom('payments')
+      .selectAll()
+      .where('id', 'in', chunk)
+      .orderBy('id')
+      .$call(forUpdate(transaction))
+      .execute();
+    const parts = await transaction
+      .selectFrom('payments')
+      .select('payments.id')
+      .select((e) => selectParts(transaction, e))
+      .where('payments.id', 'in', chunk)
+      .execute();
+    const partsOf = new Map(parts.map((part) => [part.id, readParts(part)]));
+    for (const row of rows) {
+      const found = partsOf.get(row.id);
+      if (found) locked.set(row.id, { ...row, ...found });
+    }
+  }
+  return locked;
 }
 
 /** Whose payment it is, for pages that are opened by its id alone. */
@@ -137,47 +195,34 @@ export function findPaymentByReference(
     .executeTakeFirst();
 }
 
-/** The payment of an id, whoever's it is, locked until the transaction ends. */
-export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow | undefined> {
-  return transaction
-    .selectFrom('payments')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
-}
+const updateRow = preparedSend(
+  (transaction, { id, ...changes }: { readonly id: string } & Partial<PaymentRow>) =>
+    transaction.updateTable('payments').set(changes).where('id', '=', id),
+);
 
-export async function updatePayment(
+export function updatePayment(
   transaction: Transaction,
   id: string,
   changes: Partial<PaymentRow>,
 ): Promise<void> {
-  await transaction.updateTable('payments').set(changes).where('id', '=', id).execute();
+  return updateRow(transaction, { id, ...changes });
 }
 
+const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id'>) =>
+  transaction.insertInto('log_entries').values(entry),
+);
+
+/** @returns the entries as they are read back */
 export async function appendLog(
   transaction: Transaction,
   paymentId: string,
   time: number,
   entries: readonly NewLogEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  await transaction
-    .insertInto('log_entries')
-    .values(entries.map((entry) => ({ payment_id: paymentId, time, ...entry })))
-    .execute();
-}
-
-/** Receipts that are on their chain or waiting to be; lost ones are not facts any more. */
-export function readReceipts(reader: Reader, paymentId: string): Promise<ReceiptTable[]> {
-  return reader
-    .selectFrom('receipts')
-    .selectAll()
-    .where('payment_id', '=', paymentId)
-    .where('status', 'in', ['seen', 'confirmed'])
-    .orderBy('first_seen_at')
-    .orderBy('id')
-    .execute();
+): Promise<readonly LogRow[]> {
+  for (const { type, event } of entries) {
+    await insertLogEntry(transaction, { payment_id: paymentId, time, type, event });
+  }
+  return entries.map(({ type, event }) => ({ time, type, event }));
 }
 
 export async function listRecords(
@@ -198,12 +243,15 @@ export async function listRecords(
     .orderBy('payments.id', 'desc')
     .limit(limit)
     .offset(offset);
-  const rows = await selectRecords(reader)
+  const rows = await reader
+    .selectFrom('payments')
+    .selectAll('payments')
+    .select((e) => selectParts(reader, e))
     .where('payments.id', 'in', ids)
     .orderBy('payments.created_at', 'desc')
     .orderBy('payments.id', 'desc')
     .execute();
-  return { records: rows.map(readRecord), total };
+  return { records: rows.map(readParts), total };
 }
 
 /**
@@ -229,7 +277,11 @@ function overdueAfter(
   return (
     reader
       .selectFrom('payments')
-      .leftJoin('chain_cursors', 'chain_cursors.network', 'payments.network')
+      .leftJoin('chain_cursors', (join) =>
+        join
+          .onRef('chain_cursors.mode', '=', 'payments.mode')
+          .onRef('chain_cursors.network', '=', 'payments.network'),
+      )
       .select(['payments.id', 'payments.expires_at'])
       .where('payments.mode', '=', mode)
       .where('payments.state', 'in', [
@@ -273,14 +325,4 @@ function overdueAfter(
       .limit(100)
       .execute()
   );
-}
-
-/** Up to what time of its mode's clock a network was read; undefined where it never was. */
-export async function readSyncedAt(reader: Reader, network: string): Promise<number | undefined> {
-  const cursor = await reader
-    .selectFrom('chain_cursors')
-    .select('synced_at')
-    .where('network', '=', network)
-    .executeTakeFirst();
-  return cursor?.synced_at;
 }

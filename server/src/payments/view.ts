@@ -1,10 +1,11 @@
 /** A payment as the API shows it. */
 import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
-import type { Currencies } from '../currencies/currencies.js';
-import { isoTime } from '../clock.js';
+import type { Currencies } from '../money/currencies.js';
+import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
-import { counts, statusOf } from './assess.js';
-import { toMoney, toNumber } from './numbers.js';
+import { countsTowards, statusOf } from './assess.js';
+import { isLive } from './receipt-store.js';
+import { centsToNumber, unitsToNumber } from '../money/units.js';
 import { feeOf } from './quote.js';
 import type { LogRow, StoredRecord } from './store.js';
 
@@ -14,9 +15,10 @@ export function viewPayment(
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
 ): Payment {
-  const { receipts } = row;
+  // Lost receipts are facts no more.
+  const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
-  const counting = receipts.filter((receipt) => counts(row, receipt));
+  const counting = receipts.filter((receipt) => countsTowards(row, receipt));
   const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
   return {
     id: row.id,
@@ -26,15 +28,15 @@ export function viewPayment(
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
     ...viewAmounts(row, counting, currencies),
-    nairaValue: toMoney(sum(confirmed.map((receipt) => receipt.naira_value))),
-    dollarValue: toMoney(sum(confirmed.map((receipt) => receipt.dollar_value))),
-    baseAmount: toNumber(BigInt(row.base_amount), base),
+    nairaValue: centsToNumber(sum(confirmed.map((receipt) => receipt.naira_value))),
+    dollarValue: centsToNumber(sum(confirmed.map((receipt) => receipt.dollar_value))),
+    baseAmount: unitsToNumber(BigInt(row.base_amount), base),
     baseCurrency: base.code,
     currencies: row.currency === null ? [...new Set(options?.map((option) => option.currency))] : [],
     ...(options && { currencyOptions: [...options] }),
     ...(row.wallet_id === null && { expiresBy: row.expires_at }),
-    transactionFees: toNumber(BigInt(row.transaction_fees), base),
-    totalDue: toNumber(BigInt(row.base_amount), base),
+    transactionFees: unitsToNumber(BigInt(row.transaction_fees), base),
+    totalDue: unitsToNumber(BigInt(row.base_amount), base),
     customer: row.customer_email ?? 'anonymous',
     customerDetails: {
       ...(row.customer_email !== null && { email: row.customer_email }),
@@ -78,7 +80,7 @@ function viewAmounts(
     return { amount: 0, amountReceived: 0, amountSeen: 0, amountDue: 0 };
   }
   const currency = currencies.known(row.currency);
-  const network = currencies.network(row.network);
+  const network = currencies.network(row.mode, row.network);
   const amount = BigInt(row.amount ?? '0');
   const seen = sum(counting.map((receipt) => receipt.amount));
   const received = sum(
@@ -89,16 +91,16 @@ function viewAmounts(
     currencyName: currency.name,
     currencyNetwork: row.network,
     ...(network && { networkName: network.name, confirmationsRequired: network.confirmations }),
-    amount: toNumber(amount, currency),
+    amount: unitsToNumber(amount, currency),
     // The quoted fee until it is paid; then what was charged, which rises with what came beyond the amount.
-    fee: toNumber(
+    fee: unitsToNumber(
       statusOf(row.state) === 'success' ? feeOf(received, row.fee_basis_points) : BigInt(row.fee ?? '0'),
       currency,
     ),
-    amountReceived: toNumber(received, currency),
-    amountSeen: toNumber(seen, currency),
+    amountReceived: unitsToNumber(received, currency),
+    amountSeen: unitsToNumber(seen, currency),
     // Rounded up, as what is seen is rounded down: whoever pays it has paid in full, and the three numbers add up.
-    amountDue: seen >= amount ? 0 : -toNumber(seen - amount, currency),
+    amountDue: seen >= amount ? 0 : -unitsToNumber(seen - amount, currency),
     confirmations: youngestConfirmations(counting, row.scanned_height, network?.confirmations ?? 0),
   };
 }

@@ -1,13 +1,14 @@
 /** The rules of the sandbox: what test keys may do to the simulated networks and to test mode's clock. */
 import { countDecimals, toUnits } from 'crypto-checkout/contract';
-import type { Network } from '../chains/assets.js';
-import type { AddressSource, ChainHead } from '../chains/chain.js';
+import type { Network } from '../chains/networks.js';
+import { parseAddress } from '../chains/addresses/formats.js';
+import type { ChainHead } from '../chains/chain.js';
 import type { Scanner } from '../chains/scanner.js';
-import type { SimulatedChains } from '../chains/simulated-chain.js';
-import type { TestClock } from '../chains/test-clock.js';
-import type { Currencies } from '../currencies/currencies.js';
-import type { Transaction } from '../db/database.js';
-import { invalidField, Problem } from '../problems.js';
+import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
+import type { TestClock } from '../chains/simulated/test-clock.js';
+import type { Currencies } from '../money/currencies.js';
+import { invalidField, Problem } from '../shared/problem.js';
+import type { Transaction } from '../db/engine.js';
 
 export interface Sandbox {
   /** Problems: `unsupported_currency`, `invalid_address`, `validation_error`. Answers the transaction's hash. */
@@ -35,24 +36,23 @@ export interface NetworkHead extends ChainHead {
   readonly network: string;
 }
 
-export interface SandboxDependencies {
+export interface SandboxDeps {
   readonly simulatedChains: SimulatedChains;
   readonly scanner: Scanner;
   readonly clock: TestClock;
   readonly currencies: Currencies;
-  readonly addressSources: Readonly<Record<Network['family'], AddressSource>>;
   /** Runs what a network's new state sets off, once it is scanned. */
   afterNetworkChange(): Promise<void>;
   /** Runs what time alone sets off, once all networks are scanned. */
   afterClockChange(): Promise<void>;
 }
 
-export function createSandbox(dependencies: SandboxDependencies): Sandbox {
-  const { simulatedChains, scanner, clock, currencies, addressSources } = dependencies;
+export function createSandbox(deps: SandboxDeps): Sandbox {
+  const { simulatedChains, scanner, clock, currencies } = deps;
 
   function networkOf(code: string): Network {
-    const network = currencies.network(code);
-    if (network?.mode !== 'test') {
+    const network = currencies.network('test', code);
+    if (!network) {
       throw new Problem('unsupported_currency', 'There is no simulated network of this name', {
         param: 'network',
       });
@@ -63,7 +63,7 @@ export function createSandbox(dependencies: SandboxDependencies): Sandbox {
   return {
     async transfer(transaction, { network: networkCode, currency: currencyCode, address, amount }) {
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
-      const canonical = addressSources[network.family].parse(address);
+      const canonical = parseAddress(network, address);
       if (canonical === undefined) {
         throw new Problem('invalid_address', `This is no address of ${network.name}`, { param: 'address' });
       }
@@ -91,14 +91,16 @@ export function createSandbox(dependencies: SandboxDependencies): Sandbox {
     advanceClock: (transaction, seconds) => clock.advance(transaction, seconds),
 
     async settleNetwork(network) {
-      await scanner.scanNow(networkOf(network).code);
-      await dependencies.afterNetworkChange();
+      await scanner.scanNow({ mode: 'test', network: networkOf(network).code });
+      await deps.afterNetworkChange();
     },
 
     async settleClock() {
       await clock.refresh();
-      await Promise.all(currencies.networks('test').map(({ code }) => scanner.scanNow(code)));
-      await dependencies.afterClockChange();
+      await Promise.all(
+        currencies.networks('test').map(({ mode, code }) => scanner.scanNow({ mode, network: code })),
+      );
+      await deps.afterClockChange();
     },
   };
 }

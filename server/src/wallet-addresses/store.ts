@@ -1,8 +1,9 @@
 /** Wallet addresses as they are kept. */
-import type { Reader, Transaction } from '../db/database.js';
-import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import { isListed, readPage } from '../db/pages.js';
 import type { WalletAddressTable } from '../db/schema.js';
-import type { Scope } from '../scope.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type WalletAddressRow = WalletAddressTable;
 

@@ -1,16 +1,17 @@
 /** Wallet addresses: the merchant's own, saved as destinations for transfers. */
 import type { api, Data } from 'crypto-checkout/contract';
-import type { Network } from '../chains/assets.js';
-import type { AddressSource } from '../chains/chain.js';
-import { isoTime, type Clock } from '../clock.js';
-import type { Currencies } from '../currencies/currencies.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import type { PageRequest } from '../db/pages.js';
-import type { NewId } from '../ids.js';
-import { notFound, Problem } from '../problems.js';
-import type { Scope } from '../scope.js';
+import type { Network } from '../chains/networks.js';
+import { canonicalForms, parseAddress } from '../chains/addresses/formats.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { StoredWalletAddress } from './store.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export type WalletAddress = Data<typeof api.walletAddresses.retrieve>;
 
@@ -64,16 +65,15 @@ export interface WalletAddresses {
   ): Promise<Destination | undefined>;
 }
 
-export interface WalletAddressesDependencies {
+export interface WalletAddressesDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly currencies: Pick<Currencies, 'options'>;
-  readonly addressSources: Readonly<Record<Network['family'], Pick<AddressSource, 'parse'>>>;
 }
 
-export function createWalletAddresses(dependencies: WalletAddressesDependencies): WalletAddresses {
-  const { database, clock, newId, currencies, addressSources } = dependencies;
+export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresses {
+  const { database, clock, newId, currencies } = deps;
 
   /** The networks that an address may be meant for. */
   function networksOf({ mode }: Scope, { currency, network }: NewWalletAddress) {
@@ -94,8 +94,8 @@ export function createWalletAddresses(dependencies: WalletAddressesDependencies)
   }
 
   function canonical(address: string, networks: readonly Network[]): string {
-    for (const { family } of networks) {
-      const parsed = addressSources[family].parse(address);
+    for (const network of networks) {
+      const parsed = parseAddress(network, address);
       if (parsed !== undefined) return parsed;
     }
     const names = networks.map((network) => network.name).join(', ');
@@ -141,7 +141,7 @@ export function createWalletAddresses(dependencies: WalletAddressesDependencies)
         ...filter,
         currency: currency?.toUpperCase(),
         network: network?.toLowerCase(),
-        addresses: address === undefined ? undefined : formsOf(address),
+        addresses: address === undefined ? undefined : canonicalForms(scope.mode, address),
       });
       return { walletAddresses: rows.map(view), total };
     },
@@ -170,12 +170,6 @@ export function createWalletAddresses(dependencies: WalletAddressesDependencies)
       return row && destination(row);
     },
   };
-
-  /** As it was given, and as each family writes it: addresses of some are the same in any case. */
-  function formsOf(address: string): string[] {
-    const canonicalForms = Object.values(addressSources).flatMap((source) => source.parse(address) ?? []);
-    return [...new Set([address, ...canonicalForms])];
-  }
 }
 
 function destination({ id, address, currency, network }: StoredWalletAddress): Destination {

@@ -1,9 +1,10 @@
 /** What is kept of hosted wallets. */
-import type { Reader, Transaction } from '../db/database.js';
 import { forShare, forUpdate } from '../db/locks.js';
-import { isListed, readPage, type PageRequest } from '../db/pages.js';
+import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
-import type { Scope } from '../scope.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export interface WalletFilter extends PageRequest {
   /** In its canonical form. */

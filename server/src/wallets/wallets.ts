@@ -1,15 +1,16 @@
 /** Hosted wallets: deposit addresses that stay open, one on each network of a currency. */
 import type { api, Data } from 'crypto-checkout/contract';
-import type { Addresses } from '../addresses/addresses.js';
-import { isoTime, type Clock } from '../clock.js';
-import type { Currencies } from '../currencies/currencies.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import type { AddressTable, Mode, WalletTable } from '../db/schema.js';
-import type { NewId } from '../ids.js';
-import { notFound, Problem } from '../problems.js';
-import type { Scope } from '../scope.js';
+import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { AddressTable, WalletTable } from '../db/schema.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Scope, Mode } from '../shared/scope.js';
 import * as store from './store.js';
 import type { WalletFilter } from './store.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 /** A wallet as the API shows it. */
 export type Wallet = Data<(typeof api)['wallets']['retrieve']>;
@@ -37,16 +38,16 @@ export interface Wallets {
   target(transaction: Transaction, id: string): Promise<DepositTarget>;
 }
 
-export interface WalletsDependencies {
+export interface WalletsDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly currencies: Currencies;
-  readonly addresses: Addresses;
+  readonly addresses: DepositAddresses;
 }
 
-export function createWallets(dependencies: WalletsDependencies): Wallets {
-  const { database, clock, newId, currencies, addresses } = dependencies;
+export function createWallets(deps: WalletsDeps): Wallets {
+  const { database, clock, newId, currencies, addresses } = deps;
 
   async function viewAll(reader: Reader, wallets: readonly WalletTable[]): Promise<Wallet[]> {
     const ids = wallets.map((wallet) => wallet.id);
@@ -88,7 +89,7 @@ export function createWallets(dependencies: WalletsDependencies): Wallets {
       };
       await store.insertWallet(transaction, wallet);
       for (const option of options) {
-        await addresses.assign(transaction, { walletId: wallet.id }, option, now);
+        await addresses.assign(transaction, scope, { walletId: wallet.id }, option, now);
       }
       return viewOne(transaction, wallet);
     },

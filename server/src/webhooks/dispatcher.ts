@@ -2,15 +2,16 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isoTime, type Clock } from '../clock.js';
-import type { Database, Transaction } from '../db/database.js';
-import type { Mode } from '../db/schema.js';
-import type { NewId } from '../ids.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
 import { signingSecrets } from './endpoints.js';
 import { nextDelay } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
 import type { EndpointRow, EventRow } from './store.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
 
 export interface DispatcherOptions {
   readonly database: Database;
@@ -25,7 +26,7 @@ export interface Dispatcher {
   /** Something may be due: look now. */
   wake(): void;
   /** How long ago it last looked for what is due, and could. */
-  idleMilliseconds(): number;
+  idleMs(): number;
   /** Gives deliveries under way a moment, then breaks them off and leaves them to whoever runs next. */
   stop(): Promise<void>;
 }
@@ -37,10 +38,10 @@ interface Claimed {
   readonly claim: string;
 }
 
-const pollMilliseconds = 1000;
+const pollMs = 1000;
 /** Longer than a delivery can take; then the claim of a process that died is taken over. */
-const claimMilliseconds = 20_000;
-const graceMilliseconds = 2000;
+const claimMs = 20_000;
+const graceMs = 2000;
 /**
  * How many deliveries run at once: altogether, to merchants whose last one failed, and to one merchant. Failing ones get one
  * each, and so does everybody once half the room is taken: who hangs then takes little from the others.
@@ -124,7 +125,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
         realNow,
         limit,
         claim: id,
-        until: realNow + claimMilliseconds,
+        until: realNow + claimMs,
       });
       claimed.push(...events.map((event) => ({ event, endpoint, claim: id })));
     }
@@ -160,7 +161,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     await store.insertTry(transaction, {
       event_id: id,
       tried_at: triedAt,
-      duration_milliseconds: outcome.durationMilliseconds,
+      duration_ms: outcome.durationMs,
       response_status: outcome.status ?? null,
       response_excerpt: outcome.excerpt,
       error: outcome.error ?? null,
@@ -196,7 +197,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
   async function pause(): Promise<void> {
     if (isWoken || stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const timeout = setTimeout(resolve, pollMilliseconds);
+      const timeout = setTimeout(resolve, pollMs);
       endPause = () => {
         clearTimeout(timeout);
         resolve();
@@ -213,7 +214,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
         lookedAt = performance.now();
       } catch (error) {
         log.error({ err: error }, 'Webhooks could not be claimed; it is tried again');
-        await delay(pollMilliseconds, undefined, { signal: stopping.signal }).catch(() => {});
+        await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
       await pause();
     }
@@ -234,13 +235,13 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
       loop ??= start();
     },
     wake,
-    idleMilliseconds: () => performance.now() - lookedAt,
+    idleMs: () => performance.now() - lookedAt,
     async stop() {
       stopping.abort();
       endPause();
       await loop;
       const all = Promise.all(running.keys());
-      await Promise.race([all, delay(graceMilliseconds, undefined, { ref: false })]);
+      await Promise.race([all, delay(graceMs, undefined, { ref: false })]);
       breakingOff.abort();
       await all;
       await sender.close();

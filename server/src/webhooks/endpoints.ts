@@ -1,11 +1,12 @@
 /** Where merchants are told, and the secrets that events are signed with. */
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.js';
-import type { Reader, Transaction } from '../db/database.js';
-import { invalidField, Problem } from '../problems.js';
+import { retention } from '../shared/retention.js';
+import type { Clock } from '../shared/clock.js';
+import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
 import type { EndpointRow } from './store.js';
 import { isNeverTarget } from './targets.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 export interface Endpoint {
   readonly merchantId: string;
@@ -29,8 +30,6 @@ export interface Endpoints {
   find(reader: Reader, merchantId: string): Promise<Endpoint | undefined>;
   list(reader: Reader): Promise<Endpoint[]>;
 }
-
-const formerSecretMilliseconds = 24 * 3_600_000;
 
 export function createEndpoints(clock: Clock): Endpoints {
   return {
@@ -64,7 +63,7 @@ export function createEndpoints(clock: Clock): Endpoints {
         ...existing,
         secret,
         former_secret: existing.secret,
-        former_secret_until: now + formerSecretMilliseconds,
+        former_secret_until: now + retention.formerSecretMs,
       });
       return secret;
     },

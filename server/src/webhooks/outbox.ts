@@ -1,13 +1,14 @@
 /** The outbox: an event is kept in the transaction of the change that it tells of, and delivered afterwards. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
-import type { Clock } from '../clock.js';
-import { afterCommit, type Reader, type Transaction } from '../db/database.js';
-import type { Mode } from '../db/schema.js';
-import type { NewId } from '../ids.js';
+import type { Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import { afterCommit } from '../db/transaction-context.js';
 
-export interface Announcement {
+export interface NewEvent {
   readonly merchantId: string;
   readonly mode: Mode;
   readonly type: WebhookEventType;
@@ -32,9 +33,9 @@ export interface Outbox {
    * Keeps an event for delivery. It is sent only if the transaction commits. A merchant without a webhook URL is told
    * nothing, then or later; for one whose endpoint said 410 Gone it is kept as failed, to be retried by hand.
    */
-  announce(transaction: Transaction, announcement: Announcement): Promise<void>;
+  add(transaction: Transaction, announcement: NewEvent): Promise<void>;
   /** Whether `announce` would keep anything for this merchant, for callers to whom the data costs something. */
-  isHeard(reader: Reader, merchantId: string): Promise<boolean>;
+  hasEndpoint(reader: Reader, merchantId: string): Promise<boolean>;
   /** Problem: `webhook_not_configured` where nothing can be sent. */
   requireEndpoint(reader: Reader, merchantId: string): Promise<void>;
   /** The newest event of a subject; undefined where none was kept. */
@@ -46,7 +47,7 @@ export interface Outbox {
 /** @param wake tells whoever delivers that there is something to deliver */
 export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () => {}): Outbox {
   return {
-    async announce(transaction, { merchantId, mode, type, subjectId, data }) {
+    async add(transaction, { merchantId, mode, type, subjectId, data }) {
       const endpoint = await store.findEndpoint(transaction, merchantId);
       if (!endpoint) return;
       const now = clock.now(mode);
@@ -72,7 +73,7 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
       afterCommit(wake);
     },
 
-    async isHeard(reader, merchantId) {
+    async hasEndpoint(reader, merchantId) {
       return (await store.findEndpoint(reader, merchantId)) !== undefined;
     },
 

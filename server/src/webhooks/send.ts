@@ -1,9 +1,9 @@
 /** Sends one webhook once: signed, checked on where it goes, and never waiting longer than it may. */
 import { Webhook } from 'standardwebhooks';
 import { Agent, request, type Dispatcher } from 'undici';
-import type { Mode } from '../db/schema.js';
-import { reasonOf } from '../reason.js';
+import { errorMessage } from '../shared/error-message.js';
 import type { Targets } from './targets.js';
+import type { Mode } from '../shared/scope.js';
 
 export interface Delivery {
   readonly url: string;
@@ -26,7 +26,7 @@ export interface Outcome {
   /** Why it did not arrive; undefined where it did. */
   readonly error: string | undefined;
   readonly retryAfterSeconds: number | undefined;
-  readonly durationMilliseconds: number;
+  readonly durationMs: number;
 }
 
 export interface Sender {
@@ -41,9 +41,9 @@ export interface SenderOptions {
   readonly certificateAuthority?: string | undefined;
 }
 
-const timeoutMilliseconds = 15_000;
+const timeoutMs = 15_000;
 /** The status decides; what the answer says beside it is only for the log. */
-const excerptMilliseconds = 1000;
+const excerptMs = 1000;
 const excerptBytes = 4096;
 const excerptCharacters = 500;
 
@@ -80,28 +80,28 @@ export function createSender({ targets, certificateAuthority: ca }: SenderOption
       const timer = new AbortController();
       const stop = () => timer.abort();
       signal.addEventListener('abort', stop);
-      const timeout = setTimeout(stop, timeoutMilliseconds);
+      const timeout = setTimeout(stop, timeoutMs);
       try {
         const { statusCode: status, headers, body } = await post(delivery, timer.signal);
         const excerpt = await readExcerpt(body);
         return {
           status,
           excerpt,
-          error: complaintOf(status),
+          error: describeFailure(status),
           retryAfterSeconds: readRetryAfter(headers['retry-after'], delivery.now),
-          durationMilliseconds: elapsed(),
+          durationMs: elapsed(),
         };
       } catch (error) {
         signal.throwIfAborted();
         const reason = timer.signal.aborted
-          ? `No answer within ${timeoutMilliseconds / 1000} seconds`
-          : reasonOf(error);
+          ? `No answer within ${timeoutMs / 1000} seconds`
+          : errorMessage(error);
         return {
           status: undefined,
           excerpt: '',
           error: reason,
           retryAfterSeconds: undefined,
-          durationMilliseconds: elapsed(),
+          durationMs: elapsed(),
         };
       } finally {
         clearTimeout(timeout);
@@ -126,7 +126,7 @@ function headersOf({ id, body, secrets, now }: Delivery): Record<string, string>
   };
 }
 
-function complaintOf(status: number): string | undefined {
+function describeFailure(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400) return `Answered ${status}: redirects are not followed`;
   return `Answered ${status}`;
@@ -139,7 +139,7 @@ async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<strin
   const leave = () => body.destroy();
   // To leave is an error to whoever still listens: nobody.
   body.on('error', () => {});
-  const timeout = setTimeout(leave, excerptMilliseconds);
+  const timeout = setTimeout(leave, excerptMs);
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk);

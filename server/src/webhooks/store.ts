@@ -1,15 +1,11 @@
 /** Events, the tries to deliver them and the endpoints they go to, as they are kept. */
 import { sql } from 'kysely';
-import type { Reader, Transaction } from '../db/database.js';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
-import type {
-  Mode,
-  OutboxTable,
-  WebhookEndpointTable,
-  WebhookStatus,
-  WebhookTryTable,
-} from '../db/schema.js';
+import type { OutboxTable, WebhookEndpointTable, WebhookStatus, WebhookTryTable } from '../db/schema.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import { send } from '../db/send.js';
 
 export type EventRow = OutboxTable;
 export type EndpointRow = WebhookEndpointTable;
@@ -62,7 +58,7 @@ export function findNewest(reader: Reader, subjectId: string): Promise<EventRow 
 }
 
 export async function insertEvent(transaction: Transaction, row: EventRow): Promise<void> {
-  await transaction.insertInto('outbox').values(row).execute();
+  await send(transaction, transaction.insertInto('outbox').values(row));
 }
 
 export function findEvent(reader: Reader, id: string): Promise<EventRow | undefined> {
@@ -94,13 +90,15 @@ export async function updateEvent(
 
 /** Gives up all that waits for an endpoint. */
 export async function failPending(transaction: Transaction, merchantId: string): Promise<void> {
-  await transaction
-    .updateTable('outbox')
-    .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
-    .where('merchant_id', '=', merchantId)
-    .where('mode', 'in', ['test', 'live'])
-    .where('due_at', 'is not', null)
-    .execute();
+  await send(
+    transaction,
+    transaction
+      .updateTable('outbox')
+      .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
+      .where('merchant_id', '=', merchantId)
+      .where('mode', 'in', ['test', 'live'])
+      .where('due_at', 'is not', null),
+  );
 }
 
 /**
@@ -187,7 +185,7 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
 }
 
 export async function insertTry(transaction: Transaction, row: TryRow): Promise<void> {
-  await transaction.insertInto('webhook_tries').values(row).execute();
+  await send(transaction, transaction.insertInto('webhook_tries').values(row));
 }
 
 export interface EventFilter {
@@ -214,7 +212,7 @@ export async function listEvents(
         reader,
         e
           .selectFrom('webhook_tries')
-          .select(['tried_at', 'duration_milliseconds', 'response_status', 'response_excerpt', 'error'])
+          .select(['tried_at', 'duration_ms', 'response_status', 'response_excerpt', 'error'])
           .whereRef('webhook_tries.event_id', '=', 'outbox.id')
           .orderBy('webhook_tries.tried_at'),
       ).as('log'),

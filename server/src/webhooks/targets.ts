@@ -2,8 +2,8 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { Mode } from '../db/schema.js';
-import { reasonOf } from '../reason.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { Mode } from '../shared/scope.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -67,7 +67,7 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
 
   async function resolveChecked(hostname: string, mode: Mode): Promise<readonly ResolvedAddress[]> {
     const addresses = await resolve(hostname).catch((error: unknown) => {
-      throw new Error(`The name ${hostname} cannot be resolved: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`The name ${hostname} cannot be resolved: ${errorMessage(error)}`, { cause: error });
     });
     for (const { address } of addresses) checkAddress(address, mode);
     return addresses;
@@ -90,7 +90,7 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
           else if (options.all) callback(null, [...addresses]);
           else callback(null, first.address, first.family);
         },
-        (error: unknown) => callback(error instanceof Error ? error : new Error(reasonOf(error)), ''),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(errorMessage(error)), ''),
       );
     },
   };

@@ -1,12 +1,14 @@
 /** What operators see and do: events with their tries, trying again, how much waits, and removing what is old. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
-import type { Clock } from '../clock.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import type { Mode, WebhookStatus } from '../db/schema.js';
-import { notFound } from '../problems.js';
+import type { Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
+import type { WebhookStatus } from '../db/schema.js';
+import { notFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
 import type { EventFilter, EventWithTries } from './store.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
 
 /** An event; times are epoch milliseconds. */
 export interface WebhookRecord {
@@ -26,7 +28,7 @@ export interface WebhookRecord {
 export interface WebhookTry {
   /** Real time. */
   readonly triedAt: number;
-  readonly durationMilliseconds: number;
+  readonly durationMs: number;
   /** The answer's HTTP status; null where none came. */
   readonly responseStatus: number | null;
   /** How the answer began, without anything secret. */
@@ -41,7 +43,7 @@ export interface WebhookFigures {
   /** When the earliest of them is due, on its mode's clock; undefined where none waits. */
   readonly oldestDueAt: number | undefined;
   /** How long the most overdue one has been due: 0 where none is. */
-  readonly lagMilliseconds: number;
+  readonly lagMs: number;
 }
 
 export interface Webhooks {
@@ -50,12 +52,16 @@ export interface Webhooks {
   /** Tries an event once more, whatever became of it. Problems: `not_found`, `webhook_not_configured`. */
   retry(transaction: Transaction, id: string): Promise<void>;
   figures(reader: Reader): Promise<WebhookFigures>;
-  /** Removes what was delivered 30 days ago, and what failed 90 days ago. */
-  prune(database: Database, signal: AbortSignal): Promise<void>;
+  /** Deletes the events of a mode and status that were made before a time of its clock, with their attempts. */
+  prune(
+    database: Database,
+    mode: Mode,
+    status: WebhookStatus,
+    before: number,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
-const day = 86_400_000;
-const kept = { delivered: 30 * day, failed: 90 * day } satisfies Partial<Record<WebhookStatus, number>>;
 const prunedAtOnce = 500;
 
 export function createWebhooks(clock: Clock): Webhooks {
@@ -85,21 +91,16 @@ export function createWebhooks(clock: Clock): Webhooks {
       return {
         pending: await store.countWaiting(reader),
         oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
-        lagMilliseconds: Math.max(0, ...lags),
+        lagMs: Math.max(0, ...lags),
       };
     },
 
-    async prune(database, signal) {
-      for (const mode of ['test', 'live'] satisfies Mode[]) {
-        for (const status of ['delivered', 'failed'] as const) {
-          const before = clock.now(mode) - kept[status];
-          let removed = prunedAtOnce;
-          while (removed === prunedAtOnce && !signal.aborted) {
-            removed = await database.write((transaction) =>
-              store.deleteOld(transaction, mode, status, before, prunedAtOnce),
-            );
-          }
-        }
+    async prune(database, mode, status, before, signal) {
+      let removed = prunedAtOnce;
+      while (removed === prunedAtOnce && !signal.aborted) {
+        removed = await database.write((transaction) =>
+          store.deleteOld(transaction, mode, status, before, prunedAtOnce),
+        );
       }
     },
   };
@@ -117,7 +118,7 @@ function view(row: EventWithTries): WebhookRecord {
     dueAt: row.due_at,
     tries: row.log.map((one) => ({
       triedAt: one.tried_at,
-      durationMilliseconds: one.duration_milliseconds,
+      durationMs: one.duration_ms,
       responseStatus: one.response_status,
       responseExcerpt: one.response_excerpt,
       error: one.error,

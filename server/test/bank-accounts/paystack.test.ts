@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { createPaystackAccountNames } from '../../src/bank-accounts/paystack.js';
-import { Problem } from '../../src/problems.js';
+import { Problem } from '../../src/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -47,8 +47,8 @@ const secretKey = 'sk_example_of_the_provider';
 const bank = { code: '103', name: 'Globus Bank', country: 'NG', currency: 'NGN', providerCode: '00103' };
 
 describe('the provider', () => {
-  const resolve = (url = providerUrl, timeoutMilliseconds = 5000, signal = new AbortController().signal) =>
-    createPaystackAccountNames({ url, secretKey, timeoutMilliseconds }).resolve(
+  const resolve = (url = providerUrl, timeoutMs = 5000, signal = new AbortController().signal) =>
+    createPaystackAccountNames({ url, secretKey, timeoutMs }).resolve(
       { accountNumber: '0123456785', bank },
       signal,
     );

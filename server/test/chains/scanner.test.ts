@@ -6,32 +6,33 @@ import type { Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import {
   bestChain,
-  openEmptyStage,
-  openStage,
+  openEmptyFixture,
+  openFixture,
   recordedBlocks,
   recordedPending,
   scannerOn,
   type ScannerOnStage,
-  type Stage,
-} from './stage.js';
+  type ChainFixture,
+  testNetwork,
+} from './fixture.js';
 
 const { signal } = new AbortController();
 
 describe.each(engines)('The scanner on $name', (engine) => {
   let testDatabase: TestDatabase;
-  let stage: Stage;
+  let fixture: ChainFixture;
   let running: ScannerOnStage[];
   beforeAll(async () => {
     testDatabase = await engine.create();
   });
   afterAll(() => testDatabase.dispose());
   beforeEach(async () => {
-    stage = await openEmptyStage(testDatabase.url);
+    fixture = await openEmptyFixture(testDatabase.url);
     running = [];
   });
   afterEach(async () => {
     await Promise.all(running.map(({ scanner }) => scanner.stop()));
-    await stage.close();
+    await fixture.close();
   });
 
   function scan(...parameters: Parameters<typeof scannerOn>): ScannerOnStage {
@@ -41,37 +42,37 @@ describe.each(engines)('The scanner on $name', (engine) => {
   }
 
   /** What the sink kept is what the chain says, from the first block that was new on. */
-  async function expectFollowed(chain: Chain = stage.chain('tron')): Promise<void> {
-    const { reader } = stage.database;
+  async function expectFollowed(chain: Chain = fixture.chain('tron')): Promise<void> {
+    const { reader } = fixture.database;
     const blocks = await recordedBlocks(reader, chain.network);
     expect(blocks).toEqual(await bestChain(chain, blocks[0]?.height ?? 1));
     const pending = await chain.pending(signal);
     expect(new Set(await recordedPending(reader, chain.network))).toEqual(
       new Set(pending.map(({ txHash }) => txHash)),
     );
-    expect(await readCursor(reader, chain.network)).toMatchObject(await chain.head(signal));
+    expect(await readCursor(reader, chain)).toMatchObject(await chain.head(signal));
   }
 
   it('Begins at the head, without history, and takes in what waits', async () => {
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron', 3);
-    const txHash = await stage.send('tron', 'USDT');
-    await scan(stage).scanner.scanNow('tron');
-    expect(stage.sink.batches).toMatchObject([
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron', 3);
+    const txHash = await fixture.send('tron', 'USDT');
+    await scan(fixture).scanner.scanNow(testNetwork('tron'));
+    expect(fixture.sink.batches).toMatchObject([
       { network: 'tron', orphanedAbove: undefined, blocks: [], pending: [{ txHash }], head: { height: 3 } },
     ]);
-    expect(stage.sink.batches[0]?.syncedAt).toBe(stage.clock.time);
+    expect(fixture.sink.batches[0]?.syncedAt).toBe(fixture.clock.time);
   });
 
   it('Sees a transfer while it waits, then in its block', async () => {
-    const { scanner } = scan(stage);
-    await scanner.scanNow('tron');
-    const txHash = await stage.send('tron', 'USDT');
-    await scanner.scanNow('tron');
-    expect(stage.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [{ txHash }] });
-    await stage.mine('tron');
-    await scanner.scanNow('tron');
-    expect(stage.sink.batches.at(-1)).toMatchObject({
+    const { scanner } = scan(fixture);
+    await scanner.scanNow(testNetwork('tron'));
+    const txHash = await fixture.send('tron', 'USDT');
+    await scanner.scanNow(testNetwork('tron'));
+    expect(fixture.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [{ txHash }] });
+    await fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
+    expect(fixture.sink.batches.at(-1)).toMatchObject({
       blocks: [{ height: 1, transfers: [{ txHash }] }],
       pending: [],
     });
@@ -79,83 +80,84 @@ describe.each(engines)('The scanner on $name', (engine) => {
   });
 
   it('Sees that a waiting transfer was dropped', async () => {
-    const { scanner } = scan(stage);
-    await stage.send('tron', 'USDT');
-    await scanner.scanNow('tron');
-    await stage.database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
-    await scanner.scanNow('tron');
-    expect(stage.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [] });
+    const { scanner } = scan(fixture);
+    await fixture.send('tron', 'USDT');
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
+    await scanner.scanNow(testNetwork('tron'));
+    expect(fixture.sink.batches.at(-1)).toMatchObject({ blocks: [], pending: [] });
     await expectFollowed();
   });
 
   it('Catches up after a gap in steps, and reads what waits only at the end', async () => {
-    await scan(stage).scanner.scanNow('tron');
+    await scan(fixture).scanner.scanNow(testNetwork('tron'));
     for (let part = 0; part < 4; part += 1) {
-      await stage.send('tron', 'USDT');
-      await stage.mine('tron', 30);
+      await fixture.send('tron', 'USDT');
+      await fixture.mine('tron', 30);
     }
-    await stage.send('tron', 'USDT');
-    stage.clock.time += 5000;
-    await scan(stage).scanner.scanNow('tron');
-    const catching = stage.sink.batches.slice(-3);
+    await fixture.send('tron', 'USDT');
+    fixture.clock.time += 5000;
+    await scan(fixture).scanner.scanNow(testNetwork('tron'));
+    const catching = fixture.sink.batches.slice(-3);
     expect(catching.map(({ blocks }) => blocks.length)).toEqual([50, 50, 20]);
     expect(catching.map(({ pending }) => pending?.length)).toEqual([undefined, undefined, 1]);
-    expect(catching.map(({ syncedAt }) => syncedAt - stage.clock.time)).toEqual([-5000, -5000, 0]);
+    expect(catching.map(({ syncedAt }) => syncedAt - fixture.clock.time)).toEqual([-5000, -5000, 0]);
     await expectFollowed();
   });
 
   describe.each([true, false])('A reorganisation, keeping what it dropped: %s', (keep) => {
     it.each([1, 2, 3, 7, 30, 60])('of depth %i', async (depth) => {
-      const { scanner } = scan(stage);
-      await scanner.scanNow('tron');
+      const { scanner } = scan(fixture);
+      await scanner.scanNow(testNetwork('tron'));
       for (const count of [30, 28, 3, 1, 1, 1, 1]) {
-        await stage.send('tron', 'USDT');
-        await stage.mine('tron', count);
+        await fixture.send('tron', 'USDT');
+        await fixture.mine('tron', count);
       }
-      await scanner.scanNow('tron');
-      await stage.reorg('tron', depth, keep);
-      const applied = stage.sink.batches.length;
-      await scanner.scanNow('tron');
-      expect(stage.sink.batches[applied]?.orphanedAbove).toBe(65 - depth);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.reorg('tron', depth, keep);
+      const applied = fixture.sink.batches.length;
+      await scanner.scanNow(testNetwork('tron'));
+      expect(fixture.sink.batches[applied]?.orphanedAbove).toBe(65 - depth);
       await expectFollowed();
-      await stage.mine('tron');
-      await scanner.scanNow('tron');
+      await fixture.mine('tron');
+      await scanner.scanNow(testNetwork('tron'));
       await expectFollowed();
     });
 
     it('below all blocks that are kept', async () => {
-      const { scanner } = scan(stage);
-      await scanner.scanNow('tron');
-      await stage.mine('tron', 150);
-      await stage.send('tron', 'USDT');
-      await stage.mine('tron', 150);
-      await scanner.scanNow('tron');
-      await stage.reorg('tron', 290, keep);
-      const applied = stage.sink.batches.length;
-      await scanner.scanNow('tron');
-      expect(stage.sink.batches[applied]?.orphanedAbove).toBe(100);
-      const kept = (await recordedBlocks(stage.database.reader, 'tron')).slice(100);
-      expect(kept).toEqual(await bestChain(stage.chain('tron'), 101));
-      expect(await recordedPending(stage.database.reader, 'tron')).toHaveLength(keep ? 1 : 0);
+      const { scanner } = scan(fixture);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.mine('tron', 150);
+      await fixture.send('tron', 'USDT');
+      await fixture.mine('tron', 150);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.reorg('tron', 290, keep);
+      const applied = fixture.sink.batches.length;
+      await scanner.scanNow(testNetwork('tron'));
+      expect(fixture.sink.batches[applied]?.orphanedAbove).toBe(100);
+      const kept = (await recordedBlocks(fixture.database.reader, 'tron')).slice(100);
+      expect(kept).toEqual(await bestChain(fixture.chain('tron'), 101));
+      expect(await recordedPending(fixture.database.reader, 'tron')).toHaveLength(keep ? 1 : 0);
     });
   });
 
   it('Between two scans a block is replaced and the chain grows', async () => {
-    const { scanner } = scan(stage);
-    await scanner.scanNow('tron');
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron', 3);
-    await scanner.scanNow('tron');
-    await stage.reorg('tron', 3, true);
-    await stage.mine('tron', 80);
-    await scanner.scanNow('tron');
+    const { scanner } = scan(fixture);
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron', 3);
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.reorg('tron', 3, true);
+    await fixture.mine('tron', 80);
+    await scanner.scanNow(testNetwork('tron'));
     await expectFollowed();
   });
 
   it('A chain that got shorter is followed back, and forward again', async () => {
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let cut = 0;
     const shorter: Chain = {
+      mode: 'test' as const,
       network: 'tron',
       async head() {
         const { height } = await chain.head(signal);
@@ -168,25 +170,26 @@ describe.each(engines)('The scanner on $name', (engine) => {
       },
       pending: () => chain.pending(signal),
     };
-    const { scanner } = scan(stage, { chains: [shorter] });
-    await scanner.scanNow('tron');
-    await stage.mine('tron', 5);
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron', 5);
-    await scanner.scanNow('tron');
+    const { scanner } = scan(fixture, { chains: [shorter] });
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.mine('tron', 5);
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron', 5);
+    await scanner.scanNow(testNetwork('tron'));
     cut = 7;
-    await scanner.scanNow('tron');
-    expect(stage.sink.batches.at(-1)).toMatchObject({ orphanedAbove: 3, blocks: [], head: { height: 3 } });
+    await scanner.scanNow(testNetwork('tron'));
+    expect(fixture.sink.batches.at(-1)).toMatchObject({ orphanedAbove: 3, blocks: [], head: { height: 3 } });
     await expectFollowed(shorter);
     cut = 0;
-    await scanner.scanNow('tron');
+    await scanner.scanNow(testNetwork('tron'));
     await expectFollowed(shorter);
   });
 
   it('What leaves the waiting ones for a block during a scan is never taken for dropped', async () => {
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let duringPending = (): Promise<void> => Promise.resolve();
     const moving: Chain = {
+      mode: 'test' as const,
       network: 'tron',
       head: () => chain.head(signal),
       block: (height) => chain.block(height, signal),
@@ -197,25 +200,25 @@ describe.each(engines)('The scanner on $name', (engine) => {
         return chain.pending(signal);
       },
     };
-    const { scanner } = scan(stage, { chains: [moving] });
-    const txHash = await stage.send('tron', 'USDT');
-    await scanner.scanNow('tron');
-    duringPending = () => stage.mine('tron');
-    await scanner.scanNow('tron');
-    for (const { blocks, pending } of stage.sink.batches) {
+    const { scanner } = scan(fixture, { chains: [moving] });
+    const txHash = await fixture.send('tron', 'USDT');
+    await scanner.scanNow(testNetwork('tron'));
+    duringPending = () => fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
+    for (const { blocks, pending } of fixture.sink.batches) {
       const seen = [...(pending ?? []), ...blocks.flatMap(({ transfers }) => transfers)];
       if (pending) expect(seen.map((transfer) => transfer.txHash)).toEqual([txHash]);
     }
     await expectFollowed();
 
-    duringPending = () => stage.reorg('tron', 1, false);
-    await stage.mine('tron');
-    await scanner.scanNow('tron');
+    duringPending = () => fixture.reorg('tron', 1, false);
+    await fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
     await expectFollowed();
   });
 
   it('What waits is handed over after a scan that could not tell, even when it is as it was before', async () => {
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let isPendingRead = false;
     let seemsToMove = false;
     const flickering: Chain = {
@@ -231,18 +234,18 @@ describe.each(engines)('The scanner on $name', (engine) => {
         return chain.pending(signal);
       },
     };
-    const { scanner } = scan(stage, { chains: [flickering] });
-    await stage.mine('tron');
-    await scanner.scanNow('tron');
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron');
-    await scanner.scanNow('tron');
-    await stage.reorg('tron', 1, false);
+    const { scanner } = scan(fixture, { chains: [flickering] });
+    await fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
+    await fixture.reorg('tron', 1, false);
     isPendingRead = false;
     seemsToMove = true;
-    await scanner.scanNow('tron');
+    await scanner.scanNow(testNetwork('tron'));
     // Only the second one tells the sink that the transfer is gone.
-    expect(stage.sink.batches.slice(-2)).toMatchObject([
+    expect(fixture.sink.batches.slice(-2)).toMatchObject([
       { orphanedAbove: 1, pending: undefined },
       { orphanedAbove: undefined, blocks: [], pending: [] },
     ]);
@@ -252,30 +255,32 @@ describe.each(engines)('The scanner on $name', (engine) => {
   it('A crash between reading and writing loses nothing and doubles nothing', async () => {
     let crashes: 'before the work' | 'before the commit' | undefined;
     const crashing: Database = {
-      ...stage.database,
+      ...fixture.database,
       write: (work) =>
-        stage.database.write(async (transaction) => {
+        fixture.database.write(async (transaction) => {
           if (crashes === 'before the work') throw new Error('crash');
           const result = await work(transaction);
           if (crashes === 'before the commit') throw new Error('crash');
           return result;
         }),
     };
-    await scan(stage, { database: crashing }).scanner.scanNow('tron');
+    await scan(fixture, { database: crashing }).scanner.scanNow(testNetwork('tron'));
     for (const moment of ['before the work', 'before the commit'] as const) {
-      await stage.send('tron', 'USDT');
-      await stage.mine('tron', 2);
-      await stage.send('tron', 'USDT');
+      await fixture.send('tron', 'USDT');
+      await fixture.mine('tron', 2);
+      await fixture.send('tron', 'USDT');
       crashes = moment;
-      await expect(scan(stage, { database: crashing }).scanner.scanNow('tron')).rejects.toThrow('crash');
+      await expect(
+        scan(fixture, { database: crashing }).scanner.scanNow(testNetwork('tron')),
+      ).rejects.toThrow('crash');
       crashes = undefined;
-      await scan(stage).scanner.scanNow('tron');
+      await scan(fixture).scanner.scanNow(testNetwork('tron'));
       await expectFollowed();
     }
   });
 
   it('A chain that fails holds up no other, is logged once, and is followed again when it is back', async () => {
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let isDown = true;
     let asked = 0;
     const failing: Chain = {
@@ -285,16 +290,16 @@ describe.each(engines)('The scanner on $name', (engine) => {
         return isDown ? Promise.reject(new Error('The node is down')) : chain.head(signal);
       },
     };
-    const { scanner, lines } = scan(stage, { chains: [failing, stage.chain('bitcoin')] });
-    await expect(scanner.scanNow('tron')).rejects.toThrow('The node is down');
+    const { scanner, lines } = scan(fixture, { chains: [failing, fixture.chain('bitcoin')] });
+    await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('The node is down');
     scanner.start();
-    const txHash = await stage.send('bitcoin', 'BTC');
+    const txHash = await fixture.send('bitcoin', 'BTC');
     await vi.waitFor(async () =>
-      expect(await recordedPending(stage.database.reader, 'bitcoin')).toEqual([txHash]),
+      expect(await recordedPending(fixture.database.reader, 'bitcoin')).toEqual([txHash]),
     );
     await vi.waitFor(() => expect(asked).toBeGreaterThan(3));
     expect(scanner.status()).toMatchObject([
-      { network: 'tron', height: undefined, lagMilliseconds: undefined, isFailing: true },
+      { mode: 'test', network: 'tron', height: undefined, lagMs: undefined, isFailing: true },
       { network: 'bitcoin', height: 0, isFailing: false },
     ]);
     isDown = false;
@@ -306,29 +311,35 @@ describe.each(engines)('The scanner on $name', (engine) => {
   });
 
   it('A sink that fails moves no cursor', async () => {
-    const { scanner } = scan(stage);
-    await scanner.scanNow('tron');
-    const before = await readCursor(stage.database.reader, 'tron');
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron');
+    const { scanner } = scan(fixture);
+    await scanner.scanNow(testNetwork('tron'));
+    const before = await readCursor(fixture.database.reader, testNetwork('tron'));
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron');
     const failing = { apply: () => Promise.reject(new Error('A bug in a rule')) };
-    await expect(scan(stage, { sink: failing }).scanner.scanNow('tron')).rejects.toThrow('A bug in a rule');
+    await expect(scan(fixture, { sink: failing }).scanner.scanNow(testNetwork('tron'))).rejects.toThrow(
+      'A bug in a rule',
+    );
     const { height, hash, synced_at } = before ?? {};
-    expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ height, hash, synced_at });
-    await scanner.scanNow('tron');
+    expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+      height,
+      hash,
+      synced_at,
+    });
+    await scanner.scanNow(testNetwork('tron'));
     await expectFollowed();
   });
 
   it('Scans by itself, and writes nothing while neither the chain nor the clock moves', async () => {
     let writes = 0;
     const counting: Database = {
-      ...stage.database,
+      ...fixture.database,
       write(work) {
         writes += 1;
-        return stage.database.write(work);
+        return fixture.database.write(work);
       },
     };
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let asked = 0;
     const counted: Chain = {
       ...chain,
@@ -337,35 +348,39 @@ describe.each(engines)('The scanner on $name', (engine) => {
         return chain.head(signal);
       },
     };
-    const { scanner } = scan(stage, { database: counting, chains: [counted] });
+    const { scanner } = scan(fixture, { database: counting, chains: [counted] });
     scanner.start();
-    const txHash = await stage.send('tron', 'USDT');
+    const txHash = await fixture.send('tron', 'USDT');
     await vi.waitFor(async () =>
-      expect(await recordedPending(stage.database.reader, 'tron')).toEqual([txHash]),
+      expect(await recordedPending(fixture.database.reader, 'tron')).toEqual([txHash]),
     );
     const [written, before] = [writes, asked];
     await vi.waitFor(() => expect(asked).toBeGreaterThan(before + 20));
     expect(writes).toBe(written);
 
-    stage.clock.time += 1000;
+    fixture.clock.time += 1000;
     await vi.waitFor(async () =>
-      expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ synced_at: stage.clock.time }),
+      expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+        synced_at: fixture.clock.time,
+      }),
     );
-    expect(scanner.status()).toMatchObject([{ height: 0, lagMilliseconds: 0 }]);
+    expect(scanner.status()).toMatchObject([{ height: 0, lagMs: 0 }]);
     expect(writes).toBe(written + 1);
-    expect(stage.sink.batches.filter(({ pending }) => pending?.length === 1)).toHaveLength(1);
+    expect(fixture.sink.batches.filter(({ pending }) => pending?.length === 1)).toHaveLength(1);
   });
 
   it('An asked-for scan notes its time even when it is a moment later', async () => {
-    const { scanner } = scan(stage);
-    await scanner.scanNow('tron');
-    stage.clock.time += 1;
-    await scanner.scanNow('tron');
-    expect(await readCursor(stage.database.reader, 'tron')).toMatchObject({ synced_at: stage.clock.time });
+    const { scanner } = scan(fixture);
+    await scanner.scanNow(testNetwork('tron'));
+    fixture.clock.time += 1;
+    await scanner.scanNow(testNetwork('tron'));
+    expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+      synced_at: fixture.clock.time,
+    });
   });
 
   it('Callers at the same time share scans, and each gets one that began after its call', async () => {
-    const chain = stage.chain('tron');
+    const chain = fixture.chain('tron');
     let asked = 0;
     const counted: Chain = {
       ...chain,
@@ -374,27 +389,27 @@ describe.each(engines)('The scanner on $name', (engine) => {
         return chain.head(signal);
       },
     };
-    const { scanner } = scan(stage, { chains: [counted] });
-    await scanner.scanNow('tron');
+    const { scanner } = scan(fixture, { chains: [counted] });
+    await scanner.scanNow(testNetwork('tron'));
     asked = 0;
-    const first = scanner.scanNow('tron');
-    const txHash = await stage.send('tron', 'USDT');
-    await Promise.all([first, ...Array.from({ length: 10 }, () => scanner.scanNow('tron'))]);
-    expect(await recordedPending(stage.database.reader, 'tron')).toEqual([txHash]);
+    const first = scanner.scanNow(testNetwork('tron'));
+    const txHash = await fixture.send('tron', 'USDT');
+    await Promise.all([first, ...Array.from({ length: 10 }, () => scanner.scanNow(testNetwork('tron')))]);
+    expect(await recordedPending(fixture.database.reader, 'tron')).toEqual([txHash]);
     expect(asked).toBeLessThanOrEqual(4);
   });
 
   it('Stops at once, whatever the chain is doing', async () => {
     let isAsked = false;
     const hanging: Chain = {
-      ...stage.chain('tron'),
+      ...fixture.chain('tron'),
       head: (stopped) =>
         new Promise((_, reject) => {
           isAsked = true;
           stopped.addEventListener('abort', () => reject(new Error('aborted')));
         }),
     };
-    const { scanner, lines } = scan(stage, { chains: [hanging] });
+    const { scanner, lines } = scan(fixture, { chains: [hanging] });
     scanner.start();
     await vi.waitFor(() => expect(isAsked).toBe(true));
     await scanner.stop();
@@ -402,29 +417,29 @@ describe.each(engines)('The scanner on $name', (engine) => {
   });
 
   it('An unknown network is not scanned', async () => {
-    await expect(scan(stage).scanner.scanNow('dogecoin')).rejects.toThrow('dogecoin');
+    await expect(scan(fixture).scanner.scanNow(testNetwork('dogecoin'))).rejects.toThrow('dogecoin');
   });
 });
 
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scanners on $name', (engine) => {
   let testDatabase: TestDatabase;
-  let stages: [Stage, Stage];
+  let stages: [ChainFixture, ChainFixture];
   let scanners: [ScannerOnStage, ScannerOnStage];
   beforeAll(async () => {
     testDatabase = await engine.create();
   });
   afterAll(() => testDatabase.dispose());
   beforeEach(async () => {
-    const first = await openEmptyStage(testDatabase.url);
-    stages = [first, await openStage(testDatabase.url, first.clock)];
+    const first = await openEmptyFixture(testDatabase.url);
+    stages = [first, await openFixture(testDatabase.url, first.clock)];
     scanners = [scannerOn(stages[0]), scannerOn(stages[1])];
   });
   afterEach(async () => {
     await Promise.all(scanners.map(({ scanner }) => scanner.stop()));
-    await Promise.all(stages.map((stage) => stage.close()));
+    await Promise.all(stages.map((fixture) => fixture.close()));
   });
 
-  const holder = async () => (await readCursor(stages[0].database.reader, 'tron'))?.lease_holder;
+  const holder = async () => (await readCursor(stages[0].database.reader, testNetwork('tron')))?.lease_holder;
 
   it('One scans; the other goes on when it stops', async () => {
     scanners[0].scanner.start();
@@ -446,7 +461,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
   });
 
   it('The lease of one that died ends', async () => {
-    await scanners[0].scanner.scanNow('tron');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
     const first = await holder();
     scanners[1].scanner.start();
     await stages[1].mine('tron');
@@ -465,12 +480,12 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
       head: () => (isDown ? Promise.reject(new Error('The node is down')) : chain.head(signal)),
     };
     const { scanner } = scannerOn(stages[0], { chains: [failing] });
-    await scanner.scanNow('tron');
+    await scanner.scanNow(testNetwork('tron'));
     const first = await holder();
     scanners[1].scanner.start();
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
     isDown = true;
-    await expect(scanner.scanNow('tron')).rejects.toThrow('The node is down');
+    await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('The node is down');
     await stages[1].mine('tron');
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
     expect(await holder()).not.toBe(first);
@@ -478,12 +493,12 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
   });
 
   it('One that scans again hands over what waits, even when it is as it last saw it', async () => {
-    await scanners[0].scanner.scanNow('tron');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
     const txHash = await stages[1].send('tron', 'USDT');
-    await scanners[1].scanner.scanNow('tron');
+    await scanners[1].scanner.scanNow(testNetwork('tron'));
     expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([txHash]);
     await stages[1].database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
-    await scanners[0].scanner.scanNow('tron');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
     expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([]);
   });
 
@@ -501,16 +516,16 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
       },
     };
     const { scanner, lines } = scannerOn(stages[0], { chains: [slow] });
-    await scanner.scanNow('tron');
+    await scanner.scanNow(testNetwork('tron'));
     await stages[0].send('tron', 'USDT');
     await stages[0].mine('tron', 2);
     duringHead = async () => {
-      await scanners[1].scanner.scanNow('tron');
+      await scanners[1].scanner.scanNow(testNetwork('tron'));
       await stages[1].reorg('tron', 1, true);
       await stages[1].mine('tron');
-      await scanners[1].scanner.scanNow('tron');
+      await scanners[1].scanner.scanNow(testNetwork('tron'));
     };
-    await scanner.scanNow('tron');
+    await scanner.scanNow(testNetwork('tron'));
     const blocks = await recordedBlocks(stages[0].database.reader, 'tron');
     expect(blocks).toEqual(await bestChain(chain, 1));
     expect(lines).toEqual([]);
@@ -524,12 +539,12 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
         await stages[index].send('tron', 'USDT');
         await stages[index].mine('tron', 1 + (round % 3));
         if (round % 5 === 4) await stages[index].reorg('tron', 1 + (round % 4), round % 2 === 0);
-        await scanners[index].scanner.scanNow('tron');
+        await scanners[index].scanner.scanNow(testNetwork('tron'));
       }
     };
-    await scanners[0].scanner.scanNow('tron');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
     await Promise.all([act(0), act(1)]);
-    await scanners[0].scanner.scanNow('tron');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
     const { reader } = stages[0].database;
     const blocks = await recordedBlocks(reader, 'tron');
     expect(blocks.length).toBeGreaterThan(50);

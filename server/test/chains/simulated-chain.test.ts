@@ -1,36 +1,37 @@
 /** The simulated chains: what they hold, what the controls do to them, and that all of it survives a restart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { simulatedNetworks } from '../../src/chains/assets.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { addressSources, bestChain, openEmptyStage, openStage, type Stage } from './stage.js';
+import { parseAddress } from '../../src/chains/addresses/formats.js';
+import { bestChain, openEmptyFixture, openFixture, testAddress, type ChainFixture } from './fixture.js';
+import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
 
 const { signal } = new AbortController();
 
 describe.each(engines)('Simulated chains on $name', (engine) => {
   let testDatabase: TestDatabase;
-  let stage: Stage;
+  let fixture: ChainFixture;
   beforeAll(async () => {
     testDatabase = await engine.create();
   });
   afterAll(() => testDatabase.dispose());
   beforeEach(async () => {
-    stage = await openEmptyStage(testDatabase.url);
+    fixture = await openEmptyFixture(testDatabase.url);
   });
-  afterEach(() => stage.close());
+  afterEach(() => fixture.close());
 
   const view = async (network: string) => ({
-    blocks: await bestChain(stage.chain(network), 0),
-    pending: (await stage.chain(network).pending(signal)).map(({ txHash }) => txHash),
+    blocks: await bestChain(fixture.chain(network), 0),
+    pending: (await fixture.chain(network).pending(signal)).map(({ txHash }) => txHash),
   });
 
   it('Every network begins with one block', async () => {
-    expect(stage.simulated.chains.map(({ network }) => network)).toEqual(
+    expect(fixture.simulated.chains.map(({ network }) => network)).toEqual(
       simulatedNetworks.map(({ code }) => code),
     );
-    for (const chain of stage.simulated.chains) {
+    for (const chain of fixture.simulated.chains) {
       const { height, hash } = await chain.head(signal);
       expect(height).toBe(0);
-      expect(await chain.block(0, signal)).toMatchObject({ hash, transfers: [], time: stage.clock.time });
+      expect(await chain.block(0, signal)).toMatchObject({ hash, transfers: [], time: fixture.clock.time });
       expect(await chain.block(1, signal)).toBeUndefined();
     }
   });
@@ -43,38 +44,38 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     ['base', 'USDC', /^0x[0-9a-f]{64}$/],
   ])('A transfer on %s waits, then is in the next block, alone', async (network, currency, form) => {
     const family = simulatedNetworks.find(({ code }) => code === network)?.family ?? 'evm';
-    const address = addressSources[family].derive(3);
+    const address = testAddress(family, 3);
     const amount = 123_456_789_012_345_678_901n;
-    const txHash = await stage.database.write((transaction) =>
-      stage.simulated.send(transaction, { network, currency, address, amount }),
+    const txHash = await fixture.database.write((transaction) =>
+      fixture.simulated.send(transaction, { network, currency, address, amount }),
     );
     expect(txHash).toMatch(form);
-    const [waiting, ...others] = await stage.chain(network).pending(signal);
+    const [waiting, ...others] = await fixture.chain(network).pending(signal);
     expect(others).toEqual([]);
     expect(waiting).toMatchObject({ txHash, outputIndex: 0, currency, address, amount });
     const [sender = ''] = waiting?.senders ?? [];
-    expect(addressSources[family].parse(sender)).toBe(sender);
+    expect(parseAddress({ mode: 'test', family }, sender)).toBe(sender);
 
-    await stage.mine(network, 2);
-    expect(await stage.chain(network).pending(signal)).toEqual([]);
-    expect((await stage.chain(network).block(1, signal))?.transfers).toEqual([waiting]);
-    expect((await stage.chain(network).block(2, signal))?.transfers).toEqual([]);
+    await fixture.mine(network, 2);
+    expect(await fixture.chain(network).pending(signal)).toEqual([]);
+    expect((await fixture.chain(network).block(1, signal))?.transfers).toEqual([waiting]);
+    expect((await fixture.chain(network).block(2, signal))?.transfers).toEqual([]);
     const other = network === 'tron' ? 'bitcoin' : 'tron';
-    expect(await stage.chain(other).head(signal)).toMatchObject({ height: 0 });
+    expect(await fixture.chain(other).head(signal)).toMatchObject({ height: 0 });
   });
 
   it('Blocks link to each other and carry the time of the clock', async () => {
-    stage.clock.time += 60_000;
-    await stage.mine('tron', 5);
-    const { height, hash } = await stage.chain('tron').head(signal);
+    fixture.clock.time += 60_000;
+    await fixture.mine('tron', 5);
+    const { height, hash } = await fixture.chain('tron').head(signal);
     expect(height).toBe(5);
     let expected = hash;
     for (let at = height; at > 0; at -= 1) {
-      const block = await stage.chain('tron').block(at, signal);
-      expect(block).toMatchObject({ hash: expected, time: stage.clock.time });
+      const block = await fixture.chain('tron').block(at, signal);
+      expect(block).toMatchObject({ hash: expected, time: fixture.clock.time });
       expected = block?.parentHash ?? '';
     }
-    expect((await stage.chain('tron').block(0, signal))?.hash).toBe(expected);
+    expect((await fixture.chain('tron').block(0, signal))?.hash).toBe(expected);
   });
 
   it.each([
@@ -84,11 +85,11 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
   ])('A reorganisation of depth %i replaces %i of 4 blocks by empty ones', async (depth, replaced) => {
     const sent = [];
     for (let height = 1; height <= 4; height += 1) {
-      sent.push(await stage.send('tron', 'USDT'));
-      await stage.mine('tron');
+      sent.push(await fixture.send('tron', 'USDT'));
+      await fixture.mine('tron');
     }
     const before = await view('tron');
-    await stage.reorg('tron', depth, true);
+    await fixture.reorg('tron', depth, true);
     const kept = await view('tron');
     expect(kept.blocks).toHaveLength(5);
     expect(kept.blocks.slice(0, 5 - replaced)).toEqual(before.blocks.slice(0, 5 - replaced));
@@ -98,8 +99,8 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     }
     expect(new Set(kept.pending)).toEqual(new Set(sent.slice(4 - replaced)));
 
-    await stage.mine('tron');
-    await stage.reorg('tron', 1, false);
+    await fixture.mine('tron');
+    await fixture.reorg('tron', 1, false);
     const dropped = await view('tron');
     expect(dropped.pending).toEqual([]);
     expect(dropped.blocks.flatMap(({ txHashes }) => txHashes)).toEqual(sent.slice(0, 4 - replaced));
@@ -107,62 +108,62 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
 
   it('The first block is never replaced', async () => {
     const before = await view('tron');
-    await stage.reorg('tron', 100, false);
+    await fixture.reorg('tron', 100, false);
     expect(await view('tron')).toEqual(before);
   });
 
   it('All of it is there when the database is opened again', async () => {
-    await stage.send('tron', 'USDT');
-    await stage.mine('tron', 3);
-    await stage.send('tron', 'TRX');
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron', 3);
+    await fixture.send('tron', 'TRX');
     const before = await view('tron');
-    await stage.close();
-    stage = await openStage(testDatabase.url);
+    await fixture.close();
+    fixture = await openFixture(testDatabase.url);
     expect(await view('tron')).toEqual(before);
     expect(before.pending).toHaveLength(1);
   });
 
   it('Blocks that are mined at the same time follow each other', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => stage.mine('tron', 2)));
-    expect(await stage.chain('tron').head(signal)).toMatchObject({ height: 16 });
+    await Promise.all(Array.from({ length: 8 }, () => fixture.mine('tron', 2)));
+    expect(await fixture.chain('tron').head(signal)).toMatchObject({ height: 16 });
   });
 
   it('The automatic miner adds one block to a network when its last is as old as the interval', async () => {
     const heights = async () => {
-      const heads = await Promise.all(stage.simulated.chains.map((chain) => chain.head(signal)));
+      const heads = await Promise.all(fixture.simulated.chains.map((chain) => chain.head(signal)));
       return heads.map(({ height }) => height);
     };
-    await stage.simulated.mineDue(1000);
+    await fixture.simulated.mineDue(1000);
     expect(await heights()).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    stage.clock.time += 1000;
-    await Promise.all(Array.from({ length: 4 }, () => stage.simulated.mineDue(1000)));
+    fixture.clock.time += 1000;
+    await Promise.all(Array.from({ length: 4 }, () => fixture.simulated.mineDue(1000)));
     expect(await heights()).toEqual([1, 1, 1, 1, 1, 1, 1]);
-    stage.clock.time += 500;
-    await stage.mine('tron');
-    stage.clock.time += 500;
-    await stage.simulated.mineDue(1000);
+    fixture.clock.time += 500;
+    await fixture.mine('tron');
+    fixture.clock.time += 500;
+    await fixture.simulated.mineDue(1000);
     expect(await heights()).toEqual([2, 2, 2, 2, 2, 2, 2]);
   });
 
   it('Old empty blocks are forgotten, those with transfers are not, and the chain still links', async () => {
-    await stage.mine('tron', 10);
-    const txHash = await stage.send('tron', 'USDT');
-    await stage.mine('tron', 1000);
-    await stage.mine('tron', 1000);
-    await stage.mine('tron', 1000);
-    const { count } = await stage.database.reader
+    await fixture.mine('tron', 10);
+    const txHash = await fixture.send('tron', 'USDT');
+    await fixture.mine('tron', 1000);
+    await fixture.mine('tron', 1000);
+    await fixture.mine('tron', 1000);
+    const { count } = await fixture.database.reader
       .selectFrom('simulated_blocks')
       .select((e) => e.fn.countAll<string>().as('count'))
       .where('network', '=', 'tron')
       .executeTakeFirstOrThrow();
     // The first block, the one with the transfer, and the last 1200.
     expect(Number(count)).toBe(1202);
-    expect((await stage.chain('tron').block(11, signal))?.transfers).toMatchObject([{ txHash }]);
+    expect((await fixture.chain('tron').block(11, signal))?.transfers).toMatchObject([{ txHash }]);
 
     const around = [0, 1, 2, 9, 10, 11, 12, 13, 1808, 1809, 1810, 1811, 1812];
     for (const height of around) {
-      const block = await stage.chain('tron').block(height, signal);
-      const after = await stage.chain('tron').block(height + 1, signal);
+      const block = await fixture.chain('tron').block(height, signal);
+      const after = await fixture.chain('tron').block(height + 1, signal);
       expect(after?.parentHash).toBe(block?.hash);
     }
   });

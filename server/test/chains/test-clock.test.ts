@@ -1,9 +1,10 @@
 /** The movable clock: what moves, when it is seen, and that it survives. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTestClock, type TestClock } from '../../src/chains/test-clock.js';
-import { openDatabase, type Database } from '../../src/db/database.js';
-import { Problem } from '../../src/problems.js';
+import { createTestClock, type TestClock } from '../../src/chains/simulated/test-clock.js';
+import { type Database } from '../../src/db/database.js';
+import { Problem } from '../../src/shared/problem.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { openDatabase } from '../../src/db/open.js';
 
 const real = Date.UTC(2026, 0, 1);
 
@@ -14,7 +15,7 @@ describe.each(engines)('The clock on $name', (engine) => {
   beforeEach(async () => {
     testDatabase = await engine.create();
     database = await openDatabase(testDatabase.url);
-    clock = await openTestClock(database, () => real);
+    clock = await createTestClock(database, () => real);
   });
   afterEach(async () => {
     await database.close();
@@ -48,12 +49,12 @@ describe.each(engines)('The clock on $name', (engine) => {
   });
 
   it('Is seen by another process after a refresh, and by one that starts later', async () => {
-    const other = await openTestClock(database, () => real);
+    const other = await createTestClock(database, () => real);
     await advance(60);
     expect(other.now('test')).toBe(real);
     await other.refresh();
     expect(other.now('test')).toBe(real + 60_000);
-    expect((await openTestClock(database, () => real)).now('test')).toBe(real + 60_000);
+    expect((await createTestClock(database, () => real)).now('test')).toBe(real + 60_000);
   });
 
   it('Stops long before the year 10000, so that it can run on', async () => {

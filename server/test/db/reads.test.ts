@@ -1,9 +1,11 @@
 /** Reads that the ledger's check stands on, on both engines: snapshots, and exact sums of any size. */
 import { once, EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type Database, type Reader } from '../../src/db/database.js';
+import { type Database } from '../../src/db/database.js';
 import { sumUnits } from '../../src/db/units.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import type { Reader } from '../../src/db/engine.js';
+import { openDatabase } from '../../src/db/open.js';
 
 describe.each(engines)('a database, on $name', (engine) => {
   let made: TestDatabase;

@@ -1,12 +1,13 @@
 /** Merchant accounts, and the first one that a new server makes. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../src/db/database.js';
-import { newId } from '../../src/ids.js';
-import { createKeys } from '../../src/keys/keys.js';
+import { type Database } from '../../src/db/database.js';
+import { newId } from '../../src/shared/ids.js';
+import { createKeys } from '../../src/merchants/keys.js';
 import { bootstrap } from '../../src/merchants/bootstrap.js';
 import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { openDatabase } from '../../src/db/open.js';
 
 const clock = { now: () => 1_800_000_000_000 };
 const randomKey = (start: string) => start + randomBytes(32).toString('base64url');

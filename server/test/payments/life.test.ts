@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/ledger/check.js';
+import { checkLedger } from '../../src/audit/check.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -248,7 +248,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
       );
     await change(broken.payment.id, { base_amount: 'broken', expires_at: 1 });
     await change(sound.payment.id, { expires_at: 2 });
-    const expiry = server.services.payments.expireOverdue(new AbortController().signal);
+    const expiry = server.app.payments.expireOverdue(new AbortController().signal);
     await expect(expiry).rejects.toThrow(SyntaxError);
     expect(await verify(sound.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
     await change(broken.payment.id, { base_amount: '500000' });

@@ -1,7 +1,7 @@
 /** What changes payments at once on several connections: nobody waits in a circle, and nothing is credited twice. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkLedger } from '../../src/ledger/check.js';
+import { checkLedger } from '../../src/audit/check.js';
 import { forUpdate } from '../../src/db/locks.js';
 import type { CallOptions } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
@@ -106,7 +106,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
       reorg = ask('POST', '/sandbox/reorgs', { body: { network: 'tron', depth: 2 } });
       const waiting = `select count(*) as count from pg_locks where not granted`;
       await expect.poll(() => count(waiting), { timeout: 10_000 }).toBeGreaterThan(0);
-      await server.services.payments.cancel(transaction, { merchantId, mode: 'test' }, id);
+      await server.app.payments.cancel(transaction, { merchantId, mode: 'test' }, id);
     });
     await reorg;
     const payment = await ask('GET', `/v1/transactions/${id}/verify`, {});

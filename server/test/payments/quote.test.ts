@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
-import { currencies } from '../../src/chains/assets.js';
-import { createCurrencies } from '../../src/currencies/currencies.js';
+import { createCurrencies } from '../../src/money/currencies.js';
 import { feeOf, payableAmount } from '../../src/payments/quote.js';
-import { toNumber, toText } from '../../src/payments/numbers.js';
-import { convert, type Rate } from '../../src/rates/rates.js';
+import { unitsToNumber, formatUnits } from '../../src/money/units.js';
+import { convert, type Rate } from '../../src/money/rates.js';
+import { currencies } from '../../src/money/currency-list.js';
 
 const { known } = createCurrencies(currencies, []);
 const dollars = (numerator: bigint, denominator = 1n): Rate => ({
@@ -34,7 +34,7 @@ const rows = [
 describe('the payable amount', () => {
   it.each(rows)('of $base $of in $to is $text', ({ base, of, at, to, price, text }) => {
     const sum = { units: toUnits(base, known(of).decimals), currency: known(of), rate: at };
-    expect(toText(payableAmount(sum, known(to), price), known(to))).toBe(text);
+    expect(formatUnits(payableAmount(sum, known(to), price), known(to))).toBe(text);
   });
 
   it.each(rows)('of $base $of in $to is worth at least what was asked, by less than one step', (row) => {
@@ -52,8 +52,8 @@ describe('the payable amount', () => {
     for (const row of rows) {
       const sum = { units: toUnits(row.base, 2), currency: known(row.of), rate: row.at };
       const amount = payableAmount(sum, known(row.to), row.price);
-      expect(toNumber(amount, known(row.to))).toBe(Number(toText(amount, known(row.to))));
-      expect(Number(JSON.stringify(toNumber(amount, known(row.to))))).toBe(Number(row.text));
+      expect(unitsToNumber(amount, known(row.to))).toBe(Number(formatUnits(amount, known(row.to))));
+      expect(Number(JSON.stringify(unitsToNumber(amount, known(row.to))))).toBe(Number(row.text));
     }
   });
 });

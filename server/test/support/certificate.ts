@@ -46,7 +46,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
 }
 
 /** A UTCTime, from now. */
-function time(offsetMilliseconds: number): Buffer {
-  const text = new Date(Date.now() + offsetMilliseconds).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
+function time(offsetMs: number): Buffer {
+  const text = new Date(Date.now() + offsetMs).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
   return der(0x17, Buffer.from(text.slice(2)));
 }

@@ -1,14 +1,14 @@
 /** The whole server in this process, on a database of its own, with one account and both kinds of keys. */
 import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
-import { startApp, type App, type Overrides } from '../../src/app.js';
+import type { Overrides } from '../../src/app.js';
+import { startServer as start, type RunningServer } from '../../src/server.js';
 import { readConfig } from '../../src/config.js';
-import type { Mode } from '../../src/db/schema.js';
-import type { Caller } from '../../src/http/handler.js';
 import type { TestEngine } from './engines.js';
 import { call, type Answer, type CallOptions } from './call.js';
+import type { Mode, Caller } from '../../src/shared/scope.js';
 
-export interface TestServer extends App {
+export interface TestServer extends RunningServer {
   /** Test keys of the first account. */
   readonly publicKey: string;
   readonly secretKey: string;
@@ -50,25 +50,25 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     ...options.env,
   });
   const log = options.log ?? pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
-  const app = await startApp(config, log, options.overrides).catch(async (error: unknown) => {
+  const running = await start(config, log, options.overrides).catch(async (error: unknown) => {
     await database?.dispose();
     throw error;
   });
-  const { keys, merchants } = app.services;
+  const { keys, merchants } = running.app;
   return {
-    ...app,
+    ...running,
     publicKey: config.bootstrapPublicKey ?? publicKey,
     secretKey: config.bootstrapSecretKey ?? secretKey,
     databaseUrl,
     api: (method, path, request = {}) =>
-      call(app.url, method, path, { key: config.bootstrapSecretKey ?? secretKey, ...request }),
+      call(running.url, method, path, { key: config.bootstrapSecretKey ?? secretKey, ...request }),
     foreignKey: (kind, mode) =>
-      app.database.write(async (transaction) => {
+      running.database.write(async (transaction) => {
         const { id: merchantId } = await merchants.create(transaction, { name: 'Another Shop' });
         return (await keys.create(transaction, { merchantId, kind, mode })).key;
       }),
     async stop() {
-      await app.stop();
+      await running.stop();
       await database?.dispose();
     },
   };

@@ -5,19 +5,20 @@ import { createServer } from 'node:http';
 import type { Endpoint } from 'crypto-checkout/contract';
 import express from 'express';
 import { pino } from 'pino';
-import type { Clock } from '../../src/clock.js';
-import { openDatabase, type Database } from '../../src/db/database.js';
-import type { Mode } from '../../src/db/schema.js';
-import type { Handlers } from '../../src/http/handler.js';
-import { createIdempotency, type Idempotency } from '../../src/http/idempotency.js';
-import { createLimits } from '../../src/http/limits.js';
-import { mount } from '../../src/http/mount.js';
-import { createProblemHandler } from '../../src/http/problem.js';
-import { startReply } from '../../src/http/reply.js';
-import { newId } from '../../src/ids.js';
+import type { Clock } from '../../src/shared/clock.js';
+import { type Database } from '../../src/db/database.js';
+import type { Handlers } from '../../src/api/handler.js';
+import { createIdempotency, type Idempotency } from '../../src/api/idempotency.js';
+import { createLimits } from '../../src/api/limits.js';
+import { mount } from '../../src/api/mount.js';
+import { createProblemHandler } from '../../src/api/problem.js';
+import { startRequest } from '../../src/ops/request.js';
+import { newId } from '../../src/shared/ids.js';
 import type { Limits } from '../../src/config.js';
-import { createKeys, type Keys } from '../../src/keys/keys.js';
+import { createKeys, type Keys } from '../../src/merchants/keys.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
+import type { Mode } from '../../src/shared/scope.js';
+import { openDatabase } from '../../src/db/open.js';
 
 export interface TableServer {
   readonly url: string;
@@ -33,9 +34,9 @@ export interface TableServer {
   stop(): Promise<void>;
 }
 
-export interface TableServerOptions<T, Services> {
+export interface TableServerOptions<T extends Record<string, Record<string, Endpoint>>> {
   readonly table: T;
-  readonly handlers: Services;
+  readonly handlers: Handlers<T>;
   readonly databaseUrl?: string;
   readonly clock?: Clock;
   readonly limits?: Limits;
@@ -44,7 +45,7 @@ export interface TableServerOptions<T, Services> {
 }
 
 export async function startTable<T extends Record<string, Record<string, Endpoint>>>(
-  options: TableServerOptions<T, Handlers<T, { database: Database }>>,
+  options: TableServerOptions<T>,
 ): Promise<TableServer> {
   const { table, handlers, databaseUrl = 'sqlite::memory:', limits } = options;
   const clock = options.clock ?? { now: () => Date.now() };
@@ -66,11 +67,10 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
   const logged: string[] = [];
   const stopping = new AbortController();
   const app = express();
-  app.use(startReply);
+  app.use(startRequest);
   app.use(
     '/v1',
     mount(table, handlers, {
-      services: { database },
       database,
       idempotency: options.isIdempotent === false ? undefined : idempotency,
       stopping: stopping.signal,

@@ -197,7 +197,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
   });
 
   it('are found for a transfer by id or by address, one for its network before one for any', async () => {
-    const { walletAddresses, keys } = server.services;
+    const { walletAddresses, keys } = server.app;
     const key = await newMerchant();
     const scope = { merchantId: (await keys.authenticate(key))?.merchantId ?? '', mode: 'test' } as const;
     const { reader } = server.database;

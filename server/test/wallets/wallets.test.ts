@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/ledger/check.js';
+import { checkLedger } from '../../src/audit/check.js';
 import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { engines } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';

@@ -1,13 +1,14 @@
 /** A server with accounts that are told of events, and a look at what was kept and tried. */
 import { expect } from 'vitest';
-import { newId } from '../../src/ids.js';
-import type { Transaction } from '../../src/db/database.js';
-import type { Mode, WebhookStatus } from '../../src/db/schema.js';
+import { newId } from '../../src/shared/ids.js';
+import type { WebhookStatus } from '../../src/db/schema.js';
 import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { createWebhooks, type WebhookRecord } from '../../src/webhooks/webhooks.js';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.js';
 import type { Receiver } from './receiver.js';
+import type { Mode } from '../../src/shared/scope.js';
+import type { Transaction } from '../../src/db/engine.js';
 
 export interface Shop {
   readonly server: TestServer;
@@ -47,7 +48,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
     transaction: Transaction,
     about: { subjectId: string; merchantId: string; mode: Mode },
   ): Promise<void> =>
-    outbox.announce(transaction, { ...about, type: 'transfer.success', data: { id: about.subjectId } });
+    outbox.add(transaction, { ...about, type: 'transfer.success', data: { id: about.subjectId } });
 
   const shop: Shop = {
     server,
@@ -67,7 +68,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
 
     async merchant(receiver) {
       const { id } = await database.write((transaction) =>
-        server.services.merchants.create(transaction, { name: 'Another Shop' }),
+        server.app.merchants.create(transaction, { name: 'Another Shop' }),
       );
       await shop.tell(receiver, id);
       return id;
@@ -109,14 +110,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
       await shop.sandbox('clock', { advanceSeconds: seconds });
     },
 
-    async now() {
-      const { value } = await database.reader
-        .selectFrom('settings')
-        .select('value')
-        .where('name', '=', 'test-clock-offset')
-        .executeTakeFirstOrThrow();
-      return Date.now() + Number(value);
-    },
+    now: () => Promise.resolve(server.app.clock.now('test')),
   };
   return shop;
 }

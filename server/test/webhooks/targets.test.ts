@@ -1,11 +1,11 @@
 /** Where webhooks may go: in live mode to public https servers alone, checked on the address that is connected to. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Mode } from '../../src/db/schema.js';
 import type { Resolve } from '../../src/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
 import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
+import type { Mode } from '../../src/shared/scope.js';
 
 const certificate = makeCertificate('hooks.example', 'moves.example');
 const ipv4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));

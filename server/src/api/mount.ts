@@ -1,0 +1,93 @@
+/** Serves a table of endpoints: finds the endpoint of a request and who calls, and checks that the two fit. */
+import type { Endpoint } from 'crypto-checkout/contract';
+import type { RequestHandler } from 'express';
+import type { Clock } from '../shared/clock.js';
+import type { Keys } from '../merchants/keys.js';
+import { Problem } from '../shared/problem.js';
+import { authenticate } from './authenticate.js';
+import type { Handler, Handlers } from './handler.js';
+import type { CheckLimits } from './limits.js';
+import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
+import { setRoute } from '../ops/request.js';
+import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
+import { createPathTree, type PathEntry } from './path-tree.js';
+import type { Mode } from '../shared/scope.js';
+
+type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+/** A table's handlers when they are walked by name, and the names no longer tell the types. */
+type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
+
+export interface MountOptions extends OperationDeps {
+  readonly keys: Pick<Keys, 'authenticate'>;
+  readonly clock: Clock;
+  /** Absent when nothing is limited. */
+  readonly checkLimits: CheckLimits | undefined;
+  /** For keys of other modes the paths do not exist. */
+  readonly modes: readonly Mode[];
+}
+
+/** An endpoint at one of its paths. */
+interface Mounted {
+  readonly endpoint: Endpoint;
+  readonly path: string;
+  readonly run: RunOperation;
+}
+
+/**
+ * Answers every path below the one it is mounted at, in this order: key, path and method, scope, body,
+ * validation, handler. Without a key nothing is said about what exists.
+ */
+export function mount<T extends Table>(
+  table: T,
+  handlers: Handlers<T>,
+  options: MountOptions,
+): RequestHandler {
+  const { keys, clock, checkLimits, modes } = options;
+  const find = createPathTree(mountedEndpoints(table, handlers as NamedHandlers, options));
+
+  return async (request, response) => {
+    const match = find(request.baseUrl + request.path);
+    const mounted = match?.route.operations.get(request.method);
+    if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
+    if (match?.route.isPublic) {
+      if (request.method === 'OPTIONS') return sendPreflight(response);
+      allowBrowsers(response);
+    }
+    const caller = await authenticate(keys, request.headers.authorization);
+    setCaller(response, caller, clock.now(caller.mode));
+    await checkLimits?.(request, response, caller, mounted?.endpoint);
+
+    if (!match || !modes.includes(caller.mode))
+      throw new Problem('not_found', 'There is nothing at this path');
+    if (!mounted) {
+      response.setHeader('Allow', match.route.allow);
+      throw new Problem('method_not_allowed', `This path answers to ${match.route.allow}`);
+    }
+    if (mounted.endpoint.key === 'secret' && caller.kind !== 'secret') {
+      throw new Problem('secret_key_required', 'This endpoint takes secret keys only, from your server');
+    }
+
+    const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
+    if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
+    // Once more: the request may have moved the clock.
+    setCaller(response, caller, clock.now(caller.mode));
+    sendJson(response, 200, json);
+  };
+}
+
+function* mountedEndpoints(
+  table: Table,
+  handlers: NamedHandlers,
+  deps: OperationDeps,
+): Iterable<PathEntry<Mounted>> {
+  for (const [resource, verbs] of Object.entries(table)) {
+    for (const [verb, endpoint] of Object.entries(verbs)) {
+      const handler = handlers[resource]?.[verb];
+      if (!handler) throw new Error(`${resource}.${verb} has no handler`);
+      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+        const run = createOperation(endpoint, path, handler, deps);
+        yield { method: endpoint.method, path, key: endpoint.key, operation: { endpoint, path, run } };
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** One endpoint at one path: from the parts of a request to the reply of its handler. */
+import type { Data, Endpoint } from 'crypto-checkout/contract';
+import type { Request, Response } from 'express';
+import type { Database } from '../db/database.js';
+import { invalidField } from '../shared/problem.js';
+import type { Context, Handler, Reply } from './handler.js';
+import { readIdempotencyKey, type Idempotency, type KeyedReply, type OpenRecord } from './idempotency.js';
+import { readBody } from './read-body.js';
+import { requestIdOf } from '../ops/request.js';
+import { placeholderNames } from './path-tree.js';
+import { createSerialize } from './serialize.js';
+import { createValidate } from './validate.js';
+import type { Caller } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
+
+export interface OperationDeps {
+  readonly database: Database;
+  /** Absent where repeated requests are not told apart. */
+  readonly idempotency: Idempotency | undefined;
+  /** Aborted when the server waits no longer for requests. */
+  readonly stopping: AbortSignal;
+}
+
+/** A request that passed key and scope. */
+export interface Call {
+  readonly request: Request;
+  readonly response: Response;
+  readonly caller: Caller;
+  /** What stands for the placeholders of the path, still percent-encoded. */
+  readonly values: readonly string[];
+}
+
+/** Reads, validates and handles a call. */
+export type RunOperation = (call: Call) => Promise<KeyedReply>;
+
+export function createOperation<E extends Endpoint>(
+  endpoint: E,
+  path: string,
+  handler: Handler<E>,
+  { database, idempotency, stopping }: OperationDeps,
+): RunOperation {
+  const names = placeholderNames(path);
+  const validate = createValidate(endpoint);
+  const serialize = createSerialize(endpoint);
+  const hasBody = endpoint.method !== 'GET';
+  const isKeyed = endpoint.method === 'POST' || endpoint.method === 'PATCH';
+
+  /** Runs the handler; a change and its reply commit together, under the record of the key if there is one. */
+  async function handle(
+    call: Call,
+    input: Parameters<typeof handler>[0],
+    record?: OpenRecord,
+  ): Promise<string> {
+    let committed: string | undefined;
+    const change = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
+      if (committed !== undefined) throw new Error('A request may make one change');
+      let json = '';
+      const reply = await database.write(async (transaction) => {
+        await record?.claim(transaction);
+        const result = await work(transaction);
+        // A reply that breaks the contract must not leave its change behind.
+        json = serialize(result as Reply<Data<E>>);
+        await record?.keep(transaction, json);
+        return result;
+      });
+      committed = json;
+      return reply;
+    };
+    const context = new RequestContext(call, stopping, change);
+    const reply = await handler(input, context);
+    // A handler that changed nothing has its reply kept all the same.
+    if (committed === undefined && record) await change(() => Promise.resolve(reply));
+    return committed ?? serialize(reply);
+  }
+
+  return async (call) => {
+    const { request, caller, values } = call;
+    if (request.url.includes('%00')) throw invalidField('path', 'Must not contain the character U+0000');
+    const params = decodeParams(names, values);
+    const body = hasBody ? await readBody(request) : {};
+    const input = validate({ params, query: endpoint.query && request.query, body });
+    const keyHeader = isKeyed ? request.headers['idempotency-key'] : undefined;
+    if (!idempotency || keyHeader === undefined) return { json: await handle(call, input), isReplay: false };
+    return idempotency.once(
+      {
+        caller,
+        method: endpoint.method,
+        path: concretePath(path, params),
+        key: readIdempotencyKey(String(keyHeader)),
+        body: input.body,
+      },
+      (record) => handle(call, input, record),
+    );
+  };
+}
+
+class RequestContext implements Context {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly change: Context['change'];
+  readonly #response: Response;
+  readonly #stopping: AbortSignal;
+  #signal: AbortSignal | undefined;
+
+  constructor({ caller, response }: Call, stopping: AbortSignal, change: Context['change']) {
+    this.caller = caller;
+    this.requestId = requestIdOf(response);
+    this.change = change;
+    this.#response = response;
+    this.#stopping = stopping;
+  }
+
+  /** Made when it is asked for: most handlers need none, and it costs more than all the rest here. */
+  get signal(): AbortSignal {
+    if (!this.#signal) {
+      const gone = new AbortController();
+      this.#response.once('close', () => gone.abort());
+      this.#signal = AbortSignal.any([gone.signal, this.#stopping]);
+    }
+    return this.#signal;
+  }
+}
+
+function decodeParams(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  names.forEach((name, index) => {
+    params[name] = decode(name, values[index] ?? '');
+  });
+  return params;
+}
+
+function decode(name: string, value: string): string {
+  if (!value.includes('%')) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw invalidField(name, 'Must be percent-encoded UTF-8');
+  }
+}
+
+/** The path with its values, written in one way however it was encoded. */
+function concretePath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}

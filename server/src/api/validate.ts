@@ -1,0 +1,62 @@
+/** Parses what a caller sent by the endpoint's own schemas. */
+import type { Endpoint, Input } from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+import { Problem, type FieldError } from '../shared/problem.js';
+
+// Mini's own messages say only that something is invalid. Set on the server alone: the widget needs none.
+z.config(z.locales.en());
+
+export interface RawInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** @throws Problem `validation_error` with every field that is wrong, from params, query and body together */
+export type Validate<E extends Endpoint> = (raw: RawInput) => Input<E>;
+
+export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
+  const params = parserOf(endpoint.params);
+  const query = parserOf(endpoint.query);
+  const body = parserOf(endpoint.body);
+  return (raw) => {
+    const errors: FieldError[] = [];
+    // The three parsers come from the endpoint's own schemas, which is what Input<E> is made of.
+    const input = {
+      params: params?.(raw.params, errors),
+      query: query?.(raw.query, errors),
+      body: body ? body(raw.body, errors) : requireObject(raw.body, errors),
+    } as Input<E>;
+    if (errors.length > 0) throw validationError(errors);
+    return input;
+  };
+}
+
+type Parser = (value: unknown, errors: FieldError[]) => unknown;
+
+function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
+  if (!schema) return undefined;
+  const compiled = z.compile(schema);
+  return (value, errors) => {
+    const result = compiled.safeParse(value);
+    if (result.success) return result.data;
+    for (const { path, message } of result.error.issues) {
+      errors.push({ path: path.map(String).join('.') || 'body', message });
+    }
+    return undefined;
+  };
+}
+
+/** An endpoint without a body takes any object, and only an object. */
+function requireObject(body: unknown, errors: FieldError[]): undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    errors.push({ path: 'body', message: 'Must be a JSON object' });
+  }
+  return undefined;
+}
+
+function validationError(errors: readonly FieldError[]): Problem {
+  const [first] = errors;
+  const message = first ? `${first.path}: ${first.message}` : 'The request is not valid';
+  return new Problem('validation_error', message, { ...(first && { param: first.path }), errors });
+}

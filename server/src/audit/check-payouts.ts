@@ -1,0 +1,136 @@
+/** The ledger's invariants about money out: transfers, the payouts that carry them out, and payouts to banks. */
+import { sql } from 'kysely';
+import { sumUnits } from '../db/units.js';
+import { compareToAccounts, count, keysAmong, Report, visitPages, type LedgerCheck } from './check-report.js';
+import type { Reader } from '../db/engine.js';
+
+/** One hold for each transfer, a post or a void where it has ended, and a payout that says the same. */
+export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report(
+    'Every transfer has one hold and, by its status, one post or one void, and its payout agrees',
+  );
+  const checked = await visitPages(
+    (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
+    (page) => {
+      for (const { id, status, amount, fee, held, posted, voided, payout_status: payout } of page) {
+        const units = (BigInt(amount) + BigInt(fee)).toString();
+        const isPayoutRight =
+          payout === status || (payout === null && ['pending', 'failed'].includes(status));
+        report.add([
+          ...(held === units ? [] : [`hold:${id} is ${held ?? 'missing'} instead of ${units}`]),
+          ...(posted === (status === 'success' ? units : null)
+            ? []
+            : [`post:${id} is ${posted ?? 'missing'}, the transfer ${status}`]),
+          ...(voided === (status === 'failed' ? units : null)
+            ? []
+            : [`void:${id} is ${voided ?? 'missing'}, the transfer ${status}`]),
+          ...(isPayoutRight ? [] : [`The payout of ${id} is ${payout ?? 'missing'}, the transfer ${status}`]),
+        ]);
+      }
+    },
+  );
+  const differing = await reader
+    .selectFrom('payouts')
+    .innerJoin('transfers', 'transfers.id', 'payouts.transfer_id')
+    .where(
+      sql<boolean>`payouts.amount <> transfers.amount or payouts.fee <> transfers.fee
+        or payouts.currency <> transfers.currency or payouts.merchant_id <> transfers.merchant_id
+        or payouts.mode <> transfers.mode or coalesce(payouts.tx_hash, '') <> coalesce(transfers.tx_hash, '')`,
+    )
+    .select('payouts.id')
+    .limit(Report.shown)
+    .execute();
+  report.add(differing.map(({ id }) => `The payout ${id} says something else than its transfer`));
+  for (const kind of ['hold', 'post', 'void']) {
+    const orphans = await reader
+      .selectFrom('ledger_postings as posting')
+      .leftJoin('transfers', (join) => join.on('transfers.id', '=', sql<string>`substr(posting.key, 6)`))
+      .where('posting.key', 'like', `${kind}:%`)
+      .where('transfers.id', 'is', null)
+      .select('posting.key')
+      .limit(Report.shown)
+      .execute();
+    report.add(orphans.map(({ key }) => `${key} has no transfer`));
+  }
+  return report.checked(checked);
+}
+
+/** Transfers with what was moved into and out of reserved for them, and the status of their payouts. */
+function selectTransfers(reader: Reader) {
+  const moved = (kind: 'hold' | 'post' | 'void', side: 'credit' | 'debit') =>
+    reader
+      .selectFrom('ledger_postings as posting')
+      .innerJoin('ledger_entries as entry', 'entry.posting_id', 'posting.id')
+      .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
+      .where('posting.key', '=', sql<string>`${sql.lit(`${kind}:`)} || transfers.id`)
+      .where('account.kind', '=', 'reserved')
+      .where('account.merchant_id', '=', sql<string>`transfers.merchant_id`)
+      .select(`entry.${side}`)
+      .limit(1);
+  return reader
+    .selectFrom('transfers')
+    .leftJoin('payouts', 'payouts.transfer_id', 'transfers.id')
+    .select([
+      'transfers.id',
+      'transfers.status',
+      'transfers.amount',
+      'transfers.fee',
+      'payouts.status as payout_status',
+      moved('hold', 'credit').as('held'),
+      moved('post', 'debit').as('posted'),
+      moved('void', 'debit').as('voided'),
+    ]);
+}
+
+export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Reserved is the sum of the open holds');
+  const open = await reader
+    .selectFrom('transfers')
+    .where('status', 'in', ['pending', 'processing'])
+    .groupBy(['mode', 'currency', 'merchant_id'])
+    .select([
+      'mode',
+      'currency',
+      'merchant_id as owner',
+      sumUnits(reader, 'amount').as('amounts'),
+      sumUnits(reader, 'fee').as('fees'),
+    ])
+    .execute();
+  const held = open.map(({ amounts, fees, ...of }) => ({
+    ...of,
+    units: (BigInt(amounts) + BigInt(fees)).toString(),
+  }));
+  return report.checked(await compareToAccounts(reader, report, 'reserved', held));
+}
+
+export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Every payout to a bank is posted once, and taken back once where it failed');
+  const toBanks = reader.selectFrom('payouts').where('transfer_id', 'is', null);
+  let expected = 0;
+  const checked = await visitPages(
+    (after) => toBanks.select(['id', 'status']).where('id', '>', after).orderBy('id'),
+    async (page) => {
+      const wanted = page.flatMap(({ id, status }) => [
+        `bank:${id}`,
+        ...(status === 'failed' ? [`bank-return:${id}`] : []),
+      ]);
+      expected += wanted.length;
+      const found = await keysAmong(reader, wanted);
+      report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
+    },
+  );
+  const posted = await count(
+    reader
+      .selectFrom('ledger_postings')
+      .where((e) => e.or([e('key', 'like', 'bank:%'), e('key', 'like', 'bank-return:%')])),
+  );
+  if (posted > expected) report.add([`${posted - expected} postings of payouts to banks are too many`]);
+  const paid = await toBanks
+    .where('status', '<>', 'failed')
+    .groupBy(['mode', 'currency'])
+    .select(['mode', 'currency', sumUnits(reader, 'amount').as('units')])
+    .execute();
+  const clearing = paid.map((sum) => ({ ...sum, owner: null }));
+  await compareToAccounts(reader, report, 'bank_clearing', clearing);
+  return report.checked(checked);
+}

@@ -1,0 +1,216 @@
+/** The ledger's invariants, checked against what is stored; a command and the tests run them. */
+import { sql } from 'kysely';
+import { sumUnits } from '../db/units.js';
+import { compareToAccounts, count, keysAmong, Report, visitPages, type LedgerCheck } from './check-report.js';
+import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
+import { debitAccounts } from '../ledger/ledger.js';
+import type { Reader } from '../db/engine.js';
+
+/**
+ * Checks page by page and by sums in the database, so that its size does not matter. Give it a snapshot (or a
+ * quiet database): what is posted while it reads would look like a mistake.
+ */
+export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
+  return [
+    await checkPostings(reader),
+    await checkAssets(reader),
+    await checkBalances(reader),
+    await checkSigns(reader),
+    await checkReceipts(reader),
+    await checkUnallocated(reader),
+    await checkSettlements(reader),
+    await checkTransfers(reader),
+    await checkReserved(reader),
+    await checkBankPayouts(reader),
+  ];
+}
+
+async function checkPostings(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Debits equal credits in every posting');
+  const debits = sumUnits(reader, 'entry.debit');
+  const credits = sumUnits(reader, 'entry.credit');
+  const unbalanced = await reader
+    .selectFrom('ledger_postings as posting')
+    .leftJoin('ledger_entries as entry', 'entry.posting_id', 'posting.id')
+    .groupBy('posting.id')
+    .select(['posting.key', debits.as('debits'), credits.as('credits')])
+    .having(sql<boolean>`${debits} <> ${credits} or count(entry.posting_id) = 0`)
+    .limit(Report.shown)
+    .execute();
+  report.add(
+    unbalanced.map(({ key, debits, credits }) =>
+      debits === credits ? `${key} has no entries` : `${key} debits ${debits} and credits ${credits}`,
+    ),
+  );
+  return report.checked(await count(reader.selectFrom('ledger_postings')));
+}
+
+/** A posting stays within one asset of one mode, and so each asset's ledger balances by itself. */
+async function checkAssets(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Debits equal credits in total, asset by asset');
+  const totals = await reader
+    .selectFrom('ledger_entries as entry')
+    .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
+    .groupBy(['account.mode', 'account.currency'])
+    .select([
+      'account.mode',
+      'account.currency',
+      sumUnits(reader, 'entry.debit').as('debits'),
+      sumUnits(reader, 'entry.credit').as('credits'),
+    ])
+    .execute();
+  for (const { mode, currency, debits, credits } of totals) {
+    if (debits !== credits) report.add([`${currency} in ${mode} mode debits ${debits}, credits ${credits}`]);
+  }
+  const strays = await reader
+    .selectFrom('ledger_entries as entry')
+    .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
+    .innerJoin('ledger_postings as posting', 'posting.id', 'entry.posting_id')
+    .where((e) =>
+      e.or([
+        e('account.mode', '<>', e.ref('posting.mode')),
+        e('account.currency', '<>', e.ref('posting.currency')),
+      ]),
+    )
+    .select(['posting.key', 'entry.account_id'])
+    .limit(Report.shown)
+    .execute();
+  report.add(strays.map(({ key, account_id: account }) => `${key} posts to ${account}`));
+  return report.checked(totals.length);
+}
+
+async function checkBalances(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Every balance is the sum of its entries');
+  const checked = await visitPages(
+    (after) =>
+      reader
+        .selectFrom('ledger_accounts')
+        .select(['id', 'kind', 'balance'])
+        .where('id', '>', after)
+        .orderBy('id'),
+    async (page) => {
+      const sums = await sumEntries(
+        reader,
+        page.map(({ id }) => id),
+      );
+      for (const { id, kind, balance } of page) {
+        const net = sums.get(id) ?? 0n;
+        const sum = debitAccounts.has(kind) ? net : -net;
+        if (BigInt(balance) !== sum) report.add([`${id} is ${balance}, its entries ${sum}`]);
+      }
+    },
+  );
+  return report.checked(checked);
+}
+
+/** Debits less credits, by account; accounts without entries are absent. */
+async function sumEntries(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  if (accounts.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom('ledger_entries')
+    .where('account_id', 'in', accounts)
+    .groupBy('account_id')
+    .select(['account_id', sumUnits(reader, 'debit').as('debits'), sumUnits(reader, 'credit').as('credits')])
+    .execute();
+  return new Map(rows.map((row) => [row.account_id, BigInt(row.debits) - BigInt(row.credits)]));
+}
+
+async function checkSigns(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Available and reserved are not negative, and debts are not positive');
+  const accounts = reader
+    .selectFrom('ledger_accounts')
+    .where((e) => e.or([e('kind', 'in', ['available', 'reserved']), e('id', 'like', '%/debt')]));
+  const wrong = await accounts
+    .select(['id', 'balance'])
+    .where((e) =>
+      e.or([
+        e.and([e('kind', '<>', 'unallocated'), e('balance', 'like', '-%')]),
+        e.and([e('kind', '=', 'unallocated'), e('balance', 'not like', '-%'), e('balance', '<>', '0')]),
+      ]),
+    )
+    .limit(Report.shown)
+    .execute();
+  report.add(wrong.map(({ id, balance }) => `${id} is ${balance}`));
+  return report.checked(await count(accounts));
+}
+
+async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Every confirmed receipt is posted once, and every lost one is taken back');
+  let expected = 0;
+  const checked = await visitPages(
+    (after) =>
+      reader
+        .selectFrom('receipts')
+        .select(['id', 'status', 'reversals'])
+        .where('id', '>', after)
+        .orderBy('id'),
+    async (page) => {
+      const wanted = page.flatMap(({ id, status, reversals }) => [
+        ...numbered(`receipt:${id}`, reversals + (status === 'confirmed' ? 1 : 0)),
+        ...numbered(`reversal:${id}`, reversals),
+      ]);
+      expected += wanted.length;
+      const found = await keysAmong(reader, wanted);
+      report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
+    },
+  );
+  const posted = await count(
+    reader
+      .selectFrom('ledger_postings')
+      .where((e) => e.or([e('key', 'like', 'receipt:%'), e('key', 'like', 'reversal:%')])),
+  );
+  if (posted > expected) report.add([`${posted - expected} postings of receipts are too many`]);
+  return report.checked(checked);
+}
+
+/** The keys of the first `times` postings of a receipt. */
+function numbered(key: string, times: number): string[] {
+  return Array.from({ length: times }, (_, index) => (index === 0 ? key : `${key}:${index}`));
+}
+
+async function checkUnallocated(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Unallocated is what was received and not yet credited');
+  const waiting = await reader
+    .selectFrom('receipts')
+    .innerJoin('payments', 'payments.id', 'receipts.payment_id')
+    .where('receipts.status', '=', 'confirmed')
+    .where('receipts.is_credited', '=', 0)
+    .groupBy(['payments.mode', 'receipts.currency', 'receipts.merchant_id'])
+    .select([
+      'payments.mode',
+      'receipts.currency',
+      'receipts.merchant_id as owner',
+      sumUnits(reader, 'receipts.amount').as('units'),
+    ])
+    .execute();
+  return report.checked(await compareToAccounts(reader, report, 'unallocated', waiting));
+}
+
+async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Every success has one settlement');
+  const successes = reader.selectFrom('payments').where('payments.settled_at', 'is not', null);
+  const missing = await successes
+    .leftJoin('ledger_postings as posting', (join) =>
+      join.on('posting.key', '=', sql<string>`'settlement:' || payments.id`),
+    )
+    .select('payments.id')
+    .where('posting.id', 'is', null)
+    .limit(Report.shown)
+    .execute();
+  report.add(missing.map(({ id }) => `settlement:${id} is missing`));
+  const surplus = await reader
+    .selectFrom('ledger_postings as posting')
+    .leftJoin('payments', 'payments.id', 'posting.payment_id')
+    .select('posting.key')
+    .where('posting.key', 'like', 'settlement:%')
+    .where((e) =>
+      e.or([
+        e('payments.settled_at', 'is', null),
+        e('posting.key', '<>', sql<string>`'settlement:' || payments.id`),
+      ]),
+    )
+    .limit(Report.shown)
+    .execute();
+  report.add(surplus.map(({ key }) => `${key} has no success`));
+  return report.checked(await count(successes));
+}

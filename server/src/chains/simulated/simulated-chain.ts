@@ -1,0 +1,285 @@
+/** Test mode's networks: chains that live in the database, behind the same interface as real ones. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../shared/clock.js';
+import type { Database } from '../../db/database.js';
+import { forUpdate } from '../../db/locks.js';
+import type { SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
+import { addressFormat } from '../addresses/formats.js';
+import type { Family, Network } from '../networks.js';
+import type { Chain, ChainHead, ChainTransfer } from '../chain.js';
+import type { Transaction, Reader } from '../../db/engine.js';
+
+export interface SimulatedTransfer {
+  readonly network: string;
+  readonly currency: string;
+  /** Valid and in its canonical form. */
+  readonly address: string;
+  /** In the smallest unit of the currency. */
+  readonly amount: bigint;
+}
+
+export interface SimulatedChains {
+  readonly chains: readonly Chain[];
+  /** Makes the first block of each network where it is missing. Nothing else works before. */
+  prepare(): Promise<void>;
+  /** Sends funds from nowhere; they wait for a block. Answers the transaction's hash. */
+  send(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
+  /** Adds blocks, of which the first takes every waiting transfer. Answers the new head. */
+  mine(transaction: Transaction, network: string, count: number): Promise<ChainHead>;
+  /**
+   * Replaces the last `depth` blocks, at most all but the first, by empty ones. What they held waits for a
+   * block again (`keep`) or is gone. Answers the new head.
+   */
+  reorg(transaction: Transaction, network: string, depth: number, keep: boolean): Promise<ChainHead>;
+  /** Adds a block to every network whose last one is as old as the interval, in one transaction. */
+  mineDue(intervalMs: number): Promise<void>;
+}
+
+export interface SimulatedChainsOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly networks: readonly Network[];
+}
+
+/** Empty blocks below the last ones are deleted: more than one call can add (1000) and reorganise (100). */
+const keptBlocks = 1200;
+
+export function createSimulatedChains(options: SimulatedChainsOptions): SimulatedChains {
+  const { database, clock, networks } = options;
+  const families = new Map(networks.map(({ code, family }) => [code, family]));
+  const familyOf = (network: string): Family => {
+    const family = families.get(network);
+    if (!family) throw new Error(`The network ${network} is not simulated`);
+    return family;
+  };
+  const newHash = (network: string) => hexOf(familyOf(network), randomBytes(32));
+
+  /** Makes blocks that follow another one. */
+  function successors(parent: SimulatedBlockTable, count: number): SimulatedBlockTable[] {
+    const { network } = parent;
+    const blocks: SimulatedBlockTable[] = [];
+    let { hash, height } = parent;
+    const time = Math.max(parent.time, clock.now('test'));
+    for (let made = 0; made < count; made += 1) {
+      const block = { network, height: height + 1, hash: newHash(network), parent_hash: hash, time };
+      blocks.push(block);
+      ({ hash, height } = block);
+    }
+    return blocks;
+  }
+
+  async function extend(
+    transaction: Transaction,
+    head: SimulatedBlockTable,
+    count: number,
+  ): Promise<ChainHead> {
+    const { network } = head;
+    const blocks = successors(head, count);
+    await transaction.insertInto('simulated_blocks').values(blocks).execute();
+    await transaction
+      .updateTable('simulated_transfers')
+      .set({ block_height: head.height + 1 })
+      .where('network', '=', network)
+      .where('block_height', 'is', null)
+      .execute();
+    await prune(transaction, network, head.height - keptBlocks, head.height + count - keptBlocks);
+    return toHead(blocks.at(-1) ?? head);
+  }
+
+  return {
+    chains: networks.map(({ code, family }) => simulatedChain(database, code, family)),
+
+    async prepare() {
+      await database.write((transaction) =>
+        transaction
+          .insertInto('simulated_blocks')
+          .values(
+            networks.map(({ code, family }) => ({
+              network: code,
+              height: 0,
+              hash: newHash(code),
+              parent_hash: hexOf(family, new Uint8Array(32)),
+              time: clock.now('test'),
+            })),
+          )
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      );
+    },
+
+    async send(transaction, { network, currency, address, amount }) {
+      const hash = randomBytes(32);
+      const family = familyOf(network);
+      const tx_hash = hexOf(family, hash);
+      const sender = addressFormat('test', family).write(
+        createHash('sha256').update(hash).digest().subarray(0, 20),
+      );
+      const transfer = { tx_hash, network, currency, sender, address, amount: amount.toString() };
+      await transaction
+        .insertInto('simulated_transfers')
+        .values({ ...transfer, sent_at: clock.now('test'), block_height: null })
+        .execute();
+      return tx_hash;
+    },
+
+    async mine(transaction, network, count) {
+      await lock(transaction, [network]);
+      return extend(transaction, await lastBlock(transaction, network), count);
+    },
+
+    async reorg(transaction, network, depth, keep) {
+      await lock(transaction, [network]);
+      const head = await lastBlock(transaction, network);
+      const replaced = Math.min(depth, head.height);
+      if (replaced === 0) return toHead(head);
+      const base = head.height - replaced;
+      const parent = await transaction
+        .selectFrom('simulated_blocks')
+        .selectAll()
+        .where('network', '=', network)
+        .where('height', '=', base)
+        .executeTakeFirstOrThrow();
+      await transaction
+        .deleteFrom('simulated_blocks')
+        .where('network', '=', network)
+        .where('height', '>', base)
+        .execute();
+      if (keep) {
+        await transaction
+          .updateTable('simulated_transfers')
+          .set({ block_height: null })
+          .where('network', '=', network)
+          .where('block_height', '>', base)
+          .execute();
+      } else {
+        await transaction
+          .deleteFrom('simulated_transfers')
+          .where('network', '=', network)
+          .where('block_height', '>', base)
+          .execute();
+      }
+      const blocks = successors(parent, replaced);
+      await transaction.insertInto('simulated_blocks').values(blocks).execute();
+      return toHead(blocks.at(-1) ?? parent);
+    },
+
+    mineDue: (intervalMs) =>
+      database.write(async (transaction) => {
+        await lock(
+          transaction,
+          networks.map(({ code }) => code),
+        );
+        // Replicas wake up at different times, a timer a little early: nine tenths count as the whole.
+        const due = clock.now('test') - intervalMs * 0.9;
+        for (const { code } of networks) {
+          const head = await lastBlock(transaction, code);
+          if (head.time <= due) await extend(transaction, head, 1);
+        }
+      }),
+  };
+}
+
+/** Lets one transaction at a time change a network: the row of its first block, which always exists, is the lock. */
+async function lock(transaction: Transaction, networks: readonly string[]): Promise<void> {
+  await transaction
+    .selectFrom('simulated_blocks')
+    .select('network')
+    .where('network', 'in', networks)
+    .where('height', '=', 0)
+    .orderBy('network')
+    .$call(forUpdate(transaction))
+    .execute();
+}
+
+function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable> {
+  return reader
+    .selectFrom('simulated_blocks')
+    .selectAll()
+    .where('network', '=', network)
+    .orderBy('height', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+}
+
+/** Deletes the empty blocks above `from` up to `to`; never the first one. */
+async function prune(transaction: Transaction, network: string, from: number, to: number): Promise<void> {
+  if (to <= 0) return;
+  await transaction
+    .deleteFrom('simulated_blocks')
+    .where('network', '=', network)
+    .where('height', '>', Math.max(from, 0))
+    .where('height', '<=', to)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('simulated_transfers')
+            .select('simulated_transfers.tx_hash')
+            .where('simulated_transfers.network', '=', network)
+            .whereRef('simulated_transfers.block_height', '=', 'simulated_blocks.height'),
+        ),
+      ),
+    )
+    .execute();
+}
+
+function simulatedChain({ reader }: Database, network: string, family: Family): Chain {
+  const transfers = () => reader.selectFrom('simulated_transfers').selectAll().where('network', '=', network);
+  return {
+    mode: 'test',
+    network,
+
+    head: async () => toHead(await lastBlock(reader, network)),
+
+    async block(height) {
+      const head = await lastBlock(reader, network);
+      if (height > head.height) return undefined;
+      const rows = await reader
+        .selectFrom('simulated_blocks')
+        .selectAll()
+        .where('network', '=', network)
+        .where('height', 'in', [height - 1, height, height + 1])
+        .execute();
+      const [before, own, after] = [height - 1, height, height + 1].map((wanted) =>
+        rows.find((row) => row.height === wanted),
+      );
+      const held = own ? await transfers().where('block_height', '=', height).execute() : [];
+      // Of a pruned block it is known that it was empty; it is given hashes that fit its neighbours.
+      return {
+        height,
+        hash: own?.hash ?? after?.parent_hash ?? prunedHash(network, family, height),
+        parentHash: own?.parent_hash ?? before?.hash ?? prunedHash(network, family, height - 1),
+        time: own?.time ?? after?.time ?? head.time,
+        transfers: held.map(toTransfer),
+      };
+    },
+
+    async pending() {
+      const waiting = await transfers().where('block_height', 'is', null).orderBy('sent_at').execute();
+      return waiting.map(toTransfer);
+    },
+  };
+}
+
+function toHead({ height, hash }: SimulatedBlockTable): ChainHead {
+  return { height, hash };
+}
+
+function toTransfer(row: SimulatedTransferTable): ChainTransfer {
+  return {
+    txHash: row.tx_hash,
+    outputIndex: 0,
+    currency: row.currency,
+    senders: [row.sender],
+    address: row.address,
+    amount: BigInt(row.amount),
+  };
+}
+
+/** As the family writes 32 bytes. */
+function hexOf(family: Family, bytes: Uint8Array): string {
+  return `${family === 'evm' ? '0x' : ''}${Buffer.from(bytes).toString('hex')}`;
+}
+
+function prunedHash(network: string, family: Family, height: number): string {
+  return hexOf(family, createHash('sha256').update(`${network}/${height}`).digest());
+}

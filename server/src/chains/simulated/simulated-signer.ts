@@ -1,0 +1,99 @@
+/** Test mode's signer: sends on the simulated networks, from one wallet for each of them. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../shared/clock.js';
+import type { Database } from '../../db/database.js';
+import { addressFormat } from '../addresses/formats.js';
+import type { Network } from '../networks.js';
+import { TransactionRefused, type Signer, type Withdrawal } from '../signer.js';
+
+export interface SimulatedSignerOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+}
+
+/** What a signed transaction says; the simulated networks know no keys, its hash is all its signature. */
+interface Payload {
+  readonly network: string;
+  readonly currency: string;
+  readonly sender: string;
+  readonly address: string;
+  /** An integer of the smallest unit. */
+  readonly amount: string;
+  /** Makes two transactions that say the same different ones. */
+  readonly nonce: string;
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+export function createSimulatedSigner({ database, clock, network }: SimulatedSignerOptions): Signer {
+  const { code, family } = network;
+  const format = addressFormat('test', family);
+  const sender = format.write(digest(`withdrawals from ${code}`).subarray(0, 20));
+  /** Token contracts refuse it, and so do the simulated networks: a way to see a transfer fail. */
+  const zeroAddress = format.write(new Uint8Array(20));
+  const hashOf = (payload: string) => `${family === 'evm' ? '0x' : ''}${digest(payload).toString('hex')}`;
+
+  return {
+    mode: 'test',
+    network: code,
+
+    sign({ currency, address, amount, fee }: Withdrawal) {
+      const content: Payload = {
+        network: code,
+        currency,
+        sender,
+        address,
+        amount: amount.toString(),
+        nonce: randomBytes(16).toString('hex'),
+      };
+      const payload = JSON.stringify(content);
+      return { txHash: hashOf(payload), payload, networkFee: fee };
+    },
+
+    async broadcast({ txHash, payload }) {
+      if (hashOf(payload) !== txHash) throw new Error(`The transaction ${txHash} is not what was signed`);
+      const { currency, address, amount } = JSON.parse(payload) as Payload;
+      if (address === zeroAddress) throw new TransactionRefused('Nothing can be sent to the zero address');
+      await database.write((transaction) =>
+        transaction
+          .insertInto('simulated_transfers')
+          .values({
+            tx_hash: txHash,
+            network: code,
+            currency,
+            sender,
+            address,
+            amount,
+            sent_at: clock.now('test'),
+            block_height: null,
+          })
+          .onConflict((conflict) => conflict.column('tx_hash').doNothing())
+          .execute(),
+      );
+    },
+
+    async confirmations(txHashes) {
+      // One statement, so that head and blocks are of one moment.
+      const rows = await database.reader
+        .selectFrom('simulated_transfers')
+        .select((e) => [
+          'tx_hash',
+          'block_height',
+          e
+            .selectFrom('simulated_blocks')
+            .select((of) => of.fn.max('height').as('height'))
+            .where('network', '=', code)
+            .as('head'),
+        ])
+        .where('tx_hash', 'in', txHashes)
+        .execute();
+      return new Map(
+        rows.map(({ tx_hash: hash, block_height: block, head }) => [
+          hash,
+          block === null || head === null ? 0 : head - block + 1,
+        ]),
+      );
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** The command line `crypto-checkout-server`: finds the command, opens the server's database and words the outcome. */
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { UsageError, type Command, type Options, type CommandContext } from './command.js';
+import { balanceCommands } from './balances.js';
+import { databaseCommands } from './database.js';
+import { keyCommands } from './keys.js';
+import { ledgerCommands } from './ledger.js';
+import { merchantCommands } from './merchants.js';
+import { payoutCommands } from './payouts.js';
+import { transferCommands } from './transfers.js';
+import { webhookCommands } from './webhooks.js';
+import { ConfigError, readConfig } from '../config.js';
+import { createApp } from '../app.js';
+import { Problem } from '../shared/problem.js';
+import { errorMessage } from '../shared/error-message.js';
+import { openDatabase } from '../db/open.js';
+
+/** What a command leaves behind: 0 done, 1 failed, 2 not understood. */
+export interface Outcome {
+  readonly exitCode: 0 | 1 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const program = 'crypto-checkout-server';
+
+const commands: Readonly<Record<string, Command>> = {
+  ...merchantCommands,
+  ...keyCommands,
+  ...ledgerCommands,
+  ...databaseCommands,
+  ...balanceCommands,
+  ...transferCommands,
+  ...payoutCommands,
+  ...webhookCommands,
+};
+
+/** Runs one command line; nothing is printed here. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Outcome> {
+  const name = args.slice(0, 2).join(' ');
+  const command = commands[name];
+  if (!command) return explain(args);
+  try {
+    const { values, positionals } = parseCommand(command, args.slice(2));
+    if (values.help === true) return done(commandHelp(command));
+    const answer = await withContext(environment, (context) => command.run(context, values, positionals));
+    const stdout = values.json === true ? JSON.stringify(answer.json, null, 2) : answer.text;
+    return { exitCode: answer.hasFailed ? 1 : 0, stdout: `${stdout}\n`, stderr: '' };
+  } catch (error) {
+    if (error instanceof UsageError) {
+      return { exitCode: 2, stdout: '', stderr: `${error.message}\n\nUsage: ${program} ${command.usage}\n` };
+    }
+    return { exitCode: 1, stdout: '', stderr: `${explainFailure(error)}\n` };
+  }
+}
+
+function parseCommand(command: Command, args: readonly string[]) {
+  try {
+    const { values, positionals }: { values: Options; positionals: string[] } = parseArgs({
+      args: [...args],
+      options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    if (!values.help && positionals.length !== command.positionals.length) {
+      const wanted = command.positionals.join(' ') || 'nothing';
+      throw new UsageError(`After the command comes ${wanted}, not "${positionals.join(' ')}"`);
+    }
+    return { values, positionals };
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(errorMessage(error), { cause: error });
+  }
+}
+
+async function withContext<T>(
+  environment: Readonly<Record<string, string | undefined>>,
+  work: (context: CommandContext) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(environment);
+  const database = await openDatabase(config.databaseUrl);
+  try {
+    const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+    const app = await createApp({
+      config,
+      database,
+      log: pino({ level: 'silent' }),
+      publicUrl,
+      checkoutUrl: config.checkoutUrl ?? `${publicUrl}/pay`,
+      stopping: new AbortController().signal,
+    });
+    return await work({ ...app, database });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Help where it is asked for, and usage where the command is not known. */
+function explain(args: readonly string[]): Outcome {
+  const words = args.filter((word) => !word.startsWith('-'));
+  const [group = ''] = words;
+  const listed = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
+  const help = listed.length > 0 && group !== '' ? groupHelp(listed) : groupHelp(Object.entries(commands));
+  const isAsked = args.includes('--help') || args.includes('-h');
+  const isKnown = words.length === 0 || (words.length === 1 && listed.length > 0);
+  if (isAsked && isKnown) return done(help);
+  const what =
+    words.length === 0 ? 'A command is missing' : `There is no command "${words.slice(0, 2).join(' ')}"`;
+  return { exitCode: 2, stdout: '', stderr: `${what}\n\n${help}\n` };
+}
+
+function groupHelp(listed: readonly (readonly [string, Command])[]): string {
+  const lines = listed.map(([, { usage, help }]) => `  ${usage}\n      ${help.split('\n', 1).join('')}`);
+  return `Usage: ${program} COMMAND [--json] [--help]
+
+${lines.join('\n')}
+
+Every command works on the database of DATABASE_URL, also while the server runs.
+--json prints one JSON value.`;
+}
+
+function commandHelp({ usage, help }: Command): string {
+  return `Usage: ${program} ${usage} [--json]\n\n${help}`;
+}
+
+function done(text: string): Outcome {
+  return { exitCode: 0, stdout: `${text}\n`, stderr: '' };
+}
+
+function explainFailure(error: unknown): string {
+  if (error instanceof Problem || error instanceof ConfigError) return error.message;
+  return `The command failed: ${errorMessage(error)}`;
+}

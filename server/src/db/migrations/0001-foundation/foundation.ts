@@ -1,0 +1,26 @@
+/** The first schema: every table, in the order in which they refer to each other. */
+import type { Kysely } from 'kysely';
+import { createAccountTables } from './accounts.js';
+import { createChainTables } from './chains.js';
+import { createLedgerTables } from './ledger.js';
+import { createListCheckpoints } from './list-checkpoints.js';
+import { createPaymentTables } from './payments.js';
+import { createRecordTables } from './records.js';
+import { createSubscriptionTables } from './subscriptions.js';
+import { createWalletTable } from './wallets.js';
+import { createWebhookTables } from './webhooks.js';
+import { createWithdrawalTables } from './withdrawals.js';
+import type { Engine } from '../../engine.js';
+
+export async function createFoundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  await createAccountTables(db);
+  await createWalletTable(db);
+  await createPaymentTables(db, engine);
+  await createChainTables(db);
+  await createLedgerTables(db);
+  await createRecordTables(db);
+  await createWebhookTables(db);
+  await createWithdrawalTables(db);
+  await createSubscriptionTables(db);
+  await createListCheckpoints(db, engine);
+}

@@ -1,0 +1,136 @@
+/** Payments, their time logs, deposit addresses and receipts. */
+import { sql, type Kysely } from 'kysely';
+import type { Engine } from '../../engine.js';
+
+export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  const { schema } = db;
+
+  await schema
+    .createTable('payments')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('merchant_id', 'text', (c) => c.notNull().references('merchants.id'))
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('tx_ref', 'text', (c) => c.notNull())
+    .addColumn('description', 'text', (c) => c.notNull())
+    .addColumn('redirect_url', 'text', (c) => c.notNull())
+    .addColumn('base_currency', 'text', (c) => c.notNull())
+    .addColumn('base_amount', 'text', (c) => c.notNull())
+    .addColumn('transaction_fees', 'text', (c) => c.notNull())
+    .addColumn('fee_basis_points', 'integer', (c) => c.notNull())
+    .addColumn('accepted_currencies', 'text')
+    .addColumn('customer_email', 'text')
+    .addColumn('customer_name', 'text')
+    .addColumn('customer_phone', 'text')
+    .addColumn('currency', 'text')
+    .addColumn('network', 'text')
+    .addColumn('address_id', 'text')
+    .addColumn('address', 'text')
+    .addColumn('amount', 'text')
+    .addColumn('fee', 'text')
+    .addColumn('quote', 'text')
+    .addColumn('locked_at', 'bigint')
+    .addColumn('expires_at', 'bigint', (c) => c.notNull())
+    .addColumn('cancelled_at', 'bigint')
+    .addColumn('settled_at', 'bigint')
+    .addColumn('wallet_id', 'text', (c) => c.references('wallets.id'))
+    .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .addColumn('updated_at', 'bigint', (c) => c.notNull())
+    .execute();
+  await schema
+    .createIndex('payments_reference')
+    .unique()
+    .on('payments')
+    .columns(['merchant_id', 'mode', 'tx_ref'])
+    .execute();
+  await schema
+    .createIndex('payments_newest')
+    .on('payments')
+    .columns(['merchant_id', 'mode', 'created_at', 'id'])
+    .execute();
+  await schema.createIndex('payments_expiry').on('payments').columns(['state', 'expires_at']).execute();
+
+  await schema
+    .createTable('log_entries')
+    .addColumn('id', engine === 'sqlite' ? 'integer' : 'bigserial', (c) =>
+      engine === 'sqlite' ? c.primaryKey().autoIncrement() : c.primaryKey(),
+    )
+    .addColumn('payment_id', 'text', (c) => c.notNull().references('payments.id'))
+    .addColumn('time', 'bigint', (c) => c.notNull())
+    .addColumn('type', 'text', (c) => c.notNull())
+    .addColumn('event', 'text', (c) => c.notNull())
+    .execute();
+  await schema.createIndex('log_entries_payment').on('log_entries').columns(['payment_id', 'id']).execute();
+
+  // An address belongs to a payment or to a wallet, never to both or neither.
+  await schema
+    .createTable('addresses')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('payment_id', 'text', (c) => c.references('payments.id'))
+    .addColumn('wallet_id', 'text', (c) => c.references('wallets.id'))
+    .addColumn('currency', 'text', (c) => c.notNull())
+    .addColumn('network', 'text', (c) => c.notNull())
+    .addColumn('address', 'text', (c) => c.notNull())
+    .addColumn('source_id', 'text', (c) => c.notNull())
+    .addColumn('derivation_index', 'integer', (c) => c.notNull())
+    .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .addUniqueConstraint('addresses_address', ['address', 'mode'])
+    .addCheckConstraint('addresses_owner', sql`(payment_id is null) <> (wallet_id is null)`)
+    .execute();
+  await schema
+    .createIndex('addresses_payment')
+    .unique()
+    .on('addresses')
+    .columns(['payment_id', 'currency', 'network'])
+    .execute();
+  await schema
+    .createIndex('addresses_wallet')
+    .unique()
+    .on('addresses')
+    .columns(['wallet_id', 'currency', 'network'])
+    .execute();
+
+  await schema
+    .createTable('derivations')
+    .addColumn('source_id', 'text', (c) => c.primaryKey())
+    .addColumn('next_index', 'integer', (c) => c.notNull())
+    .execute();
+
+  await schema
+    .createTable('receipts')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('payment_id', 'text', (c) => c.notNull().references('payments.id'))
+    .addColumn('merchant_id', 'text', (c) => c.notNull())
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('network', 'text', (c) => c.notNull())
+    .addColumn('address', 'text', (c) => c.notNull())
+    .addColumn('currency', 'text', (c) => c.notNull())
+    .addColumn('tx_hash', 'text', (c) => c.notNull())
+    .addColumn('output_index', 'integer', (c) => c.notNull())
+    .addColumn('amount', 'text', (c) => c.notNull())
+    .addColumn('senders', 'text', (c) => c.notNull())
+    .addColumn('first_seen_at', 'bigint', (c) => c.notNull())
+    .addColumn('block_height', 'bigint')
+    .addColumn('block_hash', 'text')
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('confirmed_at', 'bigint')
+    .addColumn('reversals', 'integer', (c) => c.notNull())
+    .addColumn('is_credited', 'integer', (c) => c.notNull())
+    .addColumn('naira_value', 'text')
+    .addColumn('dollar_value', 'text')
+    .addColumn('base_value', 'text')
+    .execute();
+  await schema
+    .createIndex('receipts_transfer')
+    .unique()
+    .on('receipts')
+    .columns(['mode', 'network', 'tx_hash', 'output_index'])
+    .execute();
+  await schema.createIndex('receipts_payment').on('receipts').columns(['payment_id']).execute();
+  await schema
+    .createIndex('receipts_open')
+    .on('receipts')
+    .columns(['mode', 'network', 'status', 'block_height'])
+    .execute();
+}

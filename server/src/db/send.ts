@@ -1,0 +1,21 @@
+/** Statements whose results nobody needs. */
+import type { Compilable, CompiledQuery, DatabaseConnection } from 'kysely';
+import type { Transaction } from './engine.js';
+
+/** A connection that can send a statement without waiting for its result. */
+export interface SendingConnection extends DatabaseConnection {
+  send(query: CompiledQuery): void;
+}
+
+/**
+ * Runs an insert, update or delete. PostgreSQL is not waited for: the statement travels together with the next one,
+ * and with the commit. Its error then fails the transaction instead of this call, so do not use it where an error has
+ * a meaning of its own.
+ */
+export async function send(transaction: Transaction, query: Compilable): Promise<void> {
+  const compiled = query.compile();
+  await transaction.getExecutor().provideConnection(async (connection) => {
+    if ('send' in connection) (connection as SendingConnection).send(compiled);
+    else await connection.executeQuery(compiled);
+  });
+}

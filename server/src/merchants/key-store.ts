@@ -1,0 +1,52 @@
+/** API keys as they are kept: digests, and of public keys the keys themselves. */
+import type { ApiKeyTable } from '../db/schema.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+
+export type KeyRow = ApiKeyTable;
+
+export function findByDigest(reader: Reader, digest: string): Promise<KeyRow | undefined> {
+  return reader.selectFrom('api_keys').selectAll().where('digest', '=', digest).executeTakeFirst();
+}
+
+export function listKeys(reader: Reader): Promise<KeyRow[]> {
+  return reader.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
+}
+
+/** The newest public key of a merchant that is not revoked. */
+export async function findPublicKey(
+  reader: Reader,
+  merchantId: string,
+  mode: Mode,
+): Promise<string | undefined> {
+  const row = await reader
+    .selectFrom('api_keys')
+    .select('public_key')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('kind', '=', 'public')
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.public_key ?? undefined;
+}
+
+export async function insertKey(transaction: Transaction, row: KeyRow): Promise<void> {
+  await transaction.insertInto('api_keys').values(row).execute();
+}
+
+/** Whether the key exists; one that was revoked before keeps its time. */
+export async function revokeKey(transaction: Transaction, id: string, now: number): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('api_keys')
+    .select('revoked_at')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return false;
+  if (row.revoked_at === null) {
+    await transaction.updateTable('api_keys').set({ revoked_at: now }).where('id', '=', id).execute();
+  }
+  return true;
+}

@@ -1,0 +1,171 @@
+/** API keys: made, found by what a caller sends, revoked. */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound } from '../shared/problem.js';
+import * as store from './key-store.js';
+import type { Mode, Caller } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
+
+export type KeyKind = Caller['kind'];
+
+/** A key for display. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly kind: KeyKind;
+  readonly mode: Mode;
+  /** Public keys whole, secret keys as their start and their last 4 characters. */
+  readonly key: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+export interface Keys {
+  /** Who a key stands for, or undefined where it is unknown or revoked (for at most 5 s it may still be known). */
+  authenticate(key: string): Promise<Caller | undefined>;
+  /** A new key. It is shown this once: of secret keys only a digest is kept. */
+  create(transaction: Transaction, owner: Caller): Promise<{ id: string; key: string }>;
+  /** Adds a key that was made elsewhere. */
+  add(transaction: Transaction, owner: Caller, key: string): Promise<{ id: string }>;
+  /** Whether a key is in the database, revoked or not. */
+  exists(transaction: Transaction, key: string): Promise<boolean>;
+  list(): Promise<KeyRecord[]>;
+  /** Revokes a key, for this process at once and for others within 5 s. Problem: `not_found`. */
+  revoke(id: string): Promise<void>;
+  /** The public key that a page of the merchant may hold, the newest one. */
+  publicKey(merchantId: string, mode: Mode): Promise<string | undefined>;
+  /** A secret key that only this process knows, and only while it runs. */
+  addEphemeral(merchantId: string, mode: Mode): string;
+}
+
+const cachedMs = 5000;
+const cachedKeys = 1000;
+
+interface Known {
+  readonly caller: Caller;
+  /** The digest's hex digits as bytes. */
+  readonly digest: Buffer;
+  readonly until: number;
+}
+
+const format = /^(sk|pk)_(test|live)_[A-Za-z0-9_-]{43}$/;
+
+/** What a key says about itself, or undefined where it has not the form of one. */
+export function parseKey(key: string): { kind: KeyKind; mode: Mode } | undefined {
+  if (!format.test(key)) return undefined;
+  return {
+    kind: key.startsWith('sk') ? 'secret' : 'public',
+    mode: key.startsWith('test', 3) ? 'test' : 'live',
+  };
+}
+
+function newKey(kind: KeyKind, mode: Mode): string {
+  return `${kind === 'secret' ? 'sk' : 'pk'}_${mode}_${randomBytes(32).toString('base64url')}`;
+}
+
+export function createKeys(database: Database, clock: Clock, newId: NewId): Keys {
+  // By digest, the oldest first. Keys are read at every request and hardly ever change.
+  const cache = new Map<string, Known>();
+  const ephemeral = new Map<string, Known>();
+
+  function remember(digest: string, known: Known): void {
+    if (cache.size >= cachedKeys) {
+      const [oldest] = cache.keys();
+      if (oldest !== undefined) cache.delete(oldest);
+    }
+    cache.delete(digest);
+    cache.set(digest, known);
+  }
+
+  async function find(digest: string): Promise<Known | undefined> {
+    const cached = ephemeral.get(digest) ?? cache.get(digest);
+    if (cached) {
+      if (performance.now() < cached.until) return cached;
+      cache.delete(digest);
+    }
+    const row = await store.findByDigest(database.reader, digest);
+    if (row?.revoked_at !== null) return undefined;
+    const known: Known = {
+      caller: { merchantId: row.merchant_id, kind: row.kind, mode: row.mode },
+      digest: Buffer.from(row.digest),
+      until: performance.now() + cachedMs,
+    };
+    remember(digest, known);
+    return known;
+  }
+
+  async function add(transaction: Transaction, owner: Caller, key: string): Promise<{ id: string }> {
+    const id = newId();
+    await store.insertKey(transaction, {
+      id,
+      merchant_id: owner.merchantId,
+      kind: owner.kind,
+      mode: owner.mode,
+      digest: digestOf(key),
+      public_key: owner.kind === 'public' ? key : null,
+      last4: key.slice(-4),
+      created_at: clock.now('live'),
+      revoked_at: null,
+    });
+    return { id };
+  }
+
+  return {
+    add,
+
+    async authenticate(key) {
+      if (!format.test(key)) return undefined;
+      const digest = digestOf(key);
+      const known = await find(digest);
+      if (!known) return undefined;
+      return timingSafeEqual(known.digest, Buffer.from(digest)) ? known.caller : undefined;
+    },
+
+    async create(transaction, owner) {
+      const key = newKey(owner.kind, owner.mode);
+      return { ...(await add(transaction, owner, key)), key };
+    },
+
+    async exists(transaction, key) {
+      return (await store.findByDigest(transaction, digestOf(key))) !== undefined;
+    },
+
+    async list() {
+      const rows = await store.listKeys(database.reader);
+      return rows.map((row) => ({
+        id: row.id,
+        merchantId: row.merchant_id,
+        kind: row.kind,
+        mode: row.mode,
+        key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
+        createdAt: row.created_at,
+        revokedAt: row.revoked_at,
+      }));
+    },
+
+    async revoke(id) {
+      const isKnown = await database.write((transaction) =>
+        store.revokeKey(transaction, id, clock.now('live')),
+      );
+      if (!isKnown) throw notFound('key');
+      cache.clear();
+    },
+
+    publicKey: (merchantId, mode) => store.findPublicKey(database.reader, merchantId, mode),
+
+    addEphemeral(merchantId, mode) {
+      const key = newKey('secret', mode);
+      const digest = digestOf(key);
+      const caller: Caller = { merchantId, kind: 'secret', mode };
+      ephemeral.set(digest, { caller, digest: Buffer.from(digest), until: Number.POSITIVE_INFINITY });
+      return key;
+    },
+  };
+}
+
+/** SHA-256 in hex. Keys are random, so nothing slower is needed. */
+function digestOf(key: string): string {
+  return hash('sha256', key, 'hex');
+}

@@ -1,0 +1,70 @@
+/** Which currencies may be named, and on which networks each mode can be paid. */
+import { Problem } from '../shared/problem.js';
+import type { Network } from '../chains/networks.js';
+import type { Mode } from '../shared/scope.js';
+import type { Currency } from './currency-list.js';
+
+/** A currency on a network. */
+export interface PaymentOption {
+  readonly currency: Currency;
+  readonly network: Network;
+  readonly minAmount: string;
+}
+
+export interface Currencies {
+  /** Every currency, the most used first. */
+  all(): readonly Currency[];
+  networks(mode: Mode): readonly Network[];
+  /** By code, without case. */
+  find(code: string): Currency | undefined;
+  /** A currency that is stored, so it exists. */
+  known(code: string): Currency;
+  /** By mode and code, without case. */
+  network(mode: Mode, code: string): Network | undefined;
+  /** Every way to pay in a mode. */
+  options(mode: Mode): readonly PaymentOption[];
+  /** One way to pay, by codes without case. Problem: `unsupported_currency`. */
+  option(mode: Mode, currency: string, network: string): PaymentOption;
+}
+
+export function createCurrencies(list: readonly Currency[], networks: readonly Network[]): Currencies {
+  const byCode = new Map(list.map((currency) => [currency.code, currency]));
+  const networkByKey = new Map(networks.map((network) => [`${network.mode}/${network.code}`, network]));
+
+  const known = (code: string): Currency => {
+    const currency = byCode.get(code);
+    if (!currency) throw new Error(`The currency ${code} is not configured`);
+    return currency;
+  };
+  const optionsOf = (mode: Mode): PaymentOption[] =>
+    list.flatMap((currency) =>
+      networks.flatMap((network) => {
+        const asset = network.mode === mode ? network.assets[currency.code] : undefined;
+        return asset ? [{ currency, network, minAmount: asset.minAmount }] : [];
+      }),
+    );
+  const options = { test: optionsOf('test'), live: optionsOf('live') };
+
+  return {
+    all: () => list,
+    networks: (mode) => networks.filter((network) => network.mode === mode),
+    find: (code) => byCode.get(code.toUpperCase()),
+    known,
+    network: (mode, code) => networkByKey.get(`${mode}/${code.toLowerCase()}`),
+    options: (mode) => options[mode],
+    option(mode, currency, network) {
+      const found = options[mode].find(
+        (option) =>
+          option.currency.code === currency.toUpperCase() && option.network.code === network.toLowerCase(),
+      );
+      if (!found) {
+        throw new Problem(
+          'unsupported_currency',
+          'This currency cannot be paid on this network; the payment lists what can in currencyOptions',
+          { param: byCode.has(currency.toUpperCase()) ? 'network' : 'currency' },
+        );
+      }
+      return found;
+    },
+  };
+}

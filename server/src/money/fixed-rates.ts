@@ -1,0 +1,50 @@
+/** Rates from a file, for test mode and for merchants who set their own. They do not age. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { countDecimals, parseDecimal, toUnits } from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+import type { Clock } from '../shared/clock.js';
+import type { Rate, RateSource } from './rates.js';
+
+/** The file that the package ships. */
+export const shippedRatesFile = fileURLToPath(new URL('../../data/rates.json', import.meta.url));
+
+const price = z.string().check(
+  z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
+    error: 'Must be a decimal above 0, as text',
+  }),
+);
+
+const ratesFile = z.object({
+  source: z.string(),
+  /** Fiat: how many of it one US dollar buys. */
+  unitsPerDollar: z.record(z.string(), price),
+  /** Crypto: how many US dollars one of it costs. */
+  dollarsPerUnit: z.record(z.string(), price),
+});
+
+/** @throws when the file is missing or is not of the shape of `data/rates.json` */
+export function readFixedRates(path: string, clock: Clock): RateSource {
+  const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const file = ratesFile.parse(content);
+  const rates = new Map<string, Omit<Rate, 'at'>>();
+  for (const [code, value] of Object.entries(file.unitsPerDollar)) {
+    const { integer, scale } = fraction(value);
+    rates.set(code, { numerator: scale, denominator: integer, source: file.source });
+  }
+  for (const [code, value] of Object.entries(file.dollarsPerUnit)) {
+    const { integer, scale } = fraction(value);
+    rates.set(code, { numerator: integer, denominator: scale, source: file.source });
+  }
+  return {
+    latest(currency) {
+      const rate = rates.get(currency);
+      return rate && { ...rate, at: clock.now('live') };
+    },
+  };
+}
+
+function fraction(value: string): { integer: bigint; scale: bigint } {
+  const decimals = countDecimals(value);
+  return { integer: toUnits(value, decimals), scale: 10n ** BigInt(decimals) };
+}

@@ -1,0 +1,150 @@
+/** What the server tells a monitoring system about itself: numbers about its work, none about a merchant or a payer. */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { Router, type RequestHandler } from 'express';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Connections } from '../db/database.js';
+import type { WatchRun } from './jobs.js';
+import { Problem } from '../shared/problem.js';
+import { pagePattern, routeOf } from './request.js';
+
+/** What is asked when the numbers are: nothing is counted meanwhile. */
+export interface MetricSources {
+  chains(): readonly {
+    readonly network: string;
+    readonly height: number | undefined;
+    readonly lagMs: number | undefined;
+    readonly isFailing: boolean;
+  }[];
+  webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
+  /** Undefined where the database has no pool. */
+  connections(): Connections | undefined;
+}
+
+export interface Metrics {
+  /** Times requests, by the pattern of their path. Goes before everything that answers. */
+  readonly watchRequests: RequestHandler;
+  readonly watchRun: WatchRun;
+  /** A payment has come to a status of the API: `success`, `error` and so on. */
+  countPayment(status: string): void;
+  /** `GET /metrics`, for whoever has the token. */
+  readonly router: Router;
+}
+
+/** @param token what a scraper sends as `Authorization: Bearer` */
+export function createMetrics(token: string, sources: MetricSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const runs = new Histogram({
+    name: 'checkout_job_duration_seconds',
+    help: 'Time that the runs of background jobs took',
+    labelNames: ['job', 'outcome'],
+    buckets: [0.001, 0.01, 0.1, 1, 10, 60],
+    registers,
+  });
+  const lastRun = new Gauge({
+    name: 'checkout_job_last_success_timestamp_seconds',
+    help: 'When a background job last ended well',
+    labelNames: ['job'],
+    registers,
+  });
+  const payments = new Counter({
+    name: 'checkout_payments_total',
+    help: 'Payments that this process has brought to a status',
+    labelNames: ['status'],
+    registers,
+  });
+  watchSources(sources, registers);
+
+  const router = Router();
+  router.get('/metrics', async (request, response) => {
+    if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
+      throw new Problem('invalid_api_key', 'The metrics are for whoever has their token');
+    }
+    response.setHeader('Cache-Control', 'no-store');
+    response.type(registry.contentType).send(await registry.metrics());
+  });
+
+  return {
+    watchRequests(request, response, next) {
+      const started = performance.now();
+      response.once('close', () => {
+        const route = routeOf(response)?.pattern ?? pagePattern(request.route) ?? 'other';
+        // 499 as nginx has it: the client went away before its answer.
+        const status = response.writableFinished ? response.statusCode : 499;
+        requests.observe({ method: request.method, route, status }, (performance.now() - started) / 1000);
+      });
+      next();
+    },
+    watchRun({ job, seconds, isFailed }) {
+      runs.observe({ job, outcome: isFailed ? 'failure' : 'success' }, seconds);
+      if (!isFailed) lastRun.setToCurrentTime({ job });
+    },
+    countPayment: (status) => payments.inc({ status }),
+    router,
+  };
+}
+
+function watchSources(sources: MetricSources, registers: Registry[]): void {
+  const byNetwork = { labelNames: ['network'], registers } as const;
+  const height = new Gauge({
+    ...byNetwork,
+    name: 'checkout_chain_height',
+    help: 'The last scanned block of a network',
+  });
+  const lag = new Gauge({
+    ...byNetwork,
+    name: 'checkout_chain_lag_seconds',
+    help: 'How far the scan of a network is behind',
+  });
+  new Gauge({
+    ...byNetwork,
+    name: 'checkout_chain_failing',
+    help: "Whether this process's last scan of a network failed",
+    collect() {
+      for (const status of sources.chains()) {
+        const label = { network: status.network };
+        this.set(label, Number(status.isFailing));
+        if (status.height !== undefined) height.set(label, status.height);
+        if (status.lagMs !== undefined) lag.set(label, status.lagMs / 1000);
+      }
+    },
+  });
+  const pending = new Gauge({
+    name: 'checkout_webhooks_pending',
+    help: 'Webhook deliveries that are not done, those that wait for another try included',
+    registers,
+  });
+  new Gauge({
+    name: 'checkout_webhooks_lag_seconds',
+    help: 'How long the oldest delivery that is due has been waiting to be tried',
+    registers,
+    async collect() {
+      const status = await sources.webhooks();
+      pending.set(status.pending);
+      this.set(status.lagMs / 1000);
+    },
+  });
+  if (sources.connections() === undefined) return;
+  new Gauge({
+    name: 'checkout_database_connections',
+    help: "This process's connections to the database, and requests that wait for one",
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const connections: Readonly<Record<string, number>> = { ...sources.connections() };
+      for (const [state, count] of Object.entries(connections)) this.set({ state }, count);
+    },
+  });
+}
+
+function isSame(given: string | undefined, expected: string): boolean {
+  return timingSafeEqual(hash('sha256', given ?? '', 'buffer'), hash('sha256', expected, 'buffer'));
+}

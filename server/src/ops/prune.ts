@@ -1,0 +1,34 @@
+/** Deletes what was kept for long enough. */
+import type { Database } from '../db/database.js';
+import type { WebhookStatus } from '../db/schema.js';
+import type { Clock } from '../shared/clock.js';
+import { retention } from '../shared/retention.js';
+import type { Mode } from '../shared/scope.js';
+
+const modes: readonly Mode[] = ['test', 'live'];
+
+export interface PruneDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly idempotency: { prune(mode: Mode, before: number): Promise<void> };
+  readonly webhooks: {
+    prune(
+      database: Database,
+      mode: Mode,
+      status: WebhookStatus,
+      before: number,
+      signal: AbortSignal,
+    ): Promise<void>;
+  };
+}
+
+export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
+  const { database, clock, idempotency, webhooks } = deps;
+  for (const mode of modes) {
+    const now = clock.now(mode);
+    await idempotency.prune(mode, now - retention.idempotencyMs);
+    for (const status of ['delivered', 'failed'] as const) {
+      await webhooks.prune(database, mode, status, now - retention.webhookMs[status], signal);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** Handlers of `/v1/payments`. */
+import type { ApiHandlers } from '../api/handler.js';
+import type { Payments } from './payments.js';
+import { checkReference } from './log-messages.js';
+
+export interface PaymentHandlersDeps {
+  readonly payments: Payments;
+  /** Where the hosted pages are: `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+}
+
+export function createPaymentHandlers({
+  payments,
+  checkoutUrl,
+}: PaymentHandlersDeps): ApiHandlers<'payments'> {
+  return {
+    create: ({ body }, { caller, change }) =>
+      change(async (transaction) => {
+        const payment = await payments.create(transaction, caller, {
+          amount: body.amount,
+          baseCurrency: body.baseCurrency,
+          txRef: checkReference(body.txRef),
+          redirectUrl: body.redirectUrl,
+          email: body.customer?.email,
+          fullName: body.customerFullName || body.customer?.fullName || body.customer?.name,
+          phoneNumber: body.customerphoneNumber || body.customer?.phoneNumber,
+          mayNameDuplicate: caller.kind === 'secret',
+        });
+        return {
+          message: 'Payment created',
+          data: { payment: { ...payment, _id: payment.id }, url: `${checkoutUrl}/${payment.id}` },
+        };
+      }),
+
+    async retrieve({ params }, { caller }) {
+      return { message: 'Payment fetched', data: await payments.retrieve(caller, params.payment_id) };
+    },
+
+    cancel: ({ params }, { caller, change }) =>
+      change(async (transaction) => {
+        await payments.cancel(transaction, caller, params.payment_id);
+        return { message: 'Payment cancelled', data: undefined };
+      }),
+
+    setCurrency: ({ params }, { caller, change }) =>
+      change(async (transaction) => ({
+        message: 'Currency set',
+        data: await payments.setCurrency(
+          transaction,
+          caller,
+          params.payment_id,
+          params.currency,
+          params.network,
+        ),
+      })),
+
+    lockCurrency: ({ params }, { caller, change }) =>
+      change(async (transaction) => ({
+        message: 'Currency locked',
+        data: await payments.lockCurrency(transaction, caller, params.payment_id),
+      })),
+  };
+}

@@ -1,0 +1,96 @@
+/** Payments as they are read: found for whoever asks, priced at the newest rates, shown as the API shows them. */
+import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies, PaymentOption } from '../money/currencies.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Rate, RateSource } from '../money/rates.js';
+import { statusOf } from './assess.js';
+import { currencyOptions, type BaseSum } from './quote.js';
+import * as store from './store.js';
+import type { PaymentRow, StoredRecord } from './store.js';
+import { viewPayment } from './view.js';
+import type { Scope } from '../shared/scope.js';
+import type { Reader } from '../db/engine.js';
+
+export interface PaymentReaderDeps {
+  readonly clock: Clock;
+  readonly rates: RateSource;
+  readonly currencies: Currencies;
+}
+
+export interface PaymentReader {
+  /** Problem: `not_found`. */
+  find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord>;
+  view(record: StoredRecord): Payment;
+  /** Problem: `rate_unavailable`. */
+  latestRate(currency: string): Rate;
+  /** A rate that is new enough to fix a price. Problem: `rate_unavailable`. */
+  freshRate(currency: string): Rate;
+  /** What a payment is about, at the rate that is given for its currency. */
+  baseSum(
+    row: Pick<PaymentRow, 'base_amount' | 'base_currency'>,
+    rateOf: (currency: string) => Rate,
+  ): BaseSum;
+}
+
+/** A rate older than this does not fix a price. */
+const maximumRateAgeMs = 60_000;
+
+export function createPaymentReader({ clock, rates, currencies }: PaymentReaderDeps): PaymentReader {
+  const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
+    units: BigInt(row.base_amount),
+    currency: currencies.known(row.base_currency),
+    rate: rateOf(row.base_currency),
+  });
+
+  function latestRate(code: string): Rate {
+    const rate = rates.latest(code);
+    if (!rate) throw rateUnavailable(code);
+    return rate;
+  }
+
+  function freshRate(code: string): Rate {
+    const rate = latestRate(code);
+    if (clock.now('live') - rate.at > maximumRateAgeMs) throw rateUnavailable(code);
+    return rate;
+  }
+
+  /** What a payer may choose from: nothing while no rate of the base currency is known. */
+  function optionsOf(row: PaymentRow): CurrencyOption[] | undefined {
+    if (row.locked_at !== null) return undefined;
+    const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
+    if (!rate) return [];
+    return currencyOptions(
+      baseSum(row, () => rate),
+      currencies.options(row.mode).filter((option) => accepts(row, option)),
+      (code) => rates.latest(code),
+      row.fee_basis_points,
+    );
+  }
+
+  return {
+    latestRate,
+    freshRate,
+    baseSum,
+    view: (record) => viewPayment(record, optionsOf(record), currencies),
+
+    async find(reader, scope, id) {
+      const record = await store.findRecord(reader, scope, id);
+      if (!record) throw notFound('payment');
+      return record;
+    },
+  };
+}
+
+/** Whether a payment may be paid in a currency. */
+export function accepts(row: PaymentRow, { currency }: PaymentOption): boolean {
+  if (row.accepted_currencies === null) return true;
+  const codes: unknown = JSON.parse(row.accepted_currencies);
+  return Array.isArray(codes) && codes.includes(currency.code);
+}
+
+function rateUnavailable(code: string): Problem {
+  return new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
+    retryAfterSeconds: 5,
+  });
+}

@@ -1,0 +1,55 @@
+/** Handlers of `/v1/transactions`: payments as the merchant books them. */
+import type { Payment } from 'crypto-checkout/contract';
+import type { ApiHandlers } from '../api/handler.js';
+import type { Payments } from './payments.js';
+import { paginate } from '../shared/pagination.js';
+
+export function createTransactionHandlers(payments: Payments): ApiHandlers<'transactions'> {
+  return {
+    async list({ query }, { caller }) {
+      const { payments: records, total } = await payments.list(caller, query);
+      return {
+        message: 'Transactions fetched',
+        data: records,
+        pagination: paginate(query, records.length, total),
+      };
+    },
+
+    async retrieve({ params }, { caller }) {
+      const data = await payments.verify(caller, params.transaction_id);
+      return { message: 'Transaction fetched', data };
+    },
+
+    async verify({ params }, { caller }) {
+      const data = await payments.verify(caller, params.transaction_id);
+      return { message: 'Transaction verified', data };
+    },
+
+    async verifyCheckout({ params }, { caller }) {
+      const data = await payments.verify(caller, params.transaction_id);
+      return { message: 'Transaction verified', data };
+    },
+
+    async events({ params }, { caller }) {
+      const data = await payments.events(caller, params.transaction_id);
+      return { message: 'Transaction events fetched', data };
+    },
+
+    async fee({ params }, { caller }) {
+      const payment = await payments.verify(caller, params.transaction_id);
+      return { message: 'Transaction fee fetched', data: feeResult(payment) };
+    },
+
+    resendWebhook: ({ params }, { caller, change }) =>
+      change(async (transaction) => {
+        await payments.resendWebhook(transaction, caller, params.transaction_id);
+        return { message: 'Webhook queued', data: undefined };
+      }),
+  };
+}
+
+/** The fee is 0 before a currency, and so an amount to take it from, is set. */
+function feeResult(payment: Payment) {
+  const { fee = 0, nairaValue = 0, dollarValue = 0, amountReceived = 0, baseAmount, baseCurrency } = payment;
+  return { fee, nairaValue, dollarValue, amountReceived, baseAmount, baseCurrency };
+}

@@ -1,0 +1,25 @@
+/** Handlers of `/v1/meta`: the table of endpoints, described by the server that mounts it. */
+import { api, type Endpoint } from 'crypto-checkout/contract';
+import type { ApiHandlers } from '../api/handler.js';
+import { notFound } from '../shared/problem.js';
+import { describe } from './meta.js';
+
+const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
+
+/** The endpoints at a path, by method. A placeholder takes a real value, `{name}` and `:name` alike. */
+export type FindEndpoints = (path: string) => ReadonlyMap<string, Endpoint> | undefined;
+
+export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'meta'> {
+  return {
+    async retrieve({ params, query }) {
+      if (params.endpoint === '') return { message: 'Endpoints described', data: endpoints.map(describe) };
+      const operations = findEndpoints(`/v1/${params.endpoint}`);
+      const endpoint =
+        query.method === undefined
+          ? (operations?.get('GET') ?? operations?.values().next().value)
+          : operations?.get(query.method);
+      if (!endpoint) throw notFound('endpoint');
+      return { message: 'Endpoint described', data: describe(endpoint) };
+    },
+  };
+}

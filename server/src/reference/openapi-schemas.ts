@@ -1,0 +1,76 @@
+/** The shapes of replies and webhooks as JSON Schema, the records among them under names of their own. */
+import {
+  api,
+  currencyOption,
+  logEntry,
+  sandbox,
+  webhookEvent,
+  type Endpoint,
+} from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+import type { JsonSchema } from './parameters.js';
+
+const records: Readonly<Record<string, z.ZodMiniType>> = {
+  Customer: api.customers.retrieve.data,
+  BankAccount: api.bankAccounts.retrieve.data,
+  Bank: api.bankAccounts.listBanks.data.def.element,
+  Country: api.countries.list.data.def.element,
+  Balance: api.balances.list.data.def.element,
+  Currency: api.currencies.list.data.def.element,
+  PaymentPlan: api.paymentPlans.retrieve.data,
+  Subscriber: api.subscribers.retrieve.data,
+  WalletAddress: api.walletAddresses.retrieve.data,
+  Transfer: api.transfers.retrieve.data,
+  Payout: api.payouts.retrieve.data,
+  Payment: api.payments.retrieve.data,
+  CurrencyOption: currencyOption,
+  TimeLogEntry: logEntry,
+  Wallet: api.wallets.retrieve.data,
+};
+
+const toReference = (name: string) => `#/components/schemas/${name}`;
+
+/** What has a name, and what is only a part of some reply and is written out there. */
+const { named, unnamed } = readSchemas();
+
+/** `components.schemas`. */
+export const recordSchemas = named;
+
+/** The schema of a reply's `data` or of a webhook's body: a reference where it is a record. */
+export function replySchema(schema: z.ZodMiniType): JsonSchema {
+  const found = unnamed.get(schema);
+  if (!found) throw new Error('No endpoint answers with this schema');
+  return found;
+}
+
+function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodMiniType, JsonSchema> } {
+  const names = new Map<z.ZodMiniType, string>();
+  for (const [name, schema] of Object.entries(records)) names.set(schema, name);
+  const endpoints = [...Object.values(api), sandbox].flatMap((verbs) => Object.values<Endpoint>(verbs));
+  const used = [...endpoints.flatMap(({ data }) => data ?? []), ...webhookEvent.def.options];
+  used.forEach((schema, index) => {
+    if (!names.has(schema)) names.set(schema, `unnamed${index}`);
+  });
+  const registry = z.registry<{ id: string }>();
+  for (const [schema, id] of names) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { io: 'output', uri: toReference, override: allowAdditions });
+
+  const unnamed = new Map<z.ZodMiniType, JsonSchema>();
+  for (const [schema, name] of names) {
+    unnamed.set(schema, name in records ? { $ref: toReference(name) } : withoutIds(schemas[name]));
+  }
+  return {
+    named: Object.fromEntries(Object.keys(records).map((name) => [name, withoutIds(schemas[name])])),
+    unnamed,
+  };
+}
+
+/** Replies gain fields with time, and nobody may refuse them for it. */
+function allowAdditions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+}
+
+function withoutIds(schema: JsonSchema | undefined): JsonSchema {
+  const { $schema: _, $id: __, ...rest } = schema ?? {};
+  return rest;
+}

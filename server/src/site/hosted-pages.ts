@@ -1,0 +1,136 @@
+/** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page of this server that runs the widget. */
+import { fileURLToPath } from 'node:url';
+import { Router, type Response } from 'express';
+import { html, type Html } from './html.js';
+import type { Mode } from '../shared/scope.js';
+
+/** What the page of a payment says and needs. */
+export interface HostedPayment {
+  readonly id: string;
+  readonly merchantName: string;
+  readonly mode: Mode;
+  /** Undefined where the merchant has no public key in use. */
+  readonly publicKey: string | undefined;
+}
+
+export interface PagesOptions {
+  readonly publicUrl: string;
+  readonly checkoutUrl: string;
+  readonly findPayment: (id: string) => Promise<HostedPayment | undefined>;
+}
+
+const stylesheet = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
+
+export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOptions): Router {
+  const api = apiAddress(publicUrl, checkoutUrl);
+  const path = pathOf(checkoutUrl);
+  const frame = (title: string, content: Html, head = html``) =>
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="robots" content="noindex" />
+          <meta name="color-scheme" content="light dark" />
+          <title>${title}</title>
+          <link rel="icon" href="data:," />
+          <link rel="stylesheet" href="${path}/page.css" />
+          ${head}
+        </head>
+        <body>
+          ${content}
+        </body>
+      </html> `;
+
+  function send(response: Response, status: number, page: Html): void {
+    response.status(status).set({
+      'Content-Security-Policy': policy(api.origin),
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+      'X-Robots-Tag': 'noindex',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+    });
+    response.type('html').send(page.text);
+  }
+
+  const router = Router();
+  router.get(`${path}/page.css`, (_request, response) => {
+    response.sendFile(stylesheet, { maxAge: 300_000 });
+  });
+  router.get(`${path}/:id`, async (request, response) => {
+    const payment = await findPayment(request.params.id);
+    if (!payment) {
+      return send(
+        response,
+        404,
+        frame(
+          'Payment not found',
+          notice('We know no such payment', 'Please check the link, or ask the shop that gave it to you.'),
+        ),
+      );
+    }
+    const { id, merchantName, publicKey, mode } = payment;
+    if (publicKey === undefined) {
+      return send(
+        response,
+        503,
+        frame(
+          'Payment not possible now',
+          notice(
+            `${merchantName} cannot take payments here now`,
+            'Please tell the shop: its account has no public key in use. Nothing was charged.',
+          ),
+        ),
+      );
+    }
+    const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>`;
+    const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
+    const content = html`<main>
+      <h1 class="unseen">Pay ${merchantName}</h1>
+      ${mode === 'test' ? html`<p class="badge">Test mode: no real money moves</p>` : html``}
+      <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
+      <noscript><p>This page needs JavaScript to show how to pay.</p></noscript>
+    </main>`;
+    send(response, 200, frame(`Pay ${merchantName}`, content, script));
+  });
+  return router;
+}
+
+function notice(heading: string, text: string): Html {
+  return html`<main class="notice">
+    <h1>${heading}</h1>
+    <p>${text}</p>
+  </main>`;
+}
+
+/**
+ * Where the page finds API and script. By path alone where both addresses share their origin, so that the page
+ * also works under another name of the same host; else by the whole address.
+ */
+function apiAddress(publicUrl: string, checkoutUrl: string): { url: string; origin: string | undefined } {
+  const { origin } = new URL(publicUrl);
+  return origin === new URL(checkoutUrl).origin
+    ? { url: pathOf(publicUrl), origin: undefined }
+    : { url: origin + pathOf(publicUrl), origin };
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** Only what the widget needs, from here and from the API: scripts, styles, calls, and the merchant's logo. */
+function policy(apiOrigin: string | undefined): string {
+  const own = apiOrigin === undefined ? "'self'" : `'self' ${apiOrigin}`;
+  return [
+    "default-src 'none'",
+    `script-src ${own}`,
+    "style-src 'self'",
+    `connect-src ${own}`,
+    'img-src https: data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+}

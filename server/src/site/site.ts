@@ -1,0 +1,60 @@
+/** Everything that people's browsers load from this server: the widget's script, hosted pages, documentation, the demo shop. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Router } from 'express';
+import type { Database } from '../db/database.js';
+import type { Keys } from '../merchants/keys.js';
+import type { Merchants } from '../merchants/merchants.js';
+import type { Payments } from '../payments/payments.js';
+import { flagsDirectory } from '../bank-accounts/countries.js';
+import { demoShop } from './demo-shop.js';
+import { docs } from './docs.js';
+import { flags } from './flags.js';
+import { hostedPages, type HostedPayment } from './hosted-pages.js';
+import { widgetFiles } from './widget-files.js';
+
+export interface SiteOptions {
+  readonly keys: Keys;
+  readonly merchants: Merchants;
+  readonly payments: Pick<Payments, 'owner'>;
+  readonly database: Database;
+  readonly publicUrl: string;
+  readonly checkoutUrl: string;
+  /** Who keeps the demo shop; without a merchant there is none. */
+  readonly demoMerchantId: string | undefined;
+}
+
+/** Where `npm run build` put the widget and the demo: the root package's `dist`. */
+const build = join(dirname(fileURLToPath(import.meta.resolve('crypto-checkout/package.json'))), 'dist');
+
+export function site(options: SiteOptions): Router {
+  const { keys, merchants, payments, database, publicUrl, checkoutUrl, demoMerchantId } = options;
+
+  async function findPayment(id: string): Promise<HostedPayment | undefined> {
+    const owner = await payments.owner(id);
+    if (!owner) return undefined;
+    const { merchantId, mode } = owner;
+    const [merchant, publicKey] = await Promise.all([
+      merchants.retrieve(database.reader, merchantId),
+      keys.publicKey(merchantId, mode),
+    ]);
+    return { id, merchantName: merchant.businessName, mode, publicKey };
+  }
+
+  const router = Router();
+  router.use(widgetFiles(build));
+  router.use(docs(publicUrl));
+  router.use(flags(flagsDirectory));
+  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
+  if (demoMerchantId !== undefined) {
+    router.use(
+      demoShop({
+        publicKey: () => keys.publicKey(demoMerchantId, 'test'),
+        secretKey: keys.addEphemeral(demoMerchantId, 'test'),
+        checkoutUrl,
+        directory: join(build, 'demo'),
+      }),
+    );
+  }
+  return router;
+}

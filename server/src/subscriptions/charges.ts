@@ -1,0 +1,104 @@
+/** Charging a subscriber: the payment of the cycle that is due, and when to look again. */
+import { dueAt, newestDue } from './calendar.js';
+import type { Customers } from '../customers/customers.js';
+import type { Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
+import type { PaymentPlans, PlanTerms } from './plans.js';
+import type { Payments } from '../payments/payments.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import * as store from './subscriber-store.js';
+import type { SubscriberRow } from './subscriber-store.js';
+import { viewSubscriber } from './subscriber-view.js';
+import type { Mode } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
+
+export interface Charges {
+  /** Whether a subscriber of the mode waits to be charged. */
+  isAnyDue(mode: Mode): Promise<boolean>;
+  /** Locks a subscriber of the mode that waits to be charged and that no other server charges now. */
+  claim(transaction: Transaction, mode: Mode): Promise<SubscriberRow | undefined>;
+  /**
+   * Charges the newest cycle that is due at a time, once. Older ones are passed over for ever, and so is one
+   * that came due while the plan was off or that the customer, being blacklisted, cannot be asked for.
+   * Problems: those of creating a payment.
+   * @param row locked, or inserted in the same transaction
+   */
+  charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void>;
+  /** Looks at a subscriber no sooner than at a time, epoch milliseconds, if it still waits to be charged. */
+  postpone(transaction: Transaction, id: string, until: number): Promise<void>;
+}
+
+export interface ChargesDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly customers: Pick<Customers, 'payer'>;
+  readonly paymentPlans: PaymentPlans;
+  readonly payments: Payments;
+  readonly outbox: Pick<Outbox, 'add'>;
+  /** Where the hosted pages are: `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+}
+
+export function createCharges(deps: ChargesDeps): Charges {
+  const { database, clock, customers, paymentPlans, payments, outbox, checkoutUrl } = deps;
+
+  /** The payment of a cycle, and the word to the merchant that it is due. */
+  async function issue(
+    transaction: Transaction,
+    row: SubscriberRow,
+    { plan, cycle, email }: { plan: PlanTerms; cycle: number; email: string },
+  ): Promise<void> {
+    const { id, merchant_id: merchantId, mode } = row;
+    const payment = await payments.create(
+      transaction,
+      { merchantId, mode },
+      {
+        amount: plan.amount,
+        baseCurrency: plan.currency,
+        acceptedCurrencies: plan.currencies,
+        txRef: `sub_${id}_${cycle}`,
+        email,
+        mayNameDuplicate: false,
+      },
+    );
+    await store.insertCycle(transaction, {
+      subscriber_id: id,
+      cycle,
+      payment_id: payment.id,
+      outcome: 'open',
+    });
+    await outbox.add(transaction, {
+      merchantId,
+      mode,
+      type: 'subscription.payment_due',
+      subjectId: id,
+      data: { ...viewSubscriber(row), cycle, payment, url: `${checkoutUrl}/${payment.id}` },
+    });
+  }
+
+  return {
+    isAnyDue: (mode) => store.isAnyDue(database.reader, mode, clock.now(mode)),
+
+    claim: (transaction, mode) => store.claimDue(transaction, mode, clock.now(mode)),
+
+    async charge(transaction, row, now) {
+      const scope = { merchantId: row.merchant_id, mode: row.mode };
+      const plan = await paymentPlans.terms(transaction, scope, row.plan_id);
+      const due = (cycle: number) => dueAt(row.created_at, plan.frequency, cycle);
+      const cycle = newestDue(row.created_at, plan.frequency, now);
+      const { email, isBlacklisted } = await customers.payer(transaction, row.customer_id);
+      const isCharged =
+        cycle >= row.next_cycle && plan.isActive && due(cycle) >= plan.activeSince && !isBlacklisted;
+      if (isCharged) await issue(transaction, row, { plan, cycle, email });
+      const timesCharged = row.times_charged + (isCharged ? 1 : 0);
+      const nextCycle = Math.max(cycle + 1, row.next_cycle);
+      await store.updateSubscriber(transaction, row.id, {
+        next_cycle: nextCycle,
+        times_charged: timesCharged,
+        charge_at: timesCharged < plan.numberOfTimesToCharge ? due(nextCycle) : null,
+      });
+    },
+
+    postpone: (transaction, id, until) => store.postponeCharge(transaction, id, until),
+  };
+}

@@ -1,0 +1,64 @@
+/** Payment plans as they are kept. */
+import { forShare, forUpdate } from '../db/locks.js';
+import { isListed, readPage } from '../db/pages.js';
+import type { PaymentPlanTable } from '../db/schema.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
+
+export type PlanRow = PaymentPlanTable;
+
+export interface PlanQuery extends PageRequest {
+  /** In its own spelling. */
+  readonly currency?: string | undefined;
+}
+
+export async function insertPlan(transaction: Transaction, row: PlanRow): Promise<void> {
+  await transaction.insertInto('payment_plans').values(row).execute();
+}
+
+function selectPlan(reader: Reader, scope: Scope, id: string) {
+  return reader
+    .selectFrom('payment_plans')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode);
+}
+
+export function findPlan(reader: Reader, scope: Scope, id: string): Promise<PlanRow | undefined> {
+  return selectPlan(reader, scope, id).executeTakeFirst();
+}
+
+/** To be changed: locked until the transaction ends. */
+export function lockPlan(transaction: Transaction, scope: Scope, id: string): Promise<PlanRow | undefined> {
+  return selectPlan(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** To be charged by: as it is until the transaction ends, for any number of transactions at once. */
+export function holdPlan(transaction: Transaction, scope: Scope, id: string): Promise<PlanRow | undefined> {
+  return selectPlan(transaction, scope, id).$call(forShare(transaction)).executeTakeFirst();
+}
+
+export async function updatePlan(
+  transaction: Transaction,
+  id: string,
+  changes: Partial<PlanRow>,
+): Promise<void> {
+  await transaction.updateTable('payment_plans').set(changes).where('id', '=', id).execute();
+}
+
+/** Newest first. */
+export function listPlans(
+  reader: Reader,
+  scope: Scope,
+  query: PlanQuery,
+): Promise<{ rows: PlanRow[]; total: number }> {
+  const { currency } = query;
+  const rows = reader
+    .selectFrom('payment_plans')
+    .selectAll()
+    .where(isListed('payment_plans', scope, query))
+    .where((e) => e.and({ ...(currency !== undefined && { currency }) }));
+  return readPage(rows, 'payment_plans', query);
+}

@@ -1,0 +1,191 @@
+/** Payment plans: what is charged, how often, how many times, and whether it is charged at all. */
+import {
+  countDecimals,
+  fromUnits,
+  toUnits,
+  type Api,
+  type Data,
+  type Frequency,
+} from 'crypto-checkout/contract';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
+import { unitsToNumber } from '../money/units.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
+import type { Scope, Mode } from '../shared/scope.js';
+import * as store from './plan-store.js';
+import type { PlanQuery, PlanRow } from './plan-store.js';
+import type { Currency } from '../money/currency-list.js';
+import type { Transaction } from '../db/engine.js';
+
+export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
+
+export interface NewPlan {
+  readonly frequency: Frequency;
+  readonly planName: string;
+  readonly numberOfTimesToCharge: number;
+  /** A plain decimal in `currency`, more than 0. */
+  readonly amount: string;
+  readonly currency: string;
+  /** What it may be paid in; at least one. */
+  readonly currencies: readonly string[];
+}
+
+export interface PlanChange {
+  /** A plain decimal, more than 0. */
+  readonly amount?: string | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+/** A plan as far as charging needs to know. */
+export interface PlanTerms {
+  readonly id: string;
+  readonly frequency: Frequency;
+  readonly numberOfTimesToCharge: number;
+  /** A plain decimal in `currency`. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly currencies: readonly string[];
+  readonly isActive: boolean;
+  /** What was due before is not charged; epoch milliseconds. */
+  readonly activeSince: number;
+}
+
+export interface PaymentPlans {
+  /** Problems: `unsupported_currency`, `validation_error`. */
+  create(transaction: Transaction, scope: Scope, input: NewPlan): Promise<PaymentPlan>;
+  /** Problem: `not_found`. */
+  retrieve(scope: Scope, id: string): Promise<PaymentPlan>;
+  list(scope: Scope, query: PlanQuery): Promise<{ plans: PaymentPlan[]; total: number }>;
+  /** Changes what is given. Problems: `validation_error`, `not_found`. */
+  update(transaction: Transaction, scope: Scope, id: string, change: PlanChange): Promise<PaymentPlan>;
+  /** What a plan charges now, and until the transaction ends. Problem: `not_found`. */
+  terms(transaction: Transaction, scope: Scope, id: string): Promise<PlanTerms>;
+}
+
+export interface PaymentPlansDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Currencies;
+}
+
+export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
+  const { database, clock, newId, currencies } = deps;
+
+  /** In their own spelling, each once. */
+  function payable(codes: readonly string[], mode: Mode): string[] {
+    const all = new Set(currencies.options(mode).map((option) => option.currency.code));
+    const accepted = codes.map((given, index) => {
+      const code = currencies.find(given)?.code;
+      if (code !== undefined && all.has(code)) return code;
+      throw new Problem('unsupported_currency', `${given} cannot be paid in on this server`, {
+        param: `currencies.${index}`,
+      });
+    });
+    return [...new Set(accepted)];
+  }
+
+  function view(row: PlanRow): PaymentPlan {
+    return {
+      id: row.id,
+      isActive: row.is_active === 1,
+      currencies: readCodes(row.currencies),
+      currency: row.currency,
+      amount: unitsToNumber(BigInt(row.amount), currencies.known(row.currency)),
+      numberOfTimesToCharge: row.number_of_times_to_charge,
+      frequency: row.frequency,
+      planName: row.plan_name,
+    };
+  }
+
+  return {
+    async create(transaction, scope, input) {
+      const currency = currencies.find(input.currency);
+      if (!currency) {
+        throw new Problem('unsupported_currency', `${input.currency} is not a currency of this server`, {
+          param: 'currency',
+        });
+      }
+      const now = clock.now(scope.mode);
+      const row: PlanRow = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        plan_name: input.planName,
+        frequency: input.frequency,
+        currency: currency.code,
+        amount: unitsOf(input.amount, currency),
+        currencies: JSON.stringify(payable(input.currencies, scope.mode)),
+        number_of_times_to_charge: input.numberOfTimesToCharge,
+        is_active: 1,
+        active_since: now,
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertPlan(transaction, row);
+      return view(row);
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findPlan(database.reader, scope, id);
+      if (!row) throw notFound('payment plan');
+      return view(row);
+    },
+
+    async list(scope, query) {
+      // A filter that names no currency of ours matches nothing.
+      const currency = query.currency && (currencies.find(query.currency)?.code ?? query.currency);
+      const { rows, total } = await store.listPlans(database.reader, scope, { ...query, currency });
+      return { plans: rows.map(view), total };
+    },
+
+    async update(transaction, scope, id, change) {
+      const row = await store.lockPlan(transaction, scope, id);
+      if (!row) throw notFound('payment plan');
+      const now = clock.now(scope.mode);
+      const isTurnedOn = change.isActive === true && row.is_active === 0;
+      const changes: Partial<PlanRow> = {
+        ...(change.amount !== undefined && {
+          amount: unitsOf(change.amount, currencies.known(row.currency)),
+        }),
+        ...(change.isActive !== undefined && { is_active: change.isActive ? 1 : 0 }),
+        ...(isTurnedOn && { active_since: now }),
+        updated_at: now,
+      };
+      await store.updatePlan(transaction, id, changes);
+      return view({ ...row, ...changes });
+    },
+
+    async terms(transaction, scope, id) {
+      const row = await store.holdPlan(transaction, scope, id);
+      if (!row) throw notFound('payment plan');
+      return {
+        id: row.id,
+        frequency: row.frequency,
+        numberOfTimesToCharge: row.number_of_times_to_charge,
+        amount: fromUnits(BigInt(row.amount), currencies.known(row.currency).decimals),
+        currency: row.currency,
+        currencies: readCodes(row.currencies),
+        isActive: row.is_active === 1,
+        activeSince: row.active_since,
+      };
+    },
+  };
+}
+
+function unitsOf(amount: string, currency: Currency): string {
+  if (countDecimals(amount) > currency.payableDecimals) {
+    throw invalidField(
+      'amount',
+      `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
+    );
+  }
+  return toUnits(amount, currency.decimals).toString();
+}
+
+function readCodes(json: string): string[] {
+  const codes: unknown = JSON.parse(json);
+  return Array.isArray(codes) ? codes.filter((code) => typeof code === 'string') : [];
+}

@@ -1,0 +1,191 @@
+/** Subscribers as they are kept, and the cycles that they were charged for. */
+import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
+import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
+import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
+import type { Scope, Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
+import { send } from '../db/send.js';
+
+export type SubscriberRow = SubscriberTable;
+export type CycleRow = SubscriberCycleTable;
+
+export interface SubscriberQuery extends PageRequest {
+  readonly customerId?: string | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+/** @returns false when the customer has a subscription to the plan that runs */
+export async function insertSubscriber(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
+  const result = await transaction
+    .insertInto('subscribers')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+function selectSubscriber(reader: Reader, scope: Scope, id: string) {
+  return reader
+    .selectFrom('subscribers')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode)
+    .where('removed_at', 'is', null);
+}
+
+export function findSubscriber(reader: Reader, scope: Scope, id: string): Promise<SubscriberRow | undefined> {
+  return selectSubscriber(reader, scope, id).executeTakeFirst();
+}
+
+/** To be changed: locked until the transaction ends. */
+export function lockSubscriber(
+  transaction: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<SubscriberRow | undefined> {
+  return selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** The same whoever's it is, and even if it was removed. */
+export function lockSubscriberOfCycle(transaction: Transaction, cycle: CycleRow): Promise<SubscriberRow> {
+  return transaction
+    .selectFrom('subscribers')
+    .selectAll()
+    .where('id', '=', cycle.subscriber_id)
+    .$call(forUpdate(transaction))
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateSubscriber(
+  transaction: Transaction,
+  id: string,
+  changes: Partial<SubscriberRow>,
+): Promise<void> {
+  await send(transaction, transaction.updateTable('subscribers').set(changes).where('id', '=', id));
+}
+
+/** Newest first. */
+export function listSubscribers(
+  reader: Reader,
+  scope: Scope,
+  query: SubscriberQuery,
+): Promise<{ rows: SubscriberRow[]; total: number }> {
+  const { customerId, isActive } = query;
+  const rows = reader
+    .selectFrom('subscribers')
+    .selectAll()
+    .where(isListed('subscribers', scope, query))
+    .where('removed_at', 'is', null)
+    .where((e) =>
+      e.and({
+        ...(customerId !== undefined && { customer_id: customerId }),
+        ...(isActive !== undefined && { is_active: isActive ? 1 : 0 }),
+      }),
+    );
+  if (customerId !== undefined) return readPage(rows, 'subscribers', query);
+  const list =
+    isActive === undefined ? 'subscribers' : isActive ? 'subscribers.active' : 'subscribers.inactive';
+  return readCheckpointedPage(reader, rows, 'subscribers', list, scope, query);
+}
+
+/** Whether billing has something to do by now. */
+export async function isAnyDue(reader: Reader, mode: Mode, now: number): Promise<boolean> {
+  const due = await reader
+    .selectFrom('subscribers')
+    .select('id')
+    .where('mode', '=', mode)
+    .where('charge_at', '<=', now)
+    .limit(1)
+    .executeTakeFirst();
+  return due !== undefined;
+}
+
+/** The subscriber that has waited longest of those that no other transaction works on, locked until the transaction ends. */
+export function claimDue(
+  transaction: Transaction,
+  mode: Mode,
+  now: number,
+): Promise<SubscriberRow | undefined> {
+  return transaction
+    .selectFrom('subscribers')
+    .selectAll()
+    .where('mode', '=', mode)
+    .where('charge_at', '<=', now)
+    .orderBy('charge_at')
+    .limit(1)
+    .$call(forUpdateSkipLocked(transaction))
+    .executeTakeFirst();
+}
+
+export async function postponeCharge(transaction: Transaction, id: string, until: number): Promise<void> {
+  await transaction
+    .updateTable('subscribers')
+    .set({ charge_at: until })
+    .where('id', '=', id)
+    .where('charge_at', '<', until)
+    .execute();
+}
+
+export async function insertCycle(transaction: Transaction, row: CycleRow): Promise<void> {
+  await send(transaction, transaction.insertInto('subscriber_cycles').values(row));
+}
+
+/** The cycle that a payment was issued for, if it was for one. */
+export function findCycle(transaction: Transaction, paymentId: string): Promise<CycleRow | undefined> {
+  return transaction
+    .selectFrom('subscriber_cycles')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .executeTakeFirst();
+}
+
+export async function updateOutcome(
+  transaction: Transaction,
+  { subscriber_id: subscriberId, cycle }: CycleRow,
+  outcome: CycleRow['outcome'],
+): Promise<void> {
+  await send(
+    transaction,
+    transaction
+      .updateTable('subscriber_cycles')
+      .set({ outcome })
+      .where('subscriber_id', '=', subscriberId)
+      .where('cycle', '=', cycle),
+  );
+}
+
+export async function isAnyOpen(transaction: Transaction, subscriberId: string): Promise<boolean> {
+  const open = await transaction
+    .selectFrom('subscriber_cycles')
+    .select('cycle')
+    .where('subscriber_id', '=', subscriberId)
+    .where('outcome', '=', 'open')
+    .limit(1)
+    .executeTakeFirst();
+  return open !== undefined;
+}
+
+/** How the newest cycle that is paid or not ended, and those charged before it, newest first. */
+export async function newestOutcomes(
+  transaction: Transaction,
+  subscriberId: string,
+  limit: number,
+): Promise<CycleRow['outcome'][]> {
+  const rows = await transaction
+    .selectFrom('subscriber_cycles')
+    .select('outcome')
+    .where('subscriber_id', '=', subscriberId)
+    .where('cycle', '<=', (e) =>
+      e
+        .selectFrom('subscriber_cycles')
+        .select((newest) => newest.fn.max('cycle').as('cycle'))
+        .where('subscriber_id', '=', subscriberId)
+        .where('outcome', '<>', 'open'),
+    )
+    .orderBy('cycle', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.outcome);
+}

@@ -1,0 +1,102 @@
+/** Subscribers: which customer is charged by which plan. */
+import type { Clock } from '../shared/clock.js';
+import type { Customers } from '../customers/customers.js';
+import type { Database } from '../db/database.js';
+import type { NewId } from '../shared/ids.js';
+import type { PaymentPlans } from './plans.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import type { Charges } from './charges.js';
+import { endSubscription } from './subscription-status.js';
+import * as store from './subscriber-store.js';
+import type { SubscriberRow } from './subscriber-store.js';
+import { viewSubscriber, type Subscriber } from './subscriber-view.js';
+import type { Transaction } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
+
+export interface SubscriberFilter extends PageRequest {
+  /** The customer's email, in any case. */
+  readonly customer?: string | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+export interface Subscribers {
+  /**
+   * Subscribes the customer of an email, known or new, and charges cycle 0.
+   * Problems: `not_found`, `plan_inactive`, `customer_not_allowed`, `already_subscribed`, those of creating a payment.
+   */
+  create(transaction: Transaction, scope: Scope, planId: string, email: string): Promise<void>;
+  /** Problem: `not_found`. */
+  retrieve(scope: Scope, id: string): Promise<Subscriber>;
+  list(scope: Scope, filter: SubscriberFilter): Promise<{ subscribers: Subscriber[]; total: number }>;
+  /** Ends a subscription, which is not found from then on. Problem: `not_found`. */
+  remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber>;
+}
+
+export interface SubscribersDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly customers: Customers;
+  readonly paymentPlans: PaymentPlans;
+  readonly charges: Charges;
+  readonly outbox: Outbox;
+}
+
+export function createSubscribers(deps: SubscribersDeps): Subscribers {
+  const { database, clock, newId, customers, paymentPlans, charges, outbox } = deps;
+
+  return {
+    async create(transaction, scope, planId, email) {
+      const plan = await paymentPlans.terms(transaction, scope, planId);
+      if (!plan.isActive) {
+        throw new Problem('plan_inactive', 'The payment plan is off and takes no subscribers');
+      }
+      const customer = await customers.link(transaction, scope, { email });
+      // Another server may have turned the plan on, by a clock that is a little ahead.
+      const now = Math.max(clock.now(scope.mode), plan.activeSince);
+      const row: SubscriberRow = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        plan_id: plan.id,
+        customer_id: customer.id,
+        next_cycle: 0,
+        charge_at: now,
+        times_charged: 0,
+        times_paid: 0,
+        is_active: 1,
+        removed_at: null,
+        created_at: now,
+      };
+      if (!(await store.insertSubscriber(transaction, row))) {
+        throw new Problem('already_subscribed', 'This customer has a subscription to the payment plan');
+      }
+      await charges.charge(transaction, row, now);
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findSubscriber(database.reader, scope, id);
+      if (!row) throw notFound('subscriber');
+      return viewSubscriber(row);
+    },
+
+    async list(scope, { customer, ...query }) {
+      const customerId =
+        customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);
+      if (customer !== undefined && customerId === undefined) return { subscribers: [], total: 0 };
+      const { rows, total } = await store.listSubscribers(database.reader, scope, { ...query, customerId });
+      return { subscribers: rows.map(viewSubscriber), total };
+    },
+
+    async remove(transaction, scope, id) {
+      const row = await store.lockSubscriber(transaction, scope, id);
+      if (!row) throw notFound('subscriber');
+      const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope.mode) } as const;
+      if (row.is_active === 1) await endSubscription(transaction, outbox, removed, 'removed');
+      else await store.updateSubscriber(transaction, id, removed);
+      return viewSubscriber(removed);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Which balances are suspended. */
+import type { Scope } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+
+const suspensionsOf = (reader: Reader, { merchantId, mode }: Scope) =>
+  reader
+    .selectFrom('balance_suspensions')
+    .select('currency')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode);
+
+export async function readSuspended(reader: Reader, scope: Scope): Promise<ReadonlySet<string>> {
+  const rows = await suspensionsOf(reader, scope).execute();
+  return new Set(rows.map(({ currency }) => currency));
+}
+
+export async function isSuspended(reader: Reader, scope: Scope, currency: string): Promise<boolean> {
+  const row = await suspensionsOf(reader, scope).where('currency', '=', currency).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Changes nothing where the balance is suspended already. */
+export async function insertSuspension(
+  transaction: Transaction,
+  { merchantId, mode }: Scope,
+  currency: string,
+  now: number,
+): Promise<void> {
+  await transaction
+    .insertInto('balance_suspensions')
+    .values({ merchant_id: merchantId, mode, currency, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function deleteSuspension(
+  transaction: Transaction,
+  { merchantId, mode }: Scope,
+  currency: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom('balance_suspensions')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('currency', '=', currency)
+    .execute();
+}

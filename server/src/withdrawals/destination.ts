@@ -1,0 +1,108 @@
+/** Where a transfer goes and what it costs: the request checked against currencies, networks and saved addresses. */
+import { countDecimals, toUnits } from 'crypto-checkout/contract';
+import type { Network } from '../chains/networks.js';
+import { parseAddress } from '../chains/addresses/formats.js';
+import type { Currencies } from '../money/currencies.js';
+import { invalidField, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { Destination as SavedAddress, WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
+import type { Currency } from '../money/currency-list.js';
+import type { Reader } from '../db/engine.js';
+
+export interface TransferRequest {
+  /** A plain decimal, more than 0. */
+  readonly amount: string;
+  readonly currency: string;
+  /** An address, or the id of a saved one. */
+  readonly walletAddress: string;
+  /** May be absent or empty where the saved address has a network. */
+  readonly walletNetwork?: string | undefined;
+}
+
+export interface DestinationDeps {
+  readonly currencies: Currencies;
+  readonly walletAddresses: Pick<WalletAddresses, 'find' | 'findByAddress'>;
+}
+
+export interface Destination {
+  readonly currency: Currency;
+  readonly network: Network;
+  /** In the network's canonical form. */
+  readonly address: string;
+  /** Of the saved address that this is, however it was given. */
+  readonly savedId: string | null;
+  readonly amount: bigint;
+  readonly fee: bigint;
+}
+
+export function createDestinations({ currencies, walletAddresses }: DestinationDeps) {
+  function findNetwork({ mode }: Scope, currency: Currency, code: string): Network {
+    const network = currencies.network(mode, code);
+    if (!network?.assets[currency.code]) {
+      throw new Problem('unsupported_currency', `${currency.code} cannot be sent on "${code}"`, {
+        param: 'walletNetwork',
+      });
+    }
+    return network;
+  }
+
+  return {
+    /** Problems: `unsupported_currency`, `validation_error`, `invalid_address`. */
+    async resolve(reader: Reader, scope: Scope, request: TransferRequest): Promise<Destination> {
+      const currency = currencies.find(request.currency);
+      if (!currency || !currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
+        throw new Problem('unsupported_currency', `${request.currency} is on no network to be sent on`, {
+          param: 'currency',
+        });
+      }
+      if (countDecimals(request.amount) > currency.payableDecimals) {
+        throw invalidField(
+          'amount',
+          `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
+        );
+      }
+      const saved = isId(request.walletAddress)
+        ? await walletAddresses.find(reader, scope, request.walletAddress)
+        : undefined;
+      if (saved && saved.currency !== currency.code) {
+        throw invalidAddress(`The saved address is for ${saved.currency}, not for ${currency.code}`);
+      }
+      const network = findNetwork(scope, currency, networkCode(request, saved));
+      const address = parseAddress(network, saved?.address ?? request.walletAddress);
+      if (address === undefined) {
+        throw invalidAddress(
+          `This is neither an address of ${network.name} nor the id of a saved wallet address`,
+        );
+      }
+      const to = { address, currency: currency.code, network: network.code };
+      const same = saved ?? (await walletAddresses.findByAddress(reader, scope, to));
+      const withdrawalFee = network.assets[currency.code]?.withdrawalFee ?? '0';
+      return {
+        currency,
+        network,
+        address,
+        savedId: same?.id ?? null,
+        amount: toUnits(request.amount, currency.decimals),
+        fee: toUnits(withdrawalFee, currency.decimals),
+      };
+    },
+  };
+}
+
+/** Never guessed: EVM networks share their addresses, and what is sent on the wrong one may be lost. */
+function networkCode({ walletNetwork }: TransferRequest, saved: SavedAddress | undefined): string {
+  const code = walletNetwork || saved?.network;
+  if (!code) throw invalidField('walletNetwork', 'Is required: the address does not say its network');
+  if (saved?.network && saved.network.toLowerCase() !== code.toLowerCase()) {
+    throw invalidField('walletNetwork', `The saved address is on ${saved.network}`);
+  }
+  return code;
+}
+
+function isId(text: string): boolean {
+  return /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text);
+}
+
+function invalidAddress(message: string): Problem {
+  return new Problem('invalid_address', message, { param: 'walletAddress' });
+}

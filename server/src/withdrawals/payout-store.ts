@@ -1,0 +1,136 @@
+/** What is kept of payouts. */
+import type { Input, Api } from 'crypto-checkout/contract';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import { forUpdate } from '../db/locks.js';
+import { isListed } from '../db/pages.js';
+import type { PayoutTable, Schema, TransferStatus } from '../db/schema.js';
+import type { Scope } from '../shared/scope.js';
+import { sortableDecimal } from './sortable-amount.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import { send } from '../db/send.js';
+
+export type PayoutQuery = Input<Api['payouts']['list']>['query'];
+
+/** @returns false when the merchant has a payout of this reference in this mode */
+export async function insertPayout(transaction: Transaction, row: PayoutTable): Promise<boolean> {
+  const result = await transaction
+    .insertInto('payouts')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'reference']).doNothing())
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+type Change = Pick<PayoutTable, 'status' | 'tx_hash' | 'failure_reason' | 'updated_at'>;
+
+export async function updatePayout(transaction: Transaction, row: PayoutTable): Promise<void> {
+  const { status, tx_hash, failure_reason, updated_at }: Change = row;
+  await send(
+    transaction,
+    transaction
+      .updateTable('payouts')
+      .set({ status, tx_hash, failure_reason, updated_at })
+      .where('id', '=', row.id),
+  );
+}
+
+/** @returns false when the transfer has none yet */
+export async function updatePayoutOfTransfer(
+  transaction: Transaction,
+  transferId: string,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('payouts')
+    .set(change)
+    .where('transfer_id', '=', transferId)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+const payoutsOf = (reader: Reader, { merchantId, mode }: Scope) =>
+  reader.selectFrom('payouts').selectAll().where('merchant_id', '=', merchantId).where('mode', '=', mode);
+
+export function findPayout(reader: Reader, scope: Scope, id: string): Promise<PayoutTable | undefined> {
+  return payoutsOf(reader, scope).where('id', '=', id).executeTakeFirst();
+}
+
+export function findPayoutByReference(
+  reader: Reader,
+  scope: Scope,
+  reference: string,
+): Promise<PayoutTable | undefined> {
+  return payoutsOf(reader, scope).where('reference', '=', reference).executeTakeFirst();
+}
+
+/** The payout of an id, whoever's it is, locked until the transaction ends. */
+export function lockPayout(transaction: Transaction, id: string): Promise<PayoutTable | undefined> {
+  return transaction
+    .selectFrom('payouts')
+    .selectAll()
+    .where('id', '=', id)
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+}
+
+export function listBankPayouts(reader: Reader, status: TransferStatus | undefined): Promise<PayoutTable[]> {
+  const query = reader.selectFrom('payouts').selectAll().where('transfer_id', 'is', null);
+  return (status === undefined ? query : query.where('status', '=', status))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
+}
+
+/** Each has an index that starts with merchant and mode and ends with created_at and id. */
+const sortColumns = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  amount: 'amount_order',
+  fee: 'fee_order',
+  status: 'status',
+  currency: 'currency',
+} as const satisfies Record<PayoutQuery['sort'], keyof PayoutTable>;
+
+/** Ties stand in the order of their creation, in the same direction, so that one index walk gives a page. */
+export async function listPayouts(
+  reader: Reader,
+  scope: Scope,
+  query: PayoutQuery,
+): Promise<{ rows: PayoutTable[]; total: number }> {
+  const matching = reader
+    .selectFrom('payouts')
+    .where(isListed('payouts', scope, query))
+    .where((e) => e.and(filters(e, query)));
+  const { total } = await matching
+    .select((e) => e.fn.countAll<number | string>().as('total'))
+    .executeTakeFirstOrThrow();
+  const column = sortColumns[query.sort];
+  const direction = query.isAscending ? 'asc' : 'desc';
+  const inOrder = <O>(rows: SelectQueryBuilder<Schema, 'payouts', O>) => {
+    const byColumn = rows.orderBy(column, direction);
+    return (column === 'created_at' ? byColumn : byColumn.orderBy('created_at', direction)).orderBy(
+      'id',
+      direction,
+    );
+  };
+  // Where no index has the order, ids alone are sorted.
+  const ids = inOrder(matching.select('id'))
+    .limit(query.skip)
+    .offset((query.page - 1) * query.skip);
+  const rows = await inOrder(reader.selectFrom('payouts').selectAll().where('id', 'in', ids)).execute();
+  return { rows, total: Number(total) };
+}
+
+function filters(e: ExpressionBuilder<Schema, 'payouts'>, query: PayoutQuery) {
+  const { currency, status, minAmount, maxAmount, bankAccount, address } = query;
+  return [
+    ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
+    // Any text may be asked for; one that is no status matches nothing.
+    ...(status === undefined ? [] : [e('status', '=', status as TransferStatus)]),
+    ...(minAmount === undefined ? [] : [e('amount_order', '>=', sortableDecimal(minAmount, 'up'))]),
+    ...(maxAmount === undefined ? [] : [e('amount_order', '<=', sortableDecimal(maxAmount, 'down'))]),
+    ...(bankAccount === undefined ? [] : [e('bank_account_id', '=', bankAccount)]),
+    ...(address === undefined ? [] : [e('wallet_address_id', '=', address)]),
+  ];
+}

@@ -1,0 +1,220 @@
+/** Payouts: what was paid out, to a wallet address by a transfer or to a bank account by an operator. */
+import { countDecimals, parseDecimal, toUnits, type Api, type Data } from 'crypto-checkout/contract';
+import type { Balances } from './balances.js';
+import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { PayoutTable, TransferStatus, TransferTable } from '../db/schema.js';
+import type { NewId } from '../shared/ids.js';
+import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import { parseFailureReason } from './failure-reason.js';
+import { maskDestination } from './mask.js';
+import { sortableUnits } from './sortable-amount.js';
+import * as store from './payout-store.js';
+import type { PayoutQuery } from './payout-store.js';
+import { viewPayout } from './payout-view.js';
+import type { Transaction } from '../db/engine.js';
+
+export type Payout = Data<Api['payouts']['retrieve']>;
+
+export interface BankPayoutRequest {
+  readonly bankAccountId: string;
+  /** A decimal in the currency whose balance pays. */
+  readonly amount: string;
+  readonly currency: string;
+  /** What the bank's statement will say; of one merchant and mode, a reference is paid once. */
+  readonly reference: string;
+}
+
+export interface Payouts {
+  retrieve(scope: Scope, id: string): Promise<Payout>;
+  list(scope: Scope, query: PayoutQuery): Promise<{ payouts: Payout[]; total: number }>;
+  /** Makes the payout of a transfer when it is carried out, and keeps it in step with it. */
+  follow(transaction: Transaction, transfer: TransferTable): Promise<void>;
+  /**
+   * Takes the amount from the merchant's balance, for an operator to pay to a bank account. The same again answers
+   * the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
+   * `balance_suspended`, `insufficient_balance`.
+   */
+  createBankPayout(transaction: Transaction, scope: Scope, request: BankPayoutRequest): Promise<PayoutTable>;
+  /** For operators: says that a bank payout has arrived. Again changes nothing. Problems: `not_found`, `invalid_state`. */
+  settle(transaction: Transaction, id: string): Promise<PayoutTable>;
+  /** For operators: gives the money of a bank payout back. Again changes nothing. Problems: the same. */
+  fail(transaction: Transaction, id: string, reason: string): Promise<PayoutTable>;
+  /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
+  listBankPayouts(status: TransferStatus | undefined): Promise<PayoutTable[]>;
+}
+
+export interface PayoutsDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly balances: Balances;
+  readonly bankAccounts: Pick<BankAccounts, 'find'>;
+}
+
+export function createPayouts(deps: PayoutsDeps): Payouts {
+  const { database, clock, newId, currencies, ledger, balances, bankAccounts } = deps;
+
+  /** available → bank_clearing for the whole amount, or back. The coins stay in custody: the bank pays for them. */
+  async function post(
+    transaction: Transaction,
+    row: PayoutTable,
+    kind: 'bank' | 'bank-return',
+  ): Promise<void> {
+    const available = { kind: 'available', merchantId: row.merchant_id } as const;
+    const clearing = { kind: 'bank_clearing' } as const;
+    const amount = BigInt(row.amount);
+    const entries: LedgerEntry[] =
+      kind === 'bank'
+        ? [
+            { account: available, debit: amount },
+            { account: clearing, credit: amount },
+          ]
+        : [
+            { account: clearing, debit: amount },
+            { account: available, credit: amount },
+          ];
+    const { id, mode, currency, updated_at: now } = row;
+    await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
+  }
+
+  async function lockBankPayout(transaction: Transaction, id: string): Promise<PayoutTable> {
+    const row = await store.lockPayout(transaction, id);
+    if (!row) throw notFound('payout');
+    if (row.transfer_id !== null) {
+      throw new Problem(
+        'invalid_state',
+        `This payout carries out the transfer ${row.transfer_id}: end that one`,
+      );
+    }
+    return row;
+  }
+
+  return {
+    async retrieve(scope, id) {
+      const row = await store.findPayout(database.reader, scope, id);
+      if (!row) throw notFound('payout');
+      return viewPayout(row, currencies);
+    },
+
+    async list(scope, query) {
+      const { rows, total } = await store.listPayouts(database.reader, scope, query);
+      return { payouts: rows.map((row) => viewPayout(row, currencies)), total };
+    },
+
+    async follow(transaction, transfer) {
+      const { id: transferId, status, tx_hash, failure_reason, updated_at } = transfer;
+      const change = { status, tx_hash, failure_reason, updated_at };
+      if (await store.updatePayoutOfTransfer(transaction, transferId, change)) return;
+      // What failed before it was sent was never carried out.
+      if (status === 'pending' || status === 'failed') return;
+      const { currency, amount, fee } = transfer;
+      await store.insertPayout(transaction, {
+        ...change,
+        id: newId(),
+        merchant_id: transfer.merchant_id,
+        mode: transfer.mode,
+        currency,
+        amount,
+        fee,
+        amount_order: sortableUnits(BigInt(amount), currencies.known(currency)),
+        fee_order: sortableUnits(BigInt(fee), currencies.known(currency)),
+        bank_account_id: null,
+        wallet_address_id: transfer.wallet_address_id,
+        destination: maskDestination(transfer.address),
+        transfer_id: transferId,
+        reference: null,
+        created_at: updated_at,
+      });
+    },
+
+    async createBankPayout(transaction, scope, request) {
+      const { merchantId, mode } = scope;
+      const { currency, amount, reference } = readRequest(request, currencies);
+      const account = await bankAccounts.find(transaction, scope, request.bankAccountId);
+      if (!account) throw notFound('bank account');
+      const now = clock.now(mode);
+      const row: PayoutTable = {
+        id: newId(),
+        merchant_id: merchantId,
+        mode,
+        status: 'processing',
+        currency: currency.code,
+        amount: amount.toString(),
+        fee: '0',
+        amount_order: sortableUnits(amount, currency),
+        fee_order: sortableUnits(0n, currency),
+        bank_account_id: account.id,
+        wallet_address_id: null,
+        destination: maskDestination(account.accountNumber),
+        transfer_id: null,
+        reference,
+        tx_hash: null,
+        failure_reason: null,
+        created_at: now,
+        updated_at: now,
+      };
+      if (!(await store.insertPayout(transaction, row))) {
+        const existing = await store.findPayoutByReference(transaction, scope, reference);
+        const isSame =
+          existing?.amount === row.amount &&
+          existing.currency === row.currency &&
+          existing.bank_account_id === row.bank_account_id;
+        if (isSame) return existing;
+        throw new Problem('invalid_state', `Another payout has the reference ${reference}`);
+      }
+      await balances.ensureSpendable(transaction, scope, currency, amount);
+      await post(transaction, row, 'bank');
+      return row;
+    },
+
+    async settle(transaction, id) {
+      const row = await lockBankPayout(transaction, id);
+      if (row.status === 'success') return row;
+      if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has failed');
+      const settled = { ...row, status: 'success', updated_at: clock.now(row.mode) } as const;
+      await store.updatePayout(transaction, settled);
+      return settled;
+    },
+
+    async fail(transaction, id, given) {
+      const reason = parseFailureReason(given);
+      const row = await lockBankPayout(transaction, id);
+      if (row.status === 'failed') return row;
+      if (row.status === 'success') throw new Problem('invalid_state', 'The payout was settled');
+      const failed = {
+        ...row,
+        status: 'failed',
+        failure_reason: reason,
+        updated_at: clock.now(row.mode),
+      } as const;
+      await store.updatePayout(transaction, failed);
+      await post(transaction, failed, 'bank-return');
+      return failed;
+    },
+
+    listBankPayouts: (status) => store.listBankPayouts(database.reader, status),
+  };
+}
+
+function readRequest(request: BankPayoutRequest, currencies: Currencies) {
+  const currency = currencies.find(request.currency);
+  if (!currency) {
+    throw new Problem('unsupported_currency', `${request.currency} is not a currency of this server`);
+  }
+  const amount = parseDecimal(request.amount);
+  if (amount === undefined || amount === '0' || countDecimals(amount) > currency.payableDecimals) {
+    throw invalidField('amount', `Must be more than 0, with at most ${currency.payableDecimals} decimals`);
+  }
+  const reference = request.reference.trim();
+  if (reference === '' || reference.length > 255) {
+    throw invalidField('reference', 'Must be 1 to 255 characters');
+  }
+  return { currency, amount: toUnits(amount, currency.decimals), reference };
+}

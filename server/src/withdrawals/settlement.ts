@@ -1,0 +1,89 @@
+/** How a transfer ends: what was held is paid out or given back, once, and the merchant is told. */
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { TransferTable } from '../db/schema.js';
+import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import type { Payouts } from './payouts.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import * as store from './transfer-store.js';
+import { viewTransfer } from './transfer-view.js';
+import type { Transaction } from '../db/engine.js';
+
+/** The transfer is locked by the transaction and has not ended yet. Both answer it as it is then. */
+export interface Settlement {
+  /** It is on the chain for good. */
+  succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
+  /** It was not sent and never will be. */
+  fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
+}
+
+export interface Sent {
+  readonly txHash: string;
+  /** What the network took from custody in the currency that was sent. */
+  readonly networkFee: bigint;
+}
+
+export interface SettlementDeps {
+  readonly clock: Clock;
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly payouts: Payouts;
+  readonly outbox: Outbox;
+}
+
+export function createSettlement(deps: SettlementDeps): Settlement {
+  const { clock, currencies, ledger, payouts, outbox } = deps;
+
+  async function end(
+    transaction: Transaction,
+    row: TransferTable,
+    kind: 'post' | 'void',
+    entries: readonly LedgerEntry[],
+  ): Promise<TransferTable> {
+    const { id, mode, merchant_id: merchantId, currency } = row;
+    const now = clock.now(mode);
+    const ended = { ...row, updated_at: now };
+    await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
+    await store.updateTransfer(transaction, ended);
+    await payouts.follow(transaction, ended);
+    await outbox.add(transaction, {
+      merchantId,
+      mode,
+      type: kind === 'post' ? 'transfer.success' : 'transfer.failed',
+      subjectId: id,
+      data: viewTransfer(ended, currencies),
+    });
+    return ended;
+  }
+
+  return {
+    /**
+     * reserved pays the amount and the merchant's fee; custody gives the amount and what the network takes.
+     * The fee is income, what the network takes is a cost, whether or not they are the same.
+     */
+    succeed(transaction, row, { txHash, networkFee }) {
+      const amount = BigInt(row.amount);
+      const fee = BigInt(row.fee);
+      const ended = {
+        ...row,
+        status: 'success',
+        tx_hash: txHash,
+        network_fee: networkFee.toString(),
+      } as const;
+      return end(transaction, ended, 'post', [
+        { account: { kind: 'reserved', merchantId: row.merchant_id }, debit: amount + fee },
+        { account: { kind: 'network_fee' }, debit: networkFee },
+        { account: { kind: 'custody', network: row.network }, credit: amount + networkFee },
+        { account: { kind: 'fee_income' }, credit: fee },
+      ]);
+    },
+
+    fail(transaction, row, reason) {
+      const held = BigInt(row.amount) + BigInt(row.fee);
+      return end(transaction, { ...row, status: 'failed', failure_reason: reason }, 'void', [
+        { account: { kind: 'reserved', merchantId: row.merchant_id }, debit: held },
+        { account: { kind: 'available', merchantId: row.merchant_id }, credit: held },
+      ]);
+    },
+  };
+}

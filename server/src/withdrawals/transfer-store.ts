@@ -1,0 +1,116 @@
+/** What is kept of transfers. */
+import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
+import { isListed, readCheckpointedPage } from '../db/pages.js';
+import type { TransferStatus, TransferTable } from '../db/schema.js';
+import type { Scope, Mode } from '../shared/scope.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
+import { send } from '../db/send.js';
+
+export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
+  await send(transaction, transaction.insertInto('transfers').values(row));
+}
+
+/** Writes what may change of a transfer. */
+export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
+  const { status, signed_transaction, tx_hash, network_fee, failure_reason, updated_at } = row;
+  await send(
+    transaction,
+    transaction
+      .updateTable('transfers')
+      .set({ status, signed_transaction, tx_hash, network_fee, failure_reason, updated_at })
+      .where('id', '=', row.id),
+  );
+}
+
+export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode)
+    .executeTakeFirst();
+}
+
+export function listTransfers(
+  reader: Reader,
+  scope: Scope,
+  page: PageRequest,
+): Promise<{ rows: TransferTable[]; total: number }> {
+  const query = reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where(isListed('transfers', scope, page));
+  return readCheckpointedPage(reader, query, 'transfers', 'transfers', scope, page);
+}
+
+export function listAllTransfers(
+  reader: Reader,
+  status: TransferStatus | undefined,
+): Promise<TransferTable[]> {
+  const query = reader.selectFrom('transfers').selectAll();
+  return (status === undefined ? query : query.where('status', '=', status))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
+}
+
+/** The transfer of an id, whoever's it is, locked until the transaction ends. */
+export function lockTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
+  return transaction
+    .selectFrom('transfers')
+    .selectAll()
+    .where('id', '=', id)
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+}
+
+/** The same, unless another server works on it now. */
+export function claimTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
+  return transaction
+    .selectFrom('transfers')
+    .selectAll()
+    .where('id', '=', id)
+    .$call(forUpdateSkipLocked(transaction))
+    .executeTakeFirst();
+}
+
+export interface SignerTransfers {
+  readonly status: TransferStatus;
+  /** Together: of one mode, created after a time of its clock. */
+  readonly mode?: Mode;
+  readonly since?: number;
+}
+
+const pageSize = 200;
+
+/** The transfers that signers carry out, oldest first, page by page. */
+export async function* signerTransfers(
+  reader: Reader,
+  { status, mode, since = -1 }: SignerTransfers,
+): AsyncGenerator<TransferTable[]> {
+  let after = { created_at: since, id: '' };
+  for (;;) {
+    const { created_at: createdAt, id } = after;
+    const inStatus = reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where('executor', '=', 'signer')
+      .where('status', '=', status);
+    const page = await (mode === undefined ? inStatus : inStatus.where('mode', '=', mode))
+      .where((e) =>
+        e.or([e('created_at', '>', createdAt), e.and([e('created_at', '=', createdAt), e('id', '>', id)])]),
+      )
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(pageSize)
+      .execute();
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    if (page.length < pageSize) return;
+    after = last;
+  }
+}

@@ -1,0 +1,23 @@
+/** A transfer as the API shows it. */
+import type { Api, Data } from 'crypto-checkout/contract';
+import { isoTime } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { TransferTable } from '../db/schema.js';
+import { unitsToNumber } from '../money/units.js';
+
+export function viewTransfer(row: TransferTable, currencies: Currencies): Data<Api['transfers']['retrieve']> {
+  const currency = currencies.known(row.currency);
+  return {
+    id: row.id,
+    status: row.status,
+    amount: unitsToNumber(BigInt(row.amount), currency),
+    fee: unitsToNumber(BigInt(row.fee), currency),
+    currency: currency.code,
+    walletAddress: row.address,
+    walletNetwork: row.network,
+    ...(row.tx_hash !== null && { txHash: row.tx_hash }),
+    ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}

@@ -1,0 +1,178 @@
+/** Transfers: what a merchant withdraws. The money is held at once, sent afterwards, and then paid out or given back. */
+import { toUnits, type Api, type Data } from 'crypto-checkout/contract';
+import type { Balances } from './balances.js';
+import type { Network } from '../chains/networks.js';
+import type { Signer } from '../chains/signer.js';
+import type { Clock } from '../shared/clock.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Database } from '../db/database.js';
+import type { TransferStatus, TransferTable } from '../db/schema.js';
+import type { NewId } from '../shared/ids.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { unitsToNumber } from '../money/units.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { parseFailureReason } from './failure-reason.js';
+import type { Scope } from '../shared/scope.js';
+import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
+import type { Settlement } from './settlement.js';
+import * as store from './transfer-store.js';
+import { viewTransfer } from './transfer-view.js';
+import type { Transaction } from '../db/engine.js';
+import type { PageRequest } from '../shared/pagination.js';
+
+export type Transfer = Data<Api['transfers']['retrieve']>;
+
+export interface Transfers {
+  /**
+   * Holds amount and fee. Problems: `validation_error`, `unsupported_currency`, `invalid_address`,
+   * `balance_suspended`, `insufficient_balance`.
+   */
+  create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer>;
+  /** What the same transfer would cost; the same problems, those of the balance apart. */
+  quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }>;
+  retrieve(scope: Scope, id: string): Promise<Transfer>;
+  list(scope: Scope, page: PageRequest): Promise<{ transfers: Transfer[]; total: number }>;
+  /** For operators: transfers of all merchants, oldest first, at most 1000. */
+  listAll(status: TransferStatus | undefined): Promise<TransferTable[]>;
+  /**
+   * For operators: says that a transfer was sent, by hand, in a transaction of this hash. Again with the same hash
+   * changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
+   * @param networkFee plain decimal: what the network took from custody in the currency that was sent
+   */
+  settle(transaction: Transaction, id: string, txHash: string, networkFee: string): Promise<TransferTable>;
+  /** For operators: gives up on a transfer that was not sent. Again changes nothing. Problems: the same. */
+  fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
+}
+
+export interface TransfersDeps extends DestinationDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly balances: Balances;
+  readonly settlement: Settlement;
+  /** Of the networks that this server sends on by itself; on all others an operator does. */
+  readonly signers: readonly Signer[];
+}
+
+export function createTransfers(deps: TransfersDeps): Transfers {
+  const { database, clock, newId, currencies, ledger, balances, settlement } = deps;
+  const { resolve } = createDestinations(deps);
+  const hasSigner = ({ mode, code }: Network) =>
+    deps.signers.some((signer) => signer.mode === mode && signer.network === code);
+  const view = (row: TransferTable) => viewTransfer(row, currencies);
+
+  /** A transfer that an operator may decide about. */
+  async function lockForOperator(transaction: Transaction, id: string): Promise<TransferTable> {
+    const row = await store.lockTransfer(transaction, id);
+    if (!row) throw notFound('transfer');
+    // Each transfer has one executor for ever, so that it is never sent by both.
+    if (row.executor === 'signer') {
+      throw new Problem(
+        'invalid_state',
+        `The server sends on ${row.network} itself; this transfer is its own`,
+      );
+    }
+    return row;
+  }
+
+  return {
+    async create(transaction, scope, request) {
+      const { currency, network, address, savedId, amount, fee } = await resolve(transaction, scope, request);
+      const { merchantId, mode } = scope;
+      await balances.ensureSpendable(transaction, scope, currency, amount + fee);
+      const now = clock.now(mode);
+      const row: TransferTable = {
+        id: newId(),
+        merchant_id: merchantId,
+        mode,
+        status: 'pending',
+        executor: hasSigner(network) ? 'signer' : 'operator',
+        currency: currency.code,
+        network: network.code,
+        amount: amount.toString(),
+        fee: fee.toString(),
+        address,
+        wallet_address_id: savedId,
+        signed_transaction: null,
+        tx_hash: null,
+        network_fee: null,
+        failure_reason: null,
+        created_at: now,
+        updated_at: now,
+      };
+      await ledger.post(
+        transaction,
+        {
+          key: `hold:${row.id}`,
+          mode,
+          currency: currency.code,
+          entries: [
+            { account: { kind: 'available', merchantId }, debit: amount + fee },
+            { account: { kind: 'reserved', merchantId }, credit: amount + fee },
+          ],
+        },
+        now,
+      );
+      await store.insertTransfer(transaction, row);
+      return view(row);
+    },
+
+    async quoteFee(scope, request) {
+      const { currency, fee } = await resolve(database.reader, scope, request);
+      return { currency: currency.code, amount: unitsToNumber(fee, currency) };
+    },
+
+    async retrieve(scope, id) {
+      const row = await store.findTransfer(database.reader, scope, id);
+      if (!row) throw notFound('transfer');
+      return view(row);
+    },
+
+    async list(scope, page) {
+      const { rows, total } = await store.listTransfers(database.reader, scope, page);
+      return { transfers: rows.map(view), total };
+    },
+
+    listAll: (status) => store.listAllTransfers(database.reader, status),
+
+    async settle(transaction, id, givenHash, networkFee) {
+      const row = await lockForOperator(transaction, id);
+      const txHash = readHash(givenHash);
+      if (row.status === 'success') {
+        if (row.tx_hash === txHash) return row;
+        throw new Problem('invalid_state', `The transfer was settled with ${row.tx_hash ?? 'another hash'}`);
+      }
+      if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has failed');
+      const currency = currencies.known(row.currency);
+      return settlement.succeed(transaction, row, {
+        txHash,
+        networkFee: readNetworkFee(networkFee, currency.decimals),
+      });
+    },
+
+    async fail(transaction, id, given) {
+      const reason = parseFailureReason(given);
+      const row = await lockForOperator(transaction, id);
+      if (row.status === 'failed') return row;
+      if (row.status === 'success') throw new Problem('invalid_state', 'The transfer was settled');
+      return settlement.fail(transaction, row, reason);
+    },
+  };
+}
+
+/** Every family's transactions are known by 32 bytes in hexadecimal digits, on EVM networks with 0x in front. */
+function readHash(text: string): string {
+  const hash = text.trim().toLowerCase();
+  if (!/^(0x)?[0-9a-f]{64}$/.test(hash)) throw invalidField('tx-hash', 'Must be 64 hexadecimal digits');
+  return hash;
+}
+
+function readNetworkFee(decimal: string, decimals: number): bigint {
+  try {
+    return toUnits(decimal, decimals);
+  } catch {
+    throw invalidField('network-fee', `Must be a decimal with at most ${decimals} decimals`);
+  }
+}

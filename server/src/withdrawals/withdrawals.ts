@@ -1,0 +1,29 @@
+/** Puts together what pays merchants out; the server and the command line both need it. */
+import { createBalances, type Balances } from './balances.js';
+import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
+import { createSettlement } from './settlement.js';
+import { createExecution, type Execution } from './execution.js';
+import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';
+import type { Outbox } from '../webhooks/outbox.js';
+
+export interface Withdrawals {
+  readonly balances: Balances;
+  readonly payouts: Payouts;
+  readonly transfers: Transfers;
+  readonly execution: Execution;
+}
+
+export type WithdrawalsDeps = Omit<PayoutsDeps, 'balances'> &
+  Omit<TransfersDeps, 'balances' | 'settlement'> & { readonly outbox: Outbox };
+
+export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
+  const balances = createBalances(deps);
+  const payouts = createPayouts({ ...deps, balances });
+  const settlement = createSettlement({ ...deps, payouts });
+  return {
+    balances,
+    payouts,
+    transfers: createTransfers({ ...deps, balances, settlement }),
+    execution: createExecution({ ...deps, payouts, settlement }),
+  };
+}

@@ -1,0 +1,333 @@
+/** Idempotency keys: what is sent again changes nothing, also after a crash and beside another process. */
+import { randomBytes } from 'node:crypto';
+import { endpoint } from 'crypto-checkout/contract';
+import { sql } from 'kysely';
+import * as z from 'zod/mini';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Problem } from '../../src/shared/problem.js';
+import { engines } from '../support/engines.js';
+import { call, type Answer } from '../support/call.js';
+import { startTable, type TableServer } from '../support/table-server.js';
+import type { Transaction } from '../../src/db/engine.js';
+
+const note = z.object({ id: z.number(), text: z.string() });
+const body = z.object({ text: z.string(), count: z.optional(z.union([z.number(), z.string()])) });
+const declare = {
+  key: 'public',
+  description: 'For the test.',
+  body,
+  data: note,
+  sample: { message: 'Done' },
+} as const;
+
+const table = {
+  notes: {
+    create: endpoint({ ...declare, method: 'POST', path: '/v1/notes', aliases: ['/v1/notes/alias'] }),
+    crash: endpoint({ ...declare, method: 'POST', path: '/v1/crash' }),
+    refuse: endpoint({ ...declare, method: 'POST', path: '/v1/refuse' }),
+    wrong: endpoint({ ...declare, method: 'POST', path: '/v1/wrong' }),
+    unchanged: endpoint({ ...declare, method: 'POST', path: '/v1/unchanged' }),
+    update: endpoint({
+      ...declare,
+      method: 'PATCH',
+      path: '/v1/notes/{note_id}',
+      params: z.object({ note_id: z.string() }),
+    }),
+    remove: endpoint({ ...declare, method: 'DELETE', path: '/v1/notes' }),
+  },
+};
+
+/** Adds a row that a test can count. */
+async function write(transaction: Transaction, text: string): Promise<number> {
+  const rows = await transaction
+    .selectFrom('settings')
+    .select('name')
+    .where('name', 'like', 'note-%')
+    .execute();
+  const id = rows.length + 1;
+  await transaction
+    .insertInto('settings')
+    .values({ name: `note-${id}`, value: text })
+    .execute();
+  return id;
+}
+
+describe.each(engines)('An Idempotency-Key on $name', (engine) => {
+  let database: { url: string; dispose: () => Promise<void> };
+  let server: TableServer;
+  let replica: TableServer;
+  /** What a handler waits for in the middle of its change. */
+  let gate: Promise<void> = Promise.resolve();
+  /** Told when a handler has come to the gate. */
+  let onEntered: () => void = () => undefined;
+  let now = 1_800_000_000_000;
+  let key = 0;
+
+  const start = () =>
+    startTable({
+      table,
+      databaseUrl: database.url,
+      clock: { now: () => now },
+      handlers: {
+        notes: {
+          create: ({ body: { text } }, { change }) =>
+            change(async (transaction) => {
+              const data = { id: await write(transaction, text), text };
+              onEntered();
+              await gate;
+              return { message: 'Note created', data };
+            }),
+          async crash({ body: { text } }, { change }) {
+            await change(async (transaction) => ({
+              message: 'Note created',
+              data: { id: await write(transaction, text), text },
+            }));
+            throw new Error('The process died before it could answer');
+          },
+          refuse: ({ body: { text } }, { change }) =>
+            change(async (transaction) => {
+              await write(transaction, text);
+              throw new Problem('invalid_state', 'Not now');
+            }),
+          wrong: ({ body: { text } }, { change }) =>
+            change(async (transaction) => ({
+              message: 'Note created',
+              data: { id: String(await write(transaction, text)) as unknown as number, text },
+            })),
+          unchanged: ({ body: { text } }) =>
+            Promise.resolve({ message: 'Looked up', data: { id: (now += 1), text } }),
+          update: ({ body: { text } }, { change }) =>
+            change(async (transaction) => ({
+              message: 'Note updated',
+              data: { id: await write(transaction, text), text },
+            })),
+          remove: ({ body: { text } }, { change }) =>
+            change(async (transaction) => ({
+              message: 'Note removed',
+              data: { id: await write(transaction, text), text },
+            })),
+        },
+      },
+    });
+
+  beforeAll(async () => {
+    database = await engine.create();
+    server = await start();
+    // Another process with the same account, as far as this one can tell.
+    replica = await start();
+  });
+  afterAll(async () => {
+    await server.stop();
+    await replica.stop();
+    await database.dispose();
+  });
+  beforeEach(() => {
+    key += 1;
+  });
+  afterEach(() => {
+    gate = Promise.resolve();
+    onEntered = () => undefined;
+  });
+
+  const send = (
+    text: unknown,
+    path = '/v1/notes',
+    { at = server, method = 'POST', apiKey = server.secret } = {},
+  ) =>
+    call(at.url, method, path, {
+      key: apiKey,
+      body: typeof text === 'string' ? { text } : text,
+      headers: { 'Idempotency-Key': `key-${key}` },
+    });
+  const count = async () => {
+    const rows = await server.database.reader.selectFrom('settings').select('name').execute();
+    return rows.filter(({ name }) => name.startsWith('note-')).length;
+  };
+  const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+
+  it('gives a repeat the first reply, byte for byte, and changes nothing', async () => {
+    const before = await count();
+    const first = await send('a');
+    const second = await send('a');
+    expect([first.status, second.status, second.body]).toEqual([200, 200, first.body]);
+    expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
+    expect(await count()).toBe(before + 1);
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+  });
+
+  it('counts what is ignored of a body as no difference', async () => {
+    const first = await send('a');
+    const second = await send({ surplus: 1, text: 'a' });
+    expect([second.status, second.body]).toEqual([200, first.body]);
+  });
+
+  it('with another body is 422', async () => {
+    await send('a');
+    const { status, body: answer } = await send('b');
+    expect([status, answer.data.code]).toEqual([422, 'idempotency_mismatch']);
+  });
+
+  it('counts for one method and path, and an alias is a path of its own', async () => {
+    const before = await count();
+    const answers = [
+      await send('a'),
+      await send('a', '/v1/notes/alias'),
+      await send('a', '/v1/notes/N1', { method: 'PATCH' }),
+      await send('a', '/v1/notes/N2', { method: 'PATCH' }),
+    ];
+    expect(answers.map(isReplay)).toEqual([false, false, false, false]);
+    expect(await count()).toBe(before + 4);
+    expect(isReplay(await send('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
+  });
+
+  it('counts for a path that is longer than an index can hold', async () => {
+    // Random, so that it cannot be compressed.
+    const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
+    const first = await send('a', path, { method: 'PATCH' });
+    expect([first.status, isReplay(first)]).toEqual([200, false]);
+    expect(isReplay(await send('a', path, { method: 'PATCH' }))).toBe(true);
+    expect(isReplay(await send('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
+  });
+
+  it('counts for one kind and mode of key', async () => {
+    const answers = [
+      await send('a'),
+      await send('a', '/v1/notes', { apiKey: server.public }),
+      await send('a', '/v1/notes', { apiKey: server.live }),
+      await send('a', '/v1/notes', { apiKey: server.public }),
+    ];
+    expect(answers.map(isReplay)).toEqual([false, false, false, true]);
+  });
+
+  it('is ignored by DELETE, which may be repeated anyway', async () => {
+    await send('a', '/v1/notes', { method: 'DELETE' });
+    expect(isReplay(await send('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
+  });
+
+  it('keeps no errors: neither of the body nor of the rule', async () => {
+    expect((await send({ text: 1 })).status).toBe(400);
+    expect((await send('a')).status).toBe(200);
+    const before = await count();
+    expect((await send('a', '/v1/refuse')).status).toBe(409);
+    expect((await send('b', '/v1/refuse')).status).toBe(409);
+    expect(await count()).toBe(before);
+  });
+
+  it('leaves nothing of a change whose reply breaks the contract', async () => {
+    const before = await count();
+    expect((await send('a', '/v1/wrong')).status).toBe(500);
+    expect(await count()).toBe(before);
+    expect((await send('b', '/v1/wrong')).status).toBe(500);
+  });
+
+  it('finds the reply of a change that was made before the answer was lost', async () => {
+    const before = await count();
+    expect((await send('a', '/v1/crash')).status).toBe(500);
+    const { status, body: answer } = await send('a', '/v1/crash');
+    expect([status, answer]).toEqual([
+      200,
+      { status: 'success', message: 'Note created', data: { id: before + 1, text: 'a' } },
+    ]);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('keeps the reply of a handler that changes nothing', async () => {
+    const first = await send('a', '/v1/unchanged');
+    const second = await send('a', '/v1/unchanged');
+    expect([isReplay(second), second.body]).toEqual([true, first.body]);
+    expect((await send('b', '/v1/unchanged')).status).toBe(422);
+  });
+
+  it('is 409 while the first request is under way', async () => {
+    let open: () => void = () => undefined;
+    gate = new Promise((resolve) => (open = resolve));
+    const entered = new Promise<void>((resolve) => (onEntered = resolve));
+    const first = send('a');
+    await entered;
+    const second = await send('a');
+    expect([second.status, second.body.data.code]).toEqual([409, 'idempotency_in_progress']);
+    open();
+    expect((await first).status).toBe(200);
+    expect(isReplay(await send('a'))).toBe(true);
+  });
+
+  it('sent twenty times at once changes one thing', async () => {
+    const before = await count();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send('a')));
+    expect(await count()).toBe(before + 1);
+    expect(answers.filter((answer) => answer.status === 200 && !isReplay(answer))).toHaveLength(1);
+    expect(answers.every((answer) => answer.status === 409 || answer.body.data['text'] === 'a')).toBe(true);
+  });
+
+  it('sent to two processes at once changes one thing, and both get the reply', async () => {
+    const before = await count();
+    const answers = await Promise.all(
+      [server, replica].map((at) => send('a', '/v1/notes', { at, apiKey: server.secret })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.map(isReplay).sort()).toEqual([false, true]);
+    expect(answers[0]?.body).toEqual(answers[1]?.body);
+    expect(await count()).toBe(before + 1);
+  });
+
+  if (engine.name === 'PostgreSQL')
+    it('makes the second process wait for the first, undo its own start and answer the same', async () => {
+      const before = await count();
+      let open: () => void = () => undefined;
+      gate = new Promise((resolve) => (open = resolve));
+      const entered = new Promise<void>((resolve) => (onEntered = resolve));
+      const first = send('a');
+      await entered;
+      const second = send('a', '/v1/notes', { at: replica });
+      await expect.poll(waitingTransactions).toBe(1);
+      open();
+      const answers = await Promise.all([first, second]);
+      expect(answers.map(isReplay)).toEqual([false, true]);
+      expect(answers[1].body).toEqual(answers[0].body);
+      expect(await count()).toBe(before + 1);
+    });
+
+  async function waitingTransactions(): Promise<number> {
+    const { rows } = await sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(server.database.reader);
+    return rows.length;
+  }
+
+  async function prune() {
+    for (const mode of ['test', 'live'] as const) {
+      await server.idempotency.prune(mode, now - 24 * 60 * 60 * 1000);
+    }
+  }
+
+  it('is forgotten after 24 hours, whether it was pruned or not', async () => {
+    await send('a');
+    now += 24 * 60 * 60 * 1000 - 10;
+    await prune();
+    expect((await send('b')).status).toBe(422);
+    now += 10;
+    expect(isReplay(await send('b'))).toBe(false);
+    expect(isReplay(await send('b'))).toBe(true);
+    now += 24 * 60 * 60 * 1000;
+    await prune();
+    const kept = await server.database.reader.selectFrom('idempotency').select('idempotency_key').execute();
+    expect(kept).toEqual([]);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['longer than 255 characters', 'x'.repeat(256)],
+  ])('that is %s is 400', async (_name, value) => {
+    const options = { key: server.secret, body: { text: 'a' }, headers: { 'Idempotency-Key': value } };
+    const { status, body: answer } = await call(server.url, 'POST', '/v1/notes', options);
+    expect([status, answer.data.param]).toEqual([400, 'Idempotency-Key']);
+  });
+
+  it('of 255 characters is taken', async () => {
+    const options = {
+      key: server.secret,
+      body: { text: 'a' },
+      headers: { 'Idempotency-Key': 'x'.repeat(255) },
+    };
+    expect((await call(server.url, 'POST', '/v1/notes', options)).status).toBe(200);
+  });
+});

@@ -1,0 +1,235 @@
+/** The ledger's check: it finds what was tampered with, each under its own invariant, on both engines. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkLedger } from '../../src/audit/check.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+import type { Transaction } from '../../src/db/engine.js';
+
+/** Ends a transaction without leaving anything behind. */
+class Undo extends Error {
+  override readonly name = 'Undo';
+}
+
+describe.each(engines)('the check of the ledger, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  let success: string;
+  let failed: string;
+  let pending: string;
+  let bankPayout: string;
+
+  beforeAll(async () => {
+    server = await startServer({
+      engine,
+      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+    });
+    merchant = openMerchant(server);
+    await merchant.fund({ amount: 100 });
+    const { address } = await merchant.lock();
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+    await merchant.mine();
+    const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
+    success = String((await merchant.transfer(onBsc)).body.data['id']);
+    await merchant.until(success, 'success', 'bsc');
+    failed = String(
+      (await merchant.transfer({ ...onBsc, walletAddress: `0x${'0'.repeat(40)}` })).body.data['id'],
+    );
+    await merchant.until(failed, 'failed', 'bsc');
+    pending = String((await merchant.transfer({})).body.data['id']);
+    const account = await merchant.ask<{ id: string }>('POST', '/v1/bank-accounts', {
+      body: {
+        accountNumber: '0690000032',
+        accountBank: '044',
+        country: 'NG',
+        currency: 'NGN',
+        accountName: 'Ada Example',
+      },
+    });
+    const made = (await merchant.command(
+      ...['payouts', 'create', '--merchant', server.bootstrapped.merchantId, '--mode', 'test'],
+      ...['--bank-account', account.id, '--amount', '5', '--currency', 'USDT', '--reference', 'settlement'],
+    )) as { id: string };
+    bankPayout = made.id;
+  });
+  afterAll(() => server.stop());
+
+  it('finds all in order, and says how much was checked', async () => {
+    const checks = (await merchant.command('ledger', 'check')) as { checked: number; violations: string[] }[];
+    expect(checks).toHaveLength(10);
+    for (const check of checks) expect(check).toMatchObject({ violations: [] });
+    for (const { checked } of checks) expect(checked).toBeGreaterThan(0);
+  });
+
+  type Tamper = (transaction: Transaction) => Promise<unknown>;
+  const posting = (transaction: Transaction, key: string) =>
+    transaction.selectFrom('ledger_postings').select('id').where('key', '=', key).executeTakeFirstOrThrow();
+  const account = (kind: string): Tamper => {
+    return (transaction) =>
+      transaction
+        .updateTable('ledger_accounts')
+        .set({ balance: '-1' })
+        .where('id', 'like', `test/USDT/${kind}%`)
+        .execute();
+  };
+  const removePosting =
+    (key: () => string): Tamper =>
+    async (transaction) => {
+      const { id } = await posting(transaction, key());
+      await transaction.deleteFrom('ledger_entries').where('posting_id', '=', id).execute();
+      await transaction.deleteFrom('ledger_postings').where('id', '=', id).execute();
+    };
+  const addPosting =
+    (key: () => string): Tamper =>
+    (transaction) =>
+      transaction
+        .insertInto('ledger_postings')
+        .values({ id: 'x', key: key(), mode: 'test', currency: 'USDT', payment_id: null, created_at: 0 })
+        .execute();
+  const setTransfer =
+    (id: () => string, change: { status?: 'pending' | 'success' | 'failed'; amount?: string }): Tamper =>
+    (transaction) =>
+      transaction.updateTable('transfers').set(change).where('id', '=', id()).execute();
+
+  const balanced = 'Debits equal credits in every posting';
+  const assets = 'Debits equal credits in total, asset by asset';
+  const balances = 'Every balance is the sum of its entries';
+  const signs = 'Available and reserved are not negative, and debts are not positive';
+  const receipts = 'Every confirmed receipt is posted once, and every lost one is taken back';
+  const unallocated = 'Unallocated is what was received and not yet credited';
+  const settlements = 'Every success has one settlement';
+  const transfers =
+    'Every transfer has one hold and, by its status, one post or one void, and its payout agrees';
+  const reserved = 'Reserved is the sum of the open holds';
+  const banks = 'Every payout to a bank is posted once, and taken back once where it failed';
+
+  const rows: readonly (readonly [string, readonly string[], Tamper])[] = [
+    [
+      'an entry is changed',
+      [balanced, assets, balances],
+      async (transaction) => {
+        const { id } = await posting(transaction, `hold:${pending}`);
+        const hold = transaction.updateTable('ledger_entries').where('posting_id', '=', id);
+        await hold.where('debit', '<>', '0').set({ debit: '1' }).execute();
+      },
+    ],
+    [
+      'a posting spans two modes',
+      [assets],
+      (transaction) =>
+        transaction
+          .updateTable('ledger_postings')
+          .set({ mode: 'live' })
+          .where('key', '=', `hold:${pending}`)
+          .execute(),
+    ],
+    ['a posting has no entries', [balanced], addPosting(() => 'empty')],
+    ['an available balance is negative', [balances, signs], account('available')],
+    ['a balance of custody is another one', [balances], account('custody')],
+    ['what is reserved is not held', [balances, signs, reserved], account('reserved')],
+    [
+      'a debt is an asset',
+      [signs, balances],
+      (transaction) =>
+        transaction
+          .insertInto('ledger_accounts')
+          .values({
+            id: 'test/USDT/unallocated/x/debt',
+            mode: 'test',
+            kind: 'unallocated',
+            currency: 'USDT',
+            network: null,
+            merchant_id: 'x',
+            balance: '5',
+          })
+          .execute(),
+    ],
+    [
+      'a receipt counts as lost',
+      [receipts, unallocated],
+      (transaction) =>
+        transaction.updateTable('receipts').set({ status: 'seen' }).where('is_credited', '=', 0).execute(),
+    ],
+    ['a receipt is posted that does not exist', [balanced, receipts], addPosting(() => 'receipt:nothing')],
+    [
+      'a receipt counts as credited',
+      [unallocated],
+      (transaction) => transaction.updateTable('receipts').set({ is_credited: 1 }).execute(),
+    ],
+    [
+      'a payment counts as settled',
+      [settlements],
+      (transaction) =>
+        transaction.updateTable('payments').set({ settled_at: 1 }).where('settled_at', 'is', null).execute(),
+    ],
+    [
+      'a success is taken back',
+      [settlements],
+      (transaction) => transaction.updateTable('payments').set({ settled_at: null }).execute(),
+    ],
+    ['a hold is missing', [transfers, balances], removePosting(() => `hold:${pending}`)],
+    ['a post is missing', [transfers, balances], removePosting(() => `post:${success}`)],
+    ['a void is missing', [transfers, balances], removePosting(() => `void:${failed}`)],
+    ['a hold has no transfer', [balanced, transfers], addPosting(() => 'hold:nothing')],
+    ['a transfer is another amount', [transfers, reserved], setTransfer(() => pending, { amount: '1' })],
+    [
+      'a transfer has succeeded by itself',
+      [transfers, reserved],
+      setTransfer(() => pending, { status: 'success' }),
+    ],
+    ['a success is pending', [transfers, reserved], setTransfer(() => success, { status: 'pending' })],
+    [
+      'a payout says something else',
+      [transfers],
+      (transaction) =>
+        transaction.updateTable('payouts').set({ amount: '1' }).where('transfer_id', '=', success).execute(),
+    ],
+    [
+      'a payout has not ended',
+      [transfers],
+      (transaction) =>
+        transaction
+          .updateTable('payouts')
+          .set({ status: 'processing' })
+          .where('transfer_id', '=', success)
+          .execute(),
+    ],
+    ['a payout to a bank is not posted', [banks, balances], removePosting(() => `bank:${bankPayout}`)],
+    ['a payout to a bank is given back', [balanced, banks], addPosting(() => `bank-return:${bankPayout}`)],
+    [
+      'a payout to a bank has failed by itself',
+      [banks],
+      (transaction) =>
+        transaction.updateTable('payouts').set({ status: 'failed' }).where('id', '=', bankPayout).execute(),
+    ],
+  ];
+
+  it.each(rows)('finds that %s', async (_what, invariants, tamper) => {
+    let found: string[] = [];
+    const tampering = server.database.write(async (transaction) => {
+      await tamper(transaction);
+      found = (await checkLedger(transaction))
+        .filter(({ violations }) => violations.length > 0)
+        .map(({ invariant }) => invariant);
+      throw new Undo();
+    });
+    await expect(tampering).rejects.toThrow(Undo);
+    expect(found.sort()).toEqual([...invariants].sort());
+  });
+
+  it('fails the command, which names what does not hold', async () => {
+    const broken = server.database.write((transaction) =>
+      transaction
+        .updateTable('ledger_accounts')
+        .set({ balance: '1' })
+        .where('id', '=', 'test/USDT/custody/tron')
+        .execute(),
+    );
+    await broken;
+    const { exitCode, stdout } = await merchant.run('ledger', 'check');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}Every balance is the sum of its entries \(\d+ checked\)$/m);
+    expect(stdout).toMatch(/^ {6}test\/USDT\/custody\/tron is 1, its entries \d+$/m);
+    expect(stdout).toMatch(/^ok {4}Reserved is the sum of the open holds \(\d+ checked\)$/m);
+  });
+});

@@ -1,0 +1,126 @@
+/** The address pool: indexes are reserved in blocks, given away once each, and derived before they are needed. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAddressPool } from '../../src/chains/addresses/address-pool.js';
+import { type Database } from '../../src/db/database.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { openDatabase } from '../../src/db/open.js';
+
+describe.each(engines)('The address pool on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let time = 0;
+  let derived: number[] = [];
+
+  beforeEach(async () => {
+    testDatabase = await engine.create();
+    database = await openDatabase(testDatabase.url);
+    time = 0;
+    derived = [];
+  });
+  afterEach(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+
+  const source = (id = 'source') => ({
+    id,
+    derive(index: number) {
+      if (index >= 1000) throw new RangeError('There is no such child');
+      derived.push(index);
+      return `${id} ${index}`;
+    },
+  });
+  const open = (id?: string) => createAddressPool(source(id), () => time);
+  const take = (pool: ReturnType<typeof open>) => database.write((transaction) => pool.take(transaction));
+  const nextIndex = async () => {
+    const row = await database.reader.selectFrom('derivations').select('next_index').executeTakeFirst();
+    return row?.next_index;
+  };
+  async function idle() {
+    for (let before = -1; before !== derived.length; await nextTurn()) before = derived.length;
+  }
+
+  it('gives each index once, in order, with its own address', async () => {
+    const pool = open();
+    for (let index = 0; index < 100; index += 1) {
+      expect(await take(pool)).toEqual({ index, address: `source ${index}` });
+      if (index % 10 === 0) await idle();
+    }
+    expect(new Set(derived).size).toBe(derived.length);
+  });
+
+  it('reserves larger blocks while they are used up quickly, and single indexes when it is quiet', async () => {
+    const pool = open();
+    const reserved: (number | undefined)[] = [];
+    for (let taken = 0; taken < 8; taken += 1) {
+      await take(pool);
+      reserved.push(await nextIndex());
+    }
+    expect(reserved).toEqual([1, 3, 3, 7, 7, 7, 7, 15]);
+    for (let taken = 8; taken < 15; taken += 1) await take(pool);
+    time += 2000;
+    await take(pool);
+    expect(await nextIndex()).toBe(16);
+  });
+
+  it('never reserves more than 64 at once', async () => {
+    const pool = open();
+    let before = 0;
+    for (let taken = 0; taken < 400; taken += 1) {
+      await take(pool);
+      const next = (await nextIndex()) ?? 0;
+      expect(next - before).toBeLessThanOrEqual(64);
+      before = next;
+    }
+  });
+
+  it('shares the indexes of one key among processes: none is given twice', async () => {
+    const pools = [open(), open(), open()];
+    const taken = await Promise.all(
+      Array.from({ length: 90 }, (_, count) => take(pools[count % 3] ?? open())),
+    );
+    expect(new Set(taken.map(({ index }) => index)).size).toBe(90);
+  });
+
+  it('counts the indexes of each key by itself', async () => {
+    const [first, second] = [open('first'), open('second')];
+    expect([await take(first), await take(second)]).toEqual([
+      { index: 0, address: 'first 0' },
+      { index: 0, address: 'second 0' },
+    ]);
+  });
+
+  it('gives nothing away of a block whose transaction was rolled back', async () => {
+    const pool = open();
+    await take(pool);
+    const failed = database.write(async (transaction) => {
+      await pool.take(transaction);
+      throw new Error('Rolled back');
+    });
+    await expect(failed).rejects.toThrow('Rolled back');
+    const taken = [await take(pool), await take(pool), await take(pool)];
+    expect(new Set(taken.map(({ index }) => index)).size).toBe(3);
+    expect(Math.min(...taken.map(({ index }) => index))).toBeGreaterThanOrEqual(1);
+  });
+
+  it('has a reserved address ready before it is asked for', async () => {
+    const pool = open();
+    await take(pool);
+    await take(pool);
+    await idle();
+    const ready = derived.length;
+    await take(pool);
+    expect(derived).toHaveLength(ready);
+  });
+
+  it('fails only for whoever takes an index without an address', async () => {
+    await database.write((transaction) =>
+      transaction.insertInto('derivations').values({ source_id: 'source', next_index: 999 }).execute(),
+    );
+    const pool = open();
+    expect((await take(pool)).index).toBe(999);
+    await idle();
+    await expect(take(pool)).rejects.toThrow('There is no such child');
+  });
+});

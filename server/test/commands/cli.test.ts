@@ -1,0 +1,242 @@
+/** The command line: what it prints, what it changes, and how it ends. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../src/commands/run.js';
+import { createOutbox } from '../../src/webhooks/outbox.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { openDatabase } from '../../src/db/open.js';
+
+describe.each(engines)('The command line on $name', (engine) => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await engine.create();
+  });
+  afterAll(() => database.dispose());
+
+  const run = (...args: string[]) => runCommand(args, { DATABASE_URL: database.url });
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { exitCode, stdout, stderr } = await run(...args, '--json');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+
+  it('makes, changes and lists accounts', async () => {
+    const made = await json('merchants', 'create', '--name', 'Shop', '--fee-basis-points', '50');
+    expect(made).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 50 });
+    expect(made['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const id = String(made['id']);
+    const changed = await json('merchants', 'update', id, '--business-name', 'The Shop');
+    expect(changed).toMatchObject({ id, name: 'Shop', businessName: 'The Shop', feeBasisPoints: 50 });
+    expect(await json('merchants', 'list')).toEqual([changed]);
+    expect((await run('merchants', 'list')).stdout).toBe(`${id}  50 bp  Shop\n`);
+  });
+
+  it('makes a webhook secret with the first URL, and shows each secret once', async () => {
+    const made = await json(
+      'merchants',
+      'create',
+      '--name',
+      'Told',
+      '--webhook-url',
+      'https://shop.example/hook',
+    );
+    expect(made).toMatchObject({ webhookUrl: 'https://shop.example/hook' });
+    expect(made['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const id = String(made['id']);
+    const moved = await json('merchants', 'update', id, '--webhook-url', 'http://localhost:3000/hook');
+    expect(moved).toMatchObject({ name: 'Told', webhookUrl: 'http://localhost:3000/hook' });
+    expect(moved).not.toHaveProperty('webhookSecret');
+    const rotated = await json('merchants', 'update', id, '--rotate-webhook-secret');
+    expect(rotated['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(rotated['webhookSecret']).not.toBe(made['webhookSecret']);
+    expect(await run('merchants', 'list', '--json')).toMatchObject({
+      stdout: expect.not.stringContaining('whsec_') as string,
+    });
+
+    expect(await json('merchants', 'update', id, '--webhook-url', '')).toMatchObject({ webhookUrl: '' });
+    expect(await run('merchants', 'update', id, '--rotate-webhook-secret')).toMatchObject({
+      exitCode: 1,
+      stderr: 'The account has no webhook URL that takes events\n',
+    });
+    const anew = await json('merchants', 'update', id, '--webhook-url', 'https://shop.example/hook');
+    expect(anew['webhookSecret']).toMatch(/^whsec_/);
+    expect(anew['webhookSecret']).not.toBe(rotated['webhookSecret']);
+  });
+
+  it.each([
+    'shop.example/hook',
+    'ftp://shop.example/hook',
+    'https://user:pass@shop.example/hook',
+    'https://shop.example/hook#part',
+    `https://shop.example/${'x'.repeat(2048)}`,
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::ffff:169.254.169.254]/',
+  ])('refuses the webhook URL %s, and makes no account for it', async (url) => {
+    const before = await json('merchants', 'list');
+    const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^webhookUrl: /);
+    expect(await json('merchants', 'list')).toEqual(before);
+  });
+
+  it('lists webhooks with their tries, and sends one again', async () => {
+    const { id } = await json(
+      'merchants',
+      'create',
+      '--name',
+      'Listed',
+      '--webhook-url',
+      'https://shop.example',
+    );
+    const merchantId = String(id);
+    const opened = await openDatabase(database.url);
+    const outbox = createOutbox({ now: () => 1_800_000_000_000 }, () => `EVENT-${merchantId}`);
+    await opened.write(async (transaction) => {
+      const about = { merchantId, mode: 'test', subjectId: merchantId } as const;
+      await outbox.add(transaction, { ...about, type: 'transfer.failed', data: { id: 'T' } });
+      await transaction
+        .insertInto('webhook_tries')
+        .values({
+          event_id: `EVENT-${merchantId}`,
+          tried_at: 1_800_000_000_500,
+          duration_ms: 42,
+          response_status: 500,
+          response_excerpt: 'Out of order',
+          error: 'Answered 500',
+        })
+        .execute();
+      await transaction.updateTable('outbox').set({ status: 'failed', due_at: null, tries: 10 }).execute();
+    });
+    await opened.close();
+
+    const event = {
+      ...{
+        id: `EVENT-${merchantId}`,
+        merchantId,
+        mode: 'test',
+        type: 'transfer.failed',
+        subjectId: merchantId,
+      },
+      createdAt: '2027-01-15T08:00:00.000Z',
+      tries: [
+        {
+          triedAt: '2027-01-15T08:00:00.500Z',
+          durationMs: 42,
+          responseStatus: 500,
+          responseExcerpt: 'Out of order',
+          error: 'Answered 500',
+        },
+      ],
+    };
+    const failed = ['--merchant', merchantId, '--status', 'failed'];
+    expect(await json('webhooks', 'list', ...failed)).toEqual([{ ...event, status: 'failed', dueAt: null }]);
+    expect((await run('webhooks', 'list', ...failed)).stdout).toBe(
+      `EVENT-${merchantId}  failed     transfer.failed  test  of ${merchantId}  to ${merchantId}\n` +
+        '    2027-01-15T08:00:00.500Z  42 ms  Answered 500\n',
+    );
+    expect(await json('webhooks', 'retry', event.id)).toEqual({ id: event.id, status: 'pending' });
+    expect(await json('webhooks', 'list', ...failed)).toEqual([]);
+    expect(await json('webhooks', 'list', '--merchant', merchantId, '--status', 'pending')).toMatchObject([
+      { id: event.id, status: 'pending' },
+    ]);
+    await json('merchants', 'update', merchantId, '--webhook-url', '');
+    expect(await json('webhooks', 'list', ...failed, '--limit', '1')).toHaveLength(1);
+    expect(await run('webhooks', 'retry', event.id)).toMatchObject({
+      exitCode: 1,
+      stderr: 'The account has no webhook URL that takes events\n',
+    });
+  });
+
+  it('makes, lists and revokes keys', async () => {
+    const { id: merchantId } = await json('merchants', 'create', '--name', 'Keys');
+    const options = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
+    const made = await json('keys', 'create', ...options);
+    expect(Object.keys(made).sort()).toEqual(['id', 'key']);
+    expect(made['key']).toMatch(/^sk_live_[\w-]{43}$/);
+    expect(await json('keys', 'list')).toMatchObject([
+      {
+        id: made['id'],
+        merchantId,
+        kind: 'secret',
+        mode: 'live',
+        key: `sk_live_…${String(made['key']).slice(-4)}`,
+      },
+    ]);
+    expect((await run('keys', 'list')).stdout).not.toContain(String(made['key']));
+    expect(await json('keys', 'revoke', String(made['id']))).toEqual({ id: made['id'], revoked: true });
+    const [listed] = (await json('keys', 'list')) as unknown as { revokedAt: string | null }[];
+    expect(listed?.revokedAt).toMatch(/Z$/);
+  });
+
+  it('checks the ledger', async () => {
+    const checks = (await json('ledger', 'check')) as unknown as {
+      invariant: string;
+      violations: string[];
+    }[];
+    expect(checks.length).toBeGreaterThan(3);
+    expect(checks.every(({ violations }) => violations.length === 0)).toBe(true);
+    expect((await run('ledger', 'check')).stdout).toMatch(/^ok {4}Debits equal credits/);
+  });
+
+  it.each([
+    [['merchants', 'update', 'NOBODY', '--name', 'x'], 'No such merchant'],
+    [['merchants', 'create', '--name', ' '], 'name: Must be 1 to 255 characters'],
+    [['keys', 'create', '--merchant', 'NOBODY', '--kind', 'public', '--mode', 'test'], 'No such merchant'],
+    [['keys', 'revoke', 'NOTHING'], 'No such key'],
+    [['webhooks', 'retry', 'NOTHING'], 'No such webhook'],
+  ])('%j fails with 1 and says why', async (args, reason) => {
+    expect(await run(...args)).toEqual({ exitCode: 1, stdout: '', stderr: `${reason}\n` });
+  });
+});
+
+const offline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite::memory:' });
+
+it.each([
+  [[], 'A command is missing'],
+  [['nothing'], 'There is no command "nothing"'],
+  [['merchants'], 'There is no command "merchants"'],
+  [['merchants', 'delete'], 'There is no command "merchants delete"'],
+  [['keys', 'list', 'all'], 'After the command comes nothing, not "all"'],
+  [['keys', 'revoke'], 'After the command comes ID, not ""'],
+  [['keys', 'list', '--all'], "Unknown option '--all'"],
+  [['merchants', 'create'], '--name is missing'],
+  [['merchants', 'create', '--name'], "Option '--name <value>' argument missing"],
+  [['merchants', 'create', '--name', 'x', '--fee-basis-points', '1%'], 'must be an integer, not "1%"'],
+  [['merchants', 'update', 'X'], 'Nothing to change is given'],
+  [['merchants', 'update', 'X', '--json'], 'Nothing to change is given'],
+  [['webhooks', 'list', '--status', 'lost'], '--status must be pending or delivered or failed, not "lost"'],
+  [['webhooks', 'list', '--limit', '0'], '--limit must be an integer'],
+  [['keys', 'create', '--merchant', 'X', '--kind', 'private', '--mode', 'test'], 'must be secret or public'],
+])('%j is not understood: usage on stderr, exit 2', async (args, reason) => {
+  const { exitCode, stdout, stderr } = await offline(...args);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain('Usage: crypto-checkout-server');
+});
+
+it.each([
+  [['--help'], ['merchants create', 'keys revoke ID', 'ledger check']],
+  [
+    ['keys', '--help'],
+    ['keys create', 'keys list', 'keys revoke ID'],
+  ],
+  [['keys', 'create', '--help'], ['--kind secret|public']],
+  [['merchants', 'update', '-h'], ['--fee-basis-points N']],
+])('%j explains', async (args, texts) => {
+  const { exitCode, stdout, stderr } = await offline(...args);
+  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const text of texts) expect(stdout).toContain(text);
+});
+
+it('The help of a group names its commands alone', async () => {
+  expect((await offline('keys', '--help')).stdout).not.toContain('merchants');
+});
+
+it.each(['mysql://root:hunter2@db/name', 'postgres://user:hunter2@127.0.0.1:1/name'])(
+  'A database that cannot be used is a failure without its password: %s',
+  async (url) => {
+    const { exitCode, stderr } = await runCommand(['keys', 'list'], { DATABASE_URL: url });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/\w+/);
+    expect(stderr).not.toContain('hunter2');
+  },
+);

@@ -1,0 +1,122 @@
+/** API keys: their form, what is kept of them, and who they stand for. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database } from '../../src/db/database.js';
+import { newId } from '../../src/shared/ids.js';
+import { createKeys, parseKey, type Keys } from '../../src/merchants/keys.js';
+import { createMerchants } from '../../src/merchants/merchants.js';
+import { Problem } from '../../src/shared/problem.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { openDatabase } from '../../src/db/open.js';
+
+const clock = { now: () => 1_800_000_000_000 };
+
+describe.each(engines)('Keys on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let keys: Keys;
+  let merchantId: string;
+  beforeAll(async () => {
+    testDatabase = await engine.create();
+    database = await openDatabase(testDatabase.url);
+    keys = createKeys(database, clock, newId);
+    const merchants = createMerchants(clock, newId);
+    merchantId = (await database.write((transaction) => merchants.create(transaction, { name: 'Shop' }))).id;
+  });
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+
+  const create = (kind: 'secret' | 'public', mode: 'test' | 'live') =>
+    database.write((transaction) => keys.create(transaction, { merchantId, kind, mode }));
+
+  it.each([
+    ['secret', 'test', /^sk_test_[A-Za-z0-9_-]{43}$/],
+    ['secret', 'live', /^sk_live_[A-Za-z0-9_-]{43}$/],
+    ['public', 'test', /^pk_test_[A-Za-z0-9_-]{43}$/],
+    ['public', 'live', /^pk_live_[A-Za-z0-9_-]{43}$/],
+  ] as const)('A %s %s key has its form and stands for its account', async (kind, mode, form) => {
+    const { key } = await create(kind, mode);
+    expect(key).toMatch(form);
+    expect(parseKey(key)).toEqual({ kind, mode });
+    expect(await keys.authenticate(key)).toEqual({ merchantId, kind, mode });
+  });
+
+  it('Secret keys are kept as digests, public ones as they are', async () => {
+    const secret = await create('secret', 'test');
+    const publicKey = await create('public', 'test');
+    const rows = await database.reader.selectFrom('api_keys').selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain(secret.key);
+    expect(rows.find(({ id }) => id === secret.id)).toMatchObject({
+      public_key: null,
+      last4: secret.key.slice(-4),
+    });
+    expect(rows.find(({ id }) => id === publicKey.id)).toMatchObject({ public_key: publicKey.key });
+    const listed = await keys.list();
+    expect(listed.find(({ id }) => id === secret.id)?.key).toBe(`sk_test_…${secret.key.slice(-4)}`);
+    expect(listed.find(({ id }) => id === publicKey.id)?.key).toBe(publicKey.key);
+  });
+
+  it.each(['', 'sk_test_', 'sk_test_short', `sk_prod_${'a'.repeat(43)}`, `sk_test_${'a'.repeat(44)}`])(
+    'What has not the form of a key stands for nobody: %j',
+    async (key) => {
+      expect(parseKey(key)).toBeUndefined();
+      expect(await keys.authenticate(key)).toBeUndefined();
+    },
+  );
+
+  it('A key that differs in one character stands for nobody', async () => {
+    const { key } = await create('secret', 'test');
+    const other = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
+    expect(await keys.authenticate(other)).toBeUndefined();
+  });
+
+  it('A revoked key stands for nobody, at once here and within 5 s elsewhere', async () => {
+    const elsewhere = createKeys(database, clock, newId);
+    const { id, key } = await create('secret', 'test');
+    expect(await elsewhere.authenticate(key)).toBeDefined();
+    await keys.revoke(id);
+    expect(await keys.authenticate(key)).toBeUndefined();
+    await expect.poll(() => elsewhere.authenticate(key), { timeout: 6000, interval: 200 }).toBeUndefined();
+    await keys.revoke(id);
+    expect((await keys.list()).find((record) => record.id === id)?.revokedAt).toBe(clock.now());
+  });
+
+  it('Revoking what is not there is a problem', async () => {
+    await expect(keys.revoke('NOTHING')).rejects.toSatisfy(
+      (error) => error instanceof Problem && error.code === 'not_found',
+    );
+  });
+
+  it('The public key for pages is the newest that is not revoked', async () => {
+    let now = 1_900_000_000_000;
+    const later = createKeys(database, { now: () => (now += 1) }, newId);
+    const make = () =>
+      database.write((transaction) =>
+        later.create(transaction, { merchantId, kind: 'public', mode: 'live' }),
+      );
+    const [first, second] = [await make(), await make()];
+    expect(await keys.publicKey(merchantId, 'live')).toBe(second.key);
+    await keys.revoke(second.id);
+    expect(await keys.publicKey(merchantId, 'live')).toBe(first.key);
+    expect(await keys.publicKey('NOBODY', 'live')).toBeUndefined();
+  });
+
+  it('An ephemeral key is known to its own process alone', async () => {
+    const key = keys.addEphemeral(merchantId, 'test');
+    expect(await keys.authenticate(key)).toEqual({ merchantId, kind: 'secret', mode: 'test' });
+    expect(await createKeys(database, clock, newId).authenticate(key)).toBeUndefined();
+  });
+
+  it('Of many keys none is forgotten', async () => {
+    const made = await database.write(async (transaction) => {
+      const all: string[] = [];
+      for (let index = 0; index < 1100; index += 1) {
+        all.push((await keys.create(transaction, { merchantId, kind: 'secret', mode: 'test' })).key);
+      }
+      return all;
+    });
+    for (const key of made) expect(await keys.authenticate(key)).toBeDefined();
+    expect(await keys.authenticate(made[0] ?? '')).toBeDefined();
+  });
+});

@@ -1,0 +1,98 @@
+/** When `/readyz` says that the server does not do its work, and what it says then. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createCheckReady, healthRouter, type Condition } from '../../src/ops/health.js';
+import { createProblemHandler } from '../../src/api/problem.js';
+import { startRequest } from '../../src/ops/request.js';
+import { call } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
+const well: Condition = {
+  isStopping: () => false,
+  askDatabase: () => Promise.resolve(),
+  networks: () => [
+    { network: 'tron', lagMs: 60_000 },
+    { network: 'base', lagMs: 0 },
+  ],
+  webhookLagMs: () => Promise.resolve(0),
+  webhooksIdleMs: () => 0,
+};
+
+/** What `/readyz` answers in a condition. */
+async function ready(change: Partial<Condition>) {
+  const app = express();
+  app.use(startRequest);
+  app.use(healthRouter(createCheckReady({ ...well, ...change }, limits)));
+  app.use(createProblemHandler(pino({ level: 'silent' })));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { status, headers, body } = await call(url, 'GET', '/readyz', { headers: { Connection: 'close' } });
+  const alive = await call(url, 'GET', '/healthz', { headers: { Connection: 'close' } });
+  expect(alive.status).toBe(200);
+  server.close();
+  return [status, body.message, headers.get('retry-after')];
+}
+
+it.each<[string, Partial<Condition>]>([
+  ['the server stops', { isStopping: () => true }],
+  [
+    'the database does not answer',
+    { askDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },
+  ],
+  ['tron has not been scanned yet', { networks: () => [{ network: 'tron', lagMs: undefined }] }],
+  ['the scan of tron is 61 s behind', { networks: () => [{ network: 'tron', lagMs: 61_000 }] }],
+  [
+    'webhook deliveries stand still, 31 s late',
+    {
+      webhooksIdleMs: () => 31_000,
+      webhookLagMs: () => Promise.resolve(31_000),
+    },
+  ],
+])('Not ready: %s', async (reason, change) => {
+  expect(await ready(change)).toEqual([503, `Not ready to serve: ${reason}`, '1']);
+});
+
+it.each<[string, Partial<Condition>]>([
+  ['all is well', {}],
+  ['one receiver hangs while others are served', { webhookLagMs: () => Promise.resolve(1e9) }],
+  ['there is nothing to deliver', { webhooksIdleMs: () => 1e9 }],
+])('Ready: %s', async (_, change) => {
+  expect(await ready(change)).toEqual([200, 'Ready', null]);
+});
+
+it('An error that is not foreseen says nothing', async () => {
+  const answer = await ready({
+    networks: () => {
+      throw new Error('sk_live_secret');
+    },
+  });
+  expect(answer).toEqual([503, 'Not ready to serve', '1']);
+});
+
+describe.each(engines)('The server on $name', (engine) => {
+  let server: TestServer | undefined;
+  afterEach(() => server?.stop());
+
+  it('is not ready while a network is further behind than allowed', async () => {
+    let skew = 0;
+    server = await startServer({
+      engine,
+      env: { READY_CHAIN_LAG_SECONDS: '60' },
+      overrides: { realNow: () => Date.now() + skew },
+    });
+    const { url } = server;
+    const status = async () => (await call(url, 'GET', '/readyz')).status;
+    await expect.poll(status).toBe(200);
+    // The clock runs ahead, and the scan follows within its interval.
+    skew = 3_600_000;
+    expect(await status()).toBe(503);
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+  });
+});

@@ -1,0 +1,77 @@
+/** The listening socket, from before the server is ready until nobody is left. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+import { listen } from '../../src/ops/listener.js';
+
+it('answers 503 until there is somebody to serve', async () => {
+  const listener = await listen('127.0.0.1', 0);
+  const early = await fetch(listener.url);
+  expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+  listener.serve((_request, response) => response.end('served'));
+  expect(await (await fetch(listener.url)).text()).toBe('served');
+  await listener.close(0, 1000, () => undefined);
+  await expect(fetch(listener.url)).rejects.toThrow();
+});
+
+it('refuses an address that is taken', async () => {
+  const listener = await listen('127.0.0.1', 0);
+  await expect(listen('127.0.0.1', Number(new URL(listener.url).port))).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await listener.close(0, 1000, () => undefined);
+});
+
+it('writes an IPv6 address in brackets', async () => {
+  const listener = await listen('::1', 0);
+  expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  await listener.close(0, 1000, () => undefined);
+});
+
+it('waits for requests under way, and keeps nobody who is idle', async () => {
+  const listener = await listen('127.0.0.1', 0);
+  let finish: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    listener.serve((_request, response) => {
+      finish = () => response.end('late');
+      resolve();
+    });
+  });
+  const answer = fetch(listener.url);
+  await arrived;
+  let isClosed = false;
+  const closed = listener.close(0, 10_000, () => expect.unreachable()).then(() => (isClosed = true));
+  await expect(fetch(listener.url)).rejects.toThrow();
+  expect(isClosed).toBe(false);
+  finish();
+  expect(await (await answer).text()).toBe('late');
+  // Fetch keeps the connection, which would hold a server for five seconds.
+  const start = performance.now();
+  await closed;
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
+it('lingers for those who come at the last moment, and tells them that the connection ends', async () => {
+  const listener = await listen('127.0.0.1', 0);
+  listener.serve((_request, response) => response.end('served'));
+  expect((await fetch(listener.url)).headers.get('connection')).toBe('keep-alive');
+  const closed = listener.close(500, 10_000, () => expect.unreachable());
+  const answer = await fetch(listener.url);
+  expect([await answer.text(), answer.headers.get('connection')]).toEqual(['served', 'close']);
+  await closed;
+  await expect(fetch(listener.url)).rejects.toThrow();
+});
+
+it('cuts off who is still there when the time is over', async () => {
+  const listener = await listen('127.0.0.1', 0);
+  listener.serve(() => undefined);
+  const { hostname, port } = new URL(listener.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const cut = once(socket, 'close');
+  let wasLate = false;
+  await listener.close(0, 50, () => (wasLate = true));
+  await cut;
+  expect(wasLate).toBe(true);
+});

@@ -1,0 +1,285 @@
+/** Canaries in everything that is secret or personal, sent through the whole API: none is ever logged. */
+import { randomBytes } from 'node:crypto';
+import { api, type Endpoint } from 'crypto-checkout/contract';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.js';
+import { createEndpoints } from '../../src/webhooks/endpoints.js';
+import { call } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+
+const random = (length: number) =>
+  randomBytes(64).toString('base64url').replace(/[-_]/g, 'x').slice(0, length);
+const endpoints: readonly Endpoint[] = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
+
+/** What must not be read in the log, by what it is. */
+const canaries = {
+  unknownKey: random(43),
+  email: `ada-${random(8)}`.toLowerCase(),
+  name: `Lovelace${random(8)}`,
+  phone: '+2348031234567',
+  account: '9087654321',
+  urlToken: random(20),
+  urlPassword: random(20),
+  databasePassword: random(20),
+  idempotencyKey: random(30),
+  path: `private${random(10)}`,
+};
+const email = `${canaries.email}@example.com`;
+const fields: Readonly<Record<string, unknown>> = {
+  email,
+  fullName: canaries.name,
+  name: canaries.name,
+  customerFullName: canaries.name,
+  phoneNumber: canaries.phone,
+  customerphoneNumber: canaries.phone,
+  accountNumber: canaries.account,
+  accountName: canaries.name,
+  label: canaries.name,
+  planName: canaries.name,
+  customer: { email, name: canaries.name, phoneNumber: canaries.phone },
+  redirectUrl: `https://shop.example/thanks?token=${canaries.urlToken}`,
+};
+
+/** The sample's body with canaries where they would stand, new references, and nothing that only a sample has. */
+function personal(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      name === 'txRef' ? random(20) : (fields[name] ?? value),
+    ]),
+  );
+}
+
+/** A body of canaries alone, none of which is right. */
+function wrong(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return undefined;
+  return Object.fromEntries(Object.keys(body).map((name) => [name, `${email} ${canaries.name}`]));
+}
+
+function pathOf({ path, sample }: Endpoint, value?: string): string {
+  const filled = path.replace(/\{\*?(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(value ?? sample.params?.[name] ?? '').replaceAll('%2F', '/'),
+  );
+  return sample.query
+    ? `${filled}?${new URLSearchParams({ ...sample.query, email, customer: email })}`
+    : filled;
+}
+
+describe.each(engines)('On $name, at the level trace', (engine) => {
+  const lines: string[] = [];
+  const statuses = new Set<number>();
+  const codes = new Map<string, number>();
+  const secrets: string[] = [];
+
+  beforeAll(async () => {
+    let isBroken = false;
+    const log = createLog('trace', { write: (line) => void lines.push(line) });
+    const made = await engine.create();
+    const databaseUrl =
+      engine.name === 'PostgreSQL'
+        ? Object.assign(new URL(made.url), { password: canaries.databasePassword }).href
+        : made.url;
+    const server = await startServer({
+      engine,
+      databaseUrl,
+      log,
+      env: { LOG_LEVEL: 'trace', METRICS_TOKEN: `metrics-${canaries.urlToken}` },
+      overrides: {
+        realNow() {
+          if (isBroken)
+            throw Object.assign(new Error('A clock broke'), { email, customer: fields['customer'] });
+          return Date.now();
+        },
+      },
+    });
+    const { url, database, secretKey, publicKey } = server;
+    const secret = await database.write(async (transaction) => {
+      const [merchant] = await transaction.selectFrom('merchants').select('id').execute();
+      return createEndpoints({ now: () => Date.now() }).set(
+        transaction,
+        merchant?.id ?? '',
+        `http://127.0.0.1:9/in?token=${canaries.urlToken}`,
+      );
+    });
+    secrets.push(secretKey, publicKey, String(secret));
+
+    async function send(endpoint: Endpoint, key: string | undefined, body: unknown, value?: string) {
+      const { status, body: answer } = await call(url, endpoint.method, pathOf(endpoint, value), {
+        key,
+        ...(endpoint.method !== 'GET' && endpoint.body && { body }),
+        headers: { 'Idempotency-Key': `${canaries.idempotencyKey}${random(10)}` },
+      });
+      statuses.add(status);
+      if (answer.status === 'error') codes.set(answer.data.code ?? '', status);
+    }
+    async function walk() {
+      for (const endpoint of endpoints) {
+        const { body } = endpoint.sample;
+        await send(endpoint, undefined, personal(body));
+        await send(endpoint, `sk_test_${canaries.unknownKey}`, personal(body));
+        await send(endpoint, publicKey, personal(body));
+        await send(endpoint, secretKey, personal(body));
+        await send(endpoint, secretKey, wrong(body));
+        await send(endpoint, secretKey, `{"email":"${email}",`);
+        await send(endpoint, secretKey, personal(body), `${canaries.path} ${email}`);
+      }
+    }
+    await walk();
+    await send(api.payments.create, secretKey, {
+      ...(personal(api.payments.create.sample.body) as object),
+      redirectUrl: `https://ada:${canaries.urlPassword}@shop.example/thanks`,
+    });
+    await call(url, 'GET', `/${email}/${canaries.path}`);
+    await call(url, 'GET', `/metrics?${email}`, { key: canaries.unknownKey });
+
+    // From here on the database refuses every row, and says on PostgreSQL which.
+    for (const table of ['payments', 'customers', 'bank_accounts', 'wallet_addresses', 'wallets', 'outbox']) {
+      const statement =
+        engine.name === 'PostgreSQL'
+          ? sql`alter table ${sql.table(table)} add constraint refuse check (id = '') not valid`
+          : sql`create trigger ${sql.table(`refuse_${table}`)} before insert on ${sql.table(table)}
+              begin select raise(abort, 'refused'); end`;
+      await database.write((transaction) => statement.execute(transaction));
+    }
+    await walk();
+    // And what is thrown carries what it was thrown for.
+    isBroken = true;
+    await walk();
+    isBroken = false;
+    await made.dispose();
+    await walk();
+    await server.stop();
+  }, 120_000);
+
+  it('many things were said and went wrong', () => {
+    expect(lines.length).toBeGreaterThan(500);
+    expect([...statuses]).toEqual(
+      expect.arrayContaining([200, 400, 401, 403, 404, 500, ...(engine.name === 'PostgreSQL' ? [503] : [])]),
+    );
+    for (const code of [
+      'invalid_json',
+      'invalid_api_key',
+      'validation_error',
+      'not_found',
+      'internal_error',
+    ]) {
+      expect(codes.has(code)).toBe(true);
+    }
+    const failures = lines.filter((line) => line.includes('"msg":"internal_error"'));
+    expect(failures.length).toBeGreaterThan(20);
+    const refusal = engine.name === 'PostgreSQL' ? 'violates check constraint' : 'refused';
+    expect(failures.some((line) => line.includes(refusal))).toBe(true);
+  });
+
+  it.each(Object.keys(canaries) as (keyof typeof canaries)[])('%s is never logged', (name) => {
+    const value = canaries[name];
+    const forms = [value, encodeURIComponent(value), Buffer.from(value).toString('base64')];
+    const found = lines.filter((line) =>
+      forms.some((form) => line.toLowerCase().includes(form.toLowerCase())),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('keys and webhook secrets are never logged', () => {
+    expect(secrets.filter(Boolean)).toHaveLength(3);
+    for (const secret of secrets) {
+      expect(lines.filter((line) => line.includes(secret.replace(/^(whsec|[ps]k_test)_/, '')))).toEqual([]);
+    }
+  });
+
+  it('every line says where: request id, method, path as a pattern, status', () => {
+    const requests = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'Request');
+    const paths = new Set(requests.map(({ path }) => path));
+    for (const { path } of endpoints) {
+      expect([...paths]).toContainEqual(
+        expect.stringMatching(new RegExp(`^${path.replace(/\{\*?\w+\}/g, '(…|[0-9A-HJKMNP-TV-Z]{26})')}$`)),
+      );
+    }
+    for (const { requestId, method, status } of requests) {
+      expect([typeof requestId, typeof method, typeof status]).toEqual(['string', 'string', 'number']);
+    }
+  });
+});
+
+describe('An error is logged', () => {
+  function logged(error: unknown): Record<string, unknown> {
+    const lines: string[] = [];
+    createLog('info', { write: (line) => void lines.push(line) }).error({ err: error }, 'It failed');
+    return (JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> }).err;
+  }
+
+  it('with its type, message, code, stack and causes, and nothing else of it', () => {
+    const cause = Object.assign(
+      new Error('duplicate key value violates unique constraint "customers_email"'),
+      {
+        code: '23505',
+        constraint: 'customers_email',
+        detail: 'Key (email)=(ada@example.com) already exists.',
+        parameters: ['ada@example.com'],
+      },
+    );
+    const error = logged(new TypeError('Not kept', { cause }));
+    expect(error).toEqual({
+      type: 'TypeError',
+      message: 'Not kept',
+      stack: expect.arrayContaining([expect.stringMatching(/^\s+at /)]) as unknown,
+      cause: {
+        type: 'Error',
+        message: 'duplicate key value violates unique constraint "customers_email"',
+        code: '23505',
+        constraint: 'customers_email',
+        stack: expect.any(Array) as unknown,
+      },
+    });
+  });
+
+  it('without the value that could not be read', () => {
+    const unreadable = Object.assign(new Error('invalid input syntax for type bigint: "Ada"'), {
+      code: '22P02',
+    });
+    expect(JSON.stringify(logged(unreadable))).not.toContain('Ada');
+    let json: unknown;
+    try {
+      JSON.parse('Ada Example');
+    } catch (error) {
+      json = error;
+    }
+    expect(JSON.stringify(logged(json))).not.toContain('Ada');
+  });
+
+  it.each([
+    ['connect to postgres://ada:hunter2@db/shop failed', 'connect to postgres://[redacted]@db/shop failed'],
+    ['GET https://shop.example/in?token=t0ken: 500', 'GET https://shop.example/in?[redacted] 500'],
+    ['No such key: sk_live_abc-DEF_123', 'No such key: sk_live_[redacted]'],
+    ['Sign with whsec_abc+/=', 'Sign with whsec_[redacted]'],
+    ['Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
+    ['Mail to <ada@example.com>', 'Mail to <[email]>'],
+  ])('with its message masked: %s', (message, expected) => {
+    expect(logged(new Error(message))['message']).toBe(expected);
+  });
+
+  it('whatever is thrown', () => {
+    const circle = new Error('A circle');
+    circle.cause = circle;
+    expect(logged(circle)['message']).toBe('A circle');
+    expect(logged({ email: 'ada@example.com' })).toEqual({ type: 'object' });
+    const many = new AggregateError([new Error('one'), new Error('two')], 'Several');
+    expect(logged(many)['errors']).toMatchObject([{ message: 'one' }, { message: 'two' }]);
+  });
+});
+
+it('A name of the log that is secret is blotted out', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  log.info({ customer: { email: 'a' }, payment: { customerDetails: { fullName: 'Ada' } }, key: 'k' }, 'Said');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    customer: '[redacted]',
+    payment: { customerDetails: '[redacted]' },
+    key: '[redacted]',
+  });
+});

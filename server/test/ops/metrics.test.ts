@@ -1,0 +1,105 @@
+/** What `/metrics` tells, to whom, and that it names nobody. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { call } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+
+const token = 'scrape-me-0123456789';
+
+/** Samples by name and labels, as they stand in the text. */
+function samples(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(/ (\S+)$/.exec(line)?.[1])]));
+}
+
+describe.each(engines)('On $name, /metrics', (engine) => {
+  const scrape = async (url: string) => {
+    const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    return response.text();
+  };
+
+  it('does not exist unless there is a token, and needs it', async () => {
+    const closed = await startServer({ engine });
+    const nothing = await call(closed.url, 'GET', '/metrics', { key: token });
+    expect([nothing.status, nothing.body.data.code]).toEqual([404, 'not_found']);
+    await closed.stop();
+
+    const { url, secretKey, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
+    for (const key of [undefined, secretKey, `${token}x`, token.slice(1)]) {
+      const refused = await call(url, 'GET', '/metrics', { key });
+      expect([refused.status, refused.body.data.code]).toEqual([401, 'invalid_api_key']);
+    }
+    await scrape(url);
+    await stop();
+  });
+
+  it('counts requests by the pattern of their path, and payments by their end', async () => {
+    const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
+    const secret = 'ada@example.com';
+    const made = await api('POST', '/v1/payments/checkout', {
+      body: { amount: 10, baseCurrency: 'USD', customer: { email: secret } },
+    });
+    const { id } = made.body.data['payment'] as { id: string };
+    await api('GET', `/v1/payments/${id}`);
+    await api('GET', `/v1/payments/checkout/${id}`);
+    await api('GET', `/v1/payments/${encodeURIComponent(secret)}`);
+    await api('PATCH', `/v1/payments/${id}/cancel`);
+    await api('GET', `/v1/nothing/${secret}`);
+    await fetch(`${url}/pay/${id}`);
+    await fetch(`${url}/${secret}`);
+
+    const text = await scrape(url);
+    const found = samples(text);
+    const count = (method: string, route: string, status: number) =>
+      found.get(
+        `http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`,
+      );
+    expect(count('POST', '/v1/payments/checkout', 200)).toBe(1);
+    expect(count('GET', '/v1/payments/{payment_id}', 200)).toBe(1);
+    expect(count('GET', '/v1/payments/{payment_id}', 404)).toBe(1);
+    expect(count('GET', '/v1/payments/checkout/{payment_id}', 200)).toBe(1);
+    expect(count('PATCH', '/v1/payments/{payment_id}/cancel', 200)).toBe(1);
+    expect(count('GET', '/pay/:id', 200)).toBe(1);
+    expect(count('GET', 'other', 404)).toBe(2);
+    expect(found.get('checkout_payments_total{status="cancelled"}')).toBe(1);
+    expect(text).not.toContain(id);
+    expect(text).not.toContain('ada');
+    await stop();
+  });
+
+  it('tells of networks, webhooks, jobs and the database', async () => {
+    const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
+    const job = (text: string) =>
+      samples(text).get('checkout_job_duration_seconds_count{job="expiry",outcome="success"}') ?? 0;
+    await expect.poll(async () => job(await scrape(url)), { timeout: 5000 }).toBeGreaterThan(0);
+
+    const found = samples(await scrape(url));
+    expect(found.get('checkout_chain_height{network="tron"}')).toBeGreaterThanOrEqual(3);
+    expect(found.get('checkout_chain_lag_seconds{network="tron"}')).toBeLessThan(10);
+    expect(found.get('checkout_chain_failing{network="tron"}')).toBe(0);
+    expect(found.get('checkout_webhooks_pending')).toBe(0);
+    expect(found.get('checkout_webhooks_lag_seconds')).toBe(0);
+    expect(found.get('checkout_job_last_success_timestamp_seconds{job="expiry"}')).toBeGreaterThan(
+      Date.now() / 1000 - 60,
+    );
+    expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const served = [...(await scrape(url)).matchAll(/^# HELP ((?:checkout|http)_\w+)/gm)].map(
+      ([, name]) => name,
+    );
+    const described = [...page.matchAll(/^\| `((?:checkout|http)_\w+)`/gm)].map(([, name]) => name);
+    const pooled = described.filter(
+      (name) => engine.name === 'PostgreSQL' || name !== 'checkout_database_connections',
+    );
+    expect(served.sort()).toEqual(pooled.sort());
+    const open = found.get('checkout_database_connections{state="open"}');
+    if (engine.name === 'PostgreSQL') expect(open).toBeGreaterThan(0);
+    else expect(open).toBeUndefined();
+    await stop();
+  });
+});

@@ -1,0 +1,190 @@
+/** The example of a merchant's server beside a real API server: paid on the simulated chain, told by webhook, delivered once. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createCheckoutClient,
+  createMerchantClient,
+  type CheckoutClient,
+  type MerchantClient,
+} from 'crypto-checkout/client';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openOrders, type Orders } from '../../../demo/merchant-server/orders.mjs';
+import { createShop } from '../../../demo/merchant-server/shop.mjs';
+import { engines } from '../support/engines.js';
+import { openMerchant } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
+  let api: TestServer;
+  let client: MerchantClient;
+  let checkout: CheckoutClient;
+  let orders: Orders;
+  let listener: Server;
+  let url: string;
+  let webhookSecret: string;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    api = await startServer({ engine });
+    client = createMerchantClient({ apiUrl: api.url, secretKey: api.secretKey });
+    checkout = createCheckoutClient({ apiUrl: api.url, publicKey: api.publicKey });
+    orders = openOrders(':memory:');
+    listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const { merchantId } = api.bootstrapped;
+    const updated = await openMerchant(api).command(
+      ...['merchants', 'update', merchantId, '--webhook-url', `${url}/webhooks`],
+    );
+    ({ webhookSecret } = updated as { webhookSecret: string });
+    const log = (line: string) => void lines.push(line);
+    const { publicKey } = api;
+    const shop = createShop({
+      ...{ client, apiUrl: api.url, publicKey, webhookSecrets: [webhookSecret], shopUrl: url, orders, log },
+    });
+    listener.on('request', (request, response) => void shop(request, response));
+  });
+
+  afterAll(async () => {
+    await api.stop();
+    listener.close();
+    listener.closeAllConnections();
+    orders.close();
+  });
+
+  /** As a browser posts the shop's form. */
+  async function order(quantity = 2): Promise<string> {
+    const body = new URLSearchParams({ quantity: String(quantity) });
+    const reply = await fetch(`${url}/orders`, { method: 'POST', body, redirect: 'manual' });
+    expect(reply.status).toBe(303);
+    return reply.headers.get('location')?.split('/').at(-1) ?? '';
+  }
+
+  const page = async (reference: string) => (await fetch(`${url}/orders/${reference}`)).text();
+  const paymentOf = (reference: string) => orders.find(reference)?.paymentId ?? '';
+
+  /** As the payer does in the widget and in a wallet; `share` of what is due arrives. */
+  async function pay(paymentId: string, share = 1): Promise<void> {
+    await checkout.setCurrency(paymentId, 'USDT', 'tron');
+    const { addressInformation, amount = 0 } = (await checkout.lockCurrency(paymentId)).data;
+    const transfer = { network: 'tron', currency: 'USDT', address: addressInformation?.address };
+    await sandbox('transfers', { ...transfer, amount: amount * share });
+    await sandbox('blocks', { network: 'tron', count: 2 });
+  }
+
+  async function sandbox(path: string, body: object): Promise<void> {
+    const { status, body: reply } = await api.api('POST', `/sandbox/${path}`, { body });
+    expect(status, JSON.stringify(reply)).toBe(200);
+  }
+
+  const said = (text: string) => lines.filter((line) => line.includes(text));
+  const toHaveSaid = (text: string, times = 1) =>
+    vi.waitFor(() => expect(said(text), lines.join('\n')).toHaveLength(times), { timeout: 15_000 });
+  const isPaid = (reference: string) => `${reference} is paid by`;
+
+  it('embeds the checkout of a payment that it created, with the secret key out of sight', async () => {
+    const reference = await order(3);
+    const html = await page(reference);
+    expect(html).toContain(`<script type="module" src="${api.url}/crypto-checkout.js"></script>`);
+    expect(html).toContain(`payment-id="${paymentOf(reference)}"`);
+    expect(html).toContain(`public-key="${api.publicKey}"`);
+    expect(html).not.toContain(api.secretKey);
+    expect((await fetch(/href="([^"]*\/pay\/[^"]*)"/.exec(html)?.[1] ?? '')).status).toBe(200);
+    const { data } = await client.payments.retrieve({ params: { payment_id: paymentOf(reference) } });
+    expect(data).toMatchObject({ baseAmount: 73.5, baseCurrency: 'USD', txRef: reference });
+    expect(data.redirectUrl).toBe(`${url}/orders/${reference}`);
+  });
+
+  it('is told by webhook, and delivers once, however often it is told and asked', async () => {
+    const reference = await order();
+    await pay(paymentOf(reference));
+    // No page is looked at: it is the webhook that brings the news.
+    await toHaveSaid(isPaid(reference));
+    const [told = ''] = said('payment.success').slice(-1);
+    const looks = Array.from({ length: 10 }, () => page(reference));
+    await client.transactions.resendWebhook({ params: { transaction_id: paymentOf(reference) } });
+    await toHaveSaid(told, 2);
+    for (const html of await Promise.all(looks)) expect(html).toContain('Paid.');
+    expect(said(isPaid(reference))).toEqual([`${reference} is paid by ${paymentOf(reference)}: deliver it`]);
+  });
+
+  it('delivers once when payer, webhook and payer again are there at the same time', async () => {
+    const reference = await order();
+    const looks: Promise<string>[] = [];
+    const paying = pay(paymentOf(reference)).finally(() => clearInterval(timer));
+    const timer = setInterval(() => looks.push(page(reference)), 5);
+    await paying;
+    looks.push(page(reference), page(reference));
+    await Promise.all(looks);
+    await toHaveSaid(isPaid(reference));
+    expect(await page(reference)).toContain('Paid.');
+  });
+
+  it('waits for all of it', async () => {
+    const reference = await order();
+    await pay(paymentOf(reference), 0.5);
+    await toHaveSaid('payment.partial');
+    expect(await page(reference)).toContain('<crypto-checkout');
+    expect(orders.find(reference)?.paidBy).toBeNull();
+  });
+
+  const startAnew = async (reference: string, amount: string) =>
+    (await checkout.create({ amount, baseCurrency: 'USD', txRef: `${reference}:2` })).data.payment.id;
+
+  it('takes the checkout’s second attempt at an order for the order’s', async () => {
+    const reference = await order(1);
+    await checkout.cancel(paymentOf(reference));
+    const second = await startAnew(reference, '24.50');
+    await pay(second);
+    await toHaveSaid(`${isPaid(reference)} ${second}: deliver it`);
+  });
+
+  it('says so when an order is paid twice', async () => {
+    const reference = await order(1);
+    const second = await startAnew(reference, '24.50');
+    await pay(paymentOf(reference));
+    await toHaveSaid(isPaid(reference));
+    await pay(second);
+    await toHaveSaid(`${reference} is paid again by ${second}: give that back`);
+    expect(orders.find(reference)?.paidBy).toBe(paymentOf(reference));
+  });
+
+  it('is not taken in by a page that names a lower price', async () => {
+    const reference = await order(9);
+    await pay(await startAnew(reference, '1'));
+    await toHaveSaid(`${reference} stays open. The price is 1 USD, not 220.5 USD.`);
+    expect(orders.find(reference)?.paidBy).toBeNull();
+  });
+
+  it('is not taken in by a forged webhook, nor by an old one', async () => {
+    const reference = await order();
+    const send = (secret: string, time: Date) => {
+      const body = JSON.stringify({ type: 'payment.success', data: { id: paymentOf(reference) } });
+      return fetch(`${url}/webhooks`, {
+        method: 'POST',
+        body,
+        headers: {
+          'webhook-id': 'msg_1',
+          'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
+          'webhook-signature': new Webhook(secret).sign('msg_1', time, body),
+        },
+      });
+    };
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    expect((await send(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, new Date())).status).toBe(400);
+    expect((await send(webhookSecret, anHourAgo)).status).toBe(400);
+    expect((await fetch(`${url}/webhooks`, { method: 'POST' })).status).toBe(400);
+    expect(orders.find(reference)?.paidBy).toBeNull();
+  });
+
+  it.each(['0', '10', '1.5', 'all', ''])('refuses an order of "%s"', async (quantity) => {
+    const body = new URLSearchParams({ quantity });
+    expect((await fetch(`${url}/orders`, { method: 'POST', body })).status).toBe(400);
+  });
+
+  it('knows no other orders', async () => {
+    expect((await fetch(`${url}/orders/order-1`)).status).toBe(404);
+  });
+});

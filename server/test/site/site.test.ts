@@ -1,0 +1,289 @@
+/** What browsers load from the server: the widget's files, hosted pages, and the demo shop with its own small API. */
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, get, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostedPages, type HostedPayment } from '../../src/site/hosted-pages.js';
+import { widgetFiles } from '../../src/site/widget-files.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const servers: Server[] = [];
+afterAll(() => servers.forEach((server) => server.close()));
+
+async function serve(router: express.Router): Promise<string> {
+  const server = createServer(express().use(router));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the widget’s files', () => {
+  let directory = '';
+  let url = '';
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-files-'));
+    await mkdir(join(directory, 'chunks'));
+    await writeFile(join(directory, 'crypto-checkout.min.js'), 'export const entry = 1;'.repeat(50));
+    await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js'), 'export const chunk = 1;');
+    await writeFile(join(directory, 'secret.js'), 'not for anybody');
+    url = await serve(widgetFiles(directory));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('are open to pages of every origin, the entry for minutes and the chunks for ever', async () => {
+    const entry = await fetch(`${url}/crypto-checkout.js`);
+    expect(entry.status).toBe(200);
+    expect(entry.headers.get('access-control-allow-origin')).toBe('*');
+    expect(entry.headers.get('content-type')).toMatch(/^text\/javascript/);
+    expect(entry.headers.get('cache-control')).toBe('public, max-age=300');
+    const chunk = await fetch(`${url}/chunks/flow-A1b2_-c3.js`);
+    expect(await chunk.text()).toBe('export const chunk = 1;');
+    expect(chunk.headers.get('access-control-allow-origin')).toBe('*');
+    expect(chunk.headers.get('cache-control')).toContain('immutable');
+  });
+
+  it('are not sent again to who has them', async () => {
+    const etag = (await fetch(`${url}/crypto-checkout.js`)).headers.get('etag') ?? '';
+    // Not by fetch, which asks for a fresh copy as soon as it is given a condition.
+    const status = () =>
+      new Promise((resolve, reject) => {
+        get(`${url}/crypto-checkout.js`, { headers: { 'If-None-Match': etag } }, (reply) => {
+          resolve(reply.resume().statusCode);
+        }).on('error', reject);
+      });
+    expect(await status()).toBe(304);
+    await writeFile(join(directory, 'crypto-checkout.min.js'), 'export const entry = 2;');
+    expect(await status(), 'a new build').toBe(200);
+  });
+
+  it.each(['br', 'gzip', 'identity'])('come as %s to who asks for it', async (encoding) => {
+    const reply = await fetch(`${url}/crypto-checkout.js`, { headers: { 'Accept-Encoding': encoding } });
+    expect(reply.headers.get('content-encoding') ?? 'identity').toBe(encoding);
+    expect(reply.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await reply.text()).toContain('export const entry');
+  });
+
+  it.each([
+    '/chunks/..%2fsecret.js',
+    '/chunks/%2e%2e/secret.js',
+    '/chunks/none.js',
+    '/secret.js',
+    '/chunks/',
+  ])('%s is nobody’s file', async (path) => {
+    expect((await fetch(url + path)).status).toBe(404);
+  });
+
+  it('say what to do while they are not built', async () => {
+    const reply = await fetch(`${await serve(widgetFiles(join(directory, 'nowhere')))}/crypto-checkout.js`);
+    expect(reply.status).toBe(503);
+    expect(await reply.text()).toContain('npm run build');
+  });
+});
+
+describe('a hosted page', () => {
+  const payment: HostedPayment = {
+    id: '01J9ZQ4W3V8K2M6N7P5R0S1T2X',
+    merchantName: `<script>alert("1")</script> & 'Söhne'`,
+    mode: 'test',
+    publicKey: 'pk_test_1',
+  };
+  const pages = (publicUrl: string, checkoutUrl: string, found: HostedPayment | undefined) =>
+    serve(hostedPages({ publicUrl, checkoutUrl, findPayment: () => Promise.resolve(found) }));
+
+  it('runs the widget with the payment’s key, and nothing that a merchant wrote is markup', async () => {
+    const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
+    const reply = await fetch(`${url}/pay/${payment.id}`);
+    const page = await reply.text();
+    expect(reply.status).toBe(200);
+    expect(page).toContain(`<crypto-checkout payment-id="${payment.id}" public-key="pk_test_1"`);
+    expect(page).toContain('<script type="module" src="/crypto-checkout.js">');
+    expect(page).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;Söhne&#39;');
+    expect(page.match(/<script/g)).toHaveLength(1);
+    expect(page).toContain('Test mode');
+  });
+
+  it('is kept by nobody, framed by nobody, found by no search engine, and runs nothing but the widget', async () => {
+    const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
+    const { headers } = await fetch(`${url}/pay/${payment.id}`);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-robots-tag')).toBe('noindex');
+    expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      'img-src https: data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+    ]);
+  });
+
+  it('finds an API on another origin or under a path', async () => {
+    const elsewhere = await pages('https://api.example/crypto', 'https://shop.example/checkout', payment);
+    const page = await fetch(`${elsewhere}/checkout/${payment.id}`);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self' https://api.example;");
+    expect(await page.text()).toMatch(
+      /src="https:\/\/api\.example\/crypto\/crypto-checkout\.js"[\s\S]*api-url="https:\/\/api\.example\/crypto"/,
+    );
+    const underPath = await pages('https://shop.example/crypto', 'https://shop.example/crypto/pay', payment);
+    expect(await (await fetch(`${underPath}/crypto/pay/${payment.id}`)).text()).toMatch(
+      /src="\/crypto\/crypto-checkout\.js"[\s\S]*api-url="\/crypto"/,
+    );
+  });
+
+  it('says so when there is no such payment, or no key to pay it with', async () => {
+    const none = await pages('https://pay.example', 'https://pay.example/pay', undefined);
+    const missing = await fetch(`${none}/pay/<script>`);
+    expect(missing.status).toBe(404);
+    expect(await missing.text()).toContain('We know no such payment');
+    const keyless = await pages('https://pay.example', 'https://pay.example/pay', {
+      ...payment,
+      merchantName: 'Example Shop',
+      publicKey: undefined,
+    });
+    const reply = await fetch(`${keyless}/pay/${payment.id}`);
+    expect(reply.status).toBe(503);
+    expect(await reply.text()).toContain('Example Shop cannot take payments here now');
+    expect((await fetch(`${keyless}/pay/page.css`)).headers.get('content-type')).toMatch(/^text\/css/);
+  });
+});
+
+describe('the demo shop', () => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('There is no database engine');
+    server = await startServer({ engine });
+  });
+  afterAll(() => server.stop());
+
+  async function shop(
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; json: Record<string, unknown> }> {
+    const reply = await fetch(`${server.url}/demo-api/${path}`, {
+      ...(body !== undefined && {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    });
+    return { status: reply.status, json: (await reply.json()) as Record<string, unknown> };
+  }
+
+  /** A payment for an order, as the widget creates it, paid in full and confirmed. */
+  async function pay(txRef: unknown, amount: unknown, baseCurrency: unknown): Promise<string> {
+    const key = server.publicKey;
+    const created = await server.api('POST', '/v1/payments/checkout', {
+      key,
+      body: { txRef, amount, baseCurrency },
+    });
+    const { id } = (created.body.data as { payment: { id: string } }).payment;
+    await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, { key });
+    const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key });
+    const { addressInformation, amountDue } = locked.body.data as {
+      addressInformation: { address: string };
+      amountDue: number;
+    };
+    const transfer = {
+      network: 'tron',
+      currency: 'USDT',
+      address: addressInformation.address,
+      amount: amountDue,
+    };
+    await server.api('POST', '/sandbox/transfers', { body: transfer });
+    await server.api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
+    return id;
+  }
+
+  it('gives pages what they may know: a public key, prices, and what can be sent', async () => {
+    const { status, json } = await shop('config');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ publicKey: server.publicKey, checkoutUrl: `${server.url}/pay` });
+    expect(json['assets']).toContainEqual({ currency: 'USDT', network: 'tron', decimals: 6 });
+    expect(JSON.stringify(json)).not.toContain('sk_');
+  });
+
+  it('takes an order at its own price, whatever the page says', async () => {
+    const { status, json } = await shop('orders', { quantity: 3, baseCurrency: 'EUR', amount: '0.01' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ quantity: 3, baseCurrency: 'EUR', amount: '65.7' });
+    expect(await shop(`orders/${String(json['reference'])}`)).toEqual({ status: 200, json });
+  });
+
+  it.each([
+    { quantity: 0, baseCurrency: 'USD' },
+    { quantity: 10, baseCurrency: 'USD' },
+    { quantity: 1.5, baseCurrency: 'USD' },
+    { quantity: '1', baseCurrency: 'USD' },
+    { quantity: 1, baseCurrency: 'toString' },
+    { orders: [] },
+    'no JSON',
+  ])('refuses the order %j', async (body) => {
+    const { status, json } = await shop('orders', body);
+    expect(status).toBe(400);
+    expect(json['error']).toEqual(expect.stringMatching(/\w/));
+  });
+
+  it.each(['lantern-1-XXX-0123456789', 'lantern-0-USD-0123456789', 'lantern-1-USD-1', '..'])(
+    'knows no order %s',
+    async (reference) => {
+      expect((await shop(`orders/${encodeURIComponent(reference)}`)).status).toBe(404);
+    },
+  );
+
+  it('delivers what was paid, also at the second try', async () => {
+    const { json: order } = await shop('orders', { quantity: 1, baseCurrency: 'NGN' });
+    const { reference, amount, baseCurrency } = order;
+    const id = await pay(`${String(reference)}:2`, amount, baseCurrency);
+    const { json } = await shop(`orders/${String(reference)}/verification`, { paymentId: id });
+    expect(json).toMatchObject({ verified: true, transaction: { status: 'success' } });
+    expect(json['rules']).toEqual(
+      ['reference', 'status', 'price', 'amount'].map((rule) => ({ rule, passed: true })),
+    );
+  });
+
+  it('is not taken in by a payment of another order, of less, or in another currency', async () => {
+    const { json: order } = await shop('orders', { quantity: 2, baseCurrency: 'USD' });
+    const reference = String(order['reference']);
+    const look = async (paymentId: string) => {
+      const { json } = await shop(`orders/${reference}/verification`, { paymentId });
+      const rules = json['rules'] as { rule: string; passed: boolean }[];
+      return {
+        verified: json['verified'],
+        failed: rules.filter(({ passed }) => !passed).map(({ rule }) => rule),
+      };
+    };
+    expect(await look(await pay('another-order', '49', 'USD'))).toEqual({
+      verified: false,
+      failed: ['reference'],
+    });
+    expect(await look(await pay(`${reference}x:2`, '49', 'USD'))).toEqual({
+      verified: false,
+      failed: ['reference'],
+    });
+    expect(await look(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['price'] });
+    expect(await look(await pay(`${reference}:2`, '49', 'NGN'))).toEqual({
+      verified: false,
+      failed: ['price'],
+    });
+    expect((await shop(`orders/${reference}/verification`, { paymentId: 'none' })).status).toBe(404);
+    expect((await shop(`orders/${reference}/verification`, {})).status).toBe(400);
+  });
+
+  it('answers unknown paths of its own', async () => {
+    expect(await shop('nothing')).toEqual({
+      status: 404,
+      json: { error: expect.stringMatching(/\w/) as string },
+    });
+  });
+});

@@ -1,0 +1,72 @@
+/** The billing calendar against an oracle that ticks through the days of a calendar of its own. */
+import { frequencies, type Frequency } from 'crypto-checkout/contract';
+import { describe, expect, it } from 'vitest';
+import { dueAt, newestDue } from '../../src/subscriptions/calendar.js';
+import { dueTimes } from './oracle.js';
+
+const years = 5;
+
+/** The ends of months, in common and in leap years, at the edges of a day and within it. */
+const anchors = [
+  '2023-01-28T00:00:00.000Z',
+  '2023-01-29T12:30:15.250Z',
+  '2023-01-30T23:59:59.999Z',
+  '2023-01-31T08:00:00.000Z',
+  '2023-02-28T23:59:59.999Z',
+  '2023-08-31T00:00:00.000Z',
+  '2023-11-30T06:00:00.000Z',
+  '2023-12-31T23:59:59.999Z',
+  '2024-01-31T00:00:00.001Z',
+  '2024-02-28T10:00:00.000Z',
+  '2024-02-29T18:45:00.000Z',
+  '2099-12-31T05:05:05.005Z',
+];
+
+const cases = frequencies.flatMap((frequency) => anchors.map((anchor) => ({ frequency, anchor })));
+const expectedCount: Readonly<Record<Frequency, number>> = {
+  hourly: 43_824,
+  daily: 1826,
+  weekly: 260,
+  monthly: 60,
+  quarterly: 20,
+  'every six months': 10,
+  yearly: 5,
+};
+
+describe('the billing calendar', () => {
+  it.each(cases)('agrees with the oracle for 5 years, $frequency from $anchor', ({ frequency, anchor }) => {
+    const expected = dueTimes(anchor, frequency, years);
+    const start = Date.parse(anchor);
+    expect(expected[0]).toBe(anchor);
+    expect(Math.abs(expected.length - expectedCount[frequency])).toBeLessThanOrEqual(25);
+    const actual = expected.map((_, cycle) => new Date(dueAt(start, frequency, cycle)).toISOString());
+    expect(actual).toEqual(expected);
+  });
+
+  it.each(cases)('knows the newest cycle that is due, $frequency from $anchor', ({ frequency, anchor }) => {
+    const start = Date.parse(anchor);
+    const times = dueTimes(anchor, frequency, years).map((time) => Date.parse(time));
+    // 13 and 24 have no divisor in common: of the many cycles of an hourly plan each hour of the day is looked at.
+    const step = frequency === 'hourly' ? 13 : 1;
+    const looked = [...times.keys()].filter((cycle) => cycle % step === 0);
+    expect(looked.map((cycle) => newestDue(start, frequency, times[cycle] ?? 0))).toEqual(looked);
+    expect(looked.map((cycle) => newestDue(start, frequency, (times[cycle] ?? 0) - 1) + 1)).toEqual(looked);
+  });
+
+  it.each([
+    ['2024-01-31T10:00:00Z', 'monthly', 1, '2024-02-29T10:00:00.000Z'],
+    ['2024-01-31T10:00:00Z', 'monthly', 2, '2024-03-31T10:00:00.000Z'],
+    ['2023-01-31T10:00:00Z', 'monthly', 1, '2023-02-28T10:00:00.000Z'],
+    ['2023-01-29T10:00:00Z', 'monthly', 13, '2024-02-29T10:00:00.000Z'],
+    ['2023-11-30T10:00:00Z', 'quarterly', 1, '2024-02-29T10:00:00.000Z'],
+    ['2023-08-31T10:00:00Z', 'every six months', 1, '2024-02-29T10:00:00.000Z'],
+    ['2024-02-29T10:00:00Z', 'yearly', 1, '2025-02-28T10:00:00.000Z'],
+    ['2024-02-29T10:00:00Z', 'yearly', 4, '2028-02-29T10:00:00.000Z'],
+    ['2096-02-29T10:00:00Z', 'yearly', 4, '2100-02-28T10:00:00.000Z'],
+    ['2024-03-31T00:30:00Z', 'hourly', 2, '2024-03-31T02:30:00.000Z'],
+    ['2024-02-22T10:00:00Z', 'weekly', 2, '2024-03-07T10:00:00.000Z'],
+    ['2024-02-28T10:00:00Z', 'daily', 1, '2024-02-29T10:00:00.000Z'],
+  ] as const)('from %s, %s, has cycle %i at %s', (anchor, frequency, cycle, due) => {
+    expect(new Date(dueAt(Date.parse(anchor), frequency, cycle)).toISOString()).toBe(due);
+  });
+});

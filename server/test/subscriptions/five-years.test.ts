@@ -1,0 +1,169 @@
+/**
+ * Five years of billing by the whole server, on both engines: every frequency from the ends of months, with a clock
+ * that jumps, a server that is down for a while, and plans that are turned off and on, against the oracle.
+ */
+import { frequencies } from 'crypto-checkout/contract';
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { chargedCycles, dueTimes, type Happening } from './oracle.js';
+import { createFixture, cycleOf, type Fixture } from './fixture.js';
+
+const years = 5;
+/** When the customers subscribe to a plan of each frequency. */
+const ends = [
+  '2023-01-28T23:59:58.250Z',
+  '2023-01-29T12:00:00.250Z',
+  '2023-01-30T06:30:00.250Z',
+  '2023-01-31T00:00:01.250Z',
+];
+const leapDay = '2024-02-29T18:00:00.250Z';
+const start = Date.parse('2023-01-28T00:00:00.250Z');
+const end = Date.parse('2028-03-31T00:00:00.250Z');
+
+const hour = 3_600_000;
+const day = 24 * hour;
+/** How far the clock jumps: from within an hour to over several periods. */
+const jumps = [hour / 2, hour, 5 * hour, day, day, 2 * day, 3 * day, 8 * day, 50 * day];
+const seeds = { SQLite: 1, PostgreSQL: 2 } as const;
+
+interface Subscription {
+  readonly planId: string;
+  readonly id: string;
+  readonly times: string[];
+  readonly numberOfTimesToCharge: number;
+  readonly name: string;
+  readonly happenings: Happening[];
+  isOn: boolean;
+}
+
+const cases = engines.map((engine) => ({ engine, name: engine.name, seed: seeds[engine.name] }));
+
+describe('five years of billing', () => {
+  it.each(cases)(
+    'agree with the oracle on $name, seed $seed',
+    { timeout: 240_000 },
+    async ({ engine, seed }) => {
+      const random = createRandom(seed);
+      const { url: databaseUrl, dispose } = await engine.create();
+      let realNow = start;
+      const open = () =>
+        startServer({
+          engine,
+          databaseUrl,
+          env: { PAYMENT_CHOOSE_SECONDS: '1000000000', BOOTSTRAP_SECRET_KEY: key },
+          overrides: { realNow: () => realNow },
+        });
+      const key = `sk_test_${'k'.repeat(43)}`;
+      let server: TestServer = await open();
+      let fixture: Fixture = createFixture(server, key);
+      let now = start;
+      const subscriptions: Subscription[] = [];
+      let looks = 0;
+
+      const happen = (what: Happening['what'], to: readonly Subscription[]) => {
+        const at = new Date(now).toISOString();
+        for (const subscription of to) subscription.happenings.push({ at, what });
+      };
+      async function moveTo(time: number) {
+        const seconds = Math.max(0, Math.round((time - now) / 1000));
+        now += seconds * 1000;
+        expect(Date.parse((await fixture.advance(seconds)).now)).toBe(now);
+        happen('look', subscriptions);
+        looks += 1;
+      }
+      async function goDownUntil(time: number) {
+        await server.stop();
+        realNow += time - now;
+        now = time;
+        server = await open();
+        fixture = createFixture(server, key);
+        await moveTo(now);
+      }
+      async function subscribeAll(anchor: string) {
+        await moveTo(Date.parse(anchor));
+        for (const frequency of frequencies) {
+          const numberOfTimesToCharge = random() < 0.3 ? 1 + Math.floor(random() * 20) : 1_000_000;
+          const planId = await fixture.createPlan({ frequency, numberOfTimesToCharge });
+          const { id, createdAt } = await fixture.join(
+            planId,
+            `${frequency.replaceAll(' ', '-')}@example.com`,
+          );
+          expect(createdAt).toBe(anchor);
+          subscriptions.push({
+            planId,
+            id,
+            numberOfTimesToCharge,
+            name: `${frequency} from ${anchor}, ${numberOfTimesToCharge} times`,
+            times: dueTimes(anchor, frequency, years + 2),
+            happenings: [{ at: anchor, what: 'look' }],
+            isOn: true,
+          });
+        }
+      }
+      /** Turns one of the plans off or on; half of them are left alone. */
+      async function turn() {
+        const subscription = subscriptions[2 * Math.floor((random() * subscriptions.length) / 2)];
+        if (!subscription) return;
+        subscription.isOn = !subscription.isOn;
+        await fixture.updatePlan(subscription.planId, { isActive: subscription.isOn });
+        happen(subscription.isOn ? 'on' : 'off', [subscription]);
+      }
+      /** When something is due next, for the first of a few subscribers picked at random. */
+      function nextDue(): number {
+        const text = new Date(now).toISOString();
+        const picked = Array.from(
+          { length: 2 },
+          () => subscriptions[Math.floor(random() * subscriptions.length)]?.times ?? [],
+        );
+        return Math.min(...picked.map((times) => Date.parse(times.find((time) => time > text) ?? text)));
+      }
+
+      try {
+        for (const anchor of ends) await subscribeAll(anchor);
+        while (now < end) {
+          const chance = random();
+          const isBefore = now < Date.parse(leapDay);
+          let target = now + (jumps[Math.floor(random() * jumps.length)] ?? 0);
+          if (chance < 0.3) target = nextDue();
+          else if (chance < 0.45) target = nextDue() - 1000;
+          if (chance > 0.9) await turn();
+          if (isBefore && target > Date.parse(leapDay)) await subscribeAll(leapDay);
+          else if (chance > 0.47 && chance < 0.5) await goDownUntil(now + Math.round(random() * 90) * day);
+          else await moveTo(target);
+        }
+
+        const charged = await fixture.charged();
+        let total = 0;
+        for (const { id, name, times, happenings, numberOfTimesToCharge } of subscriptions) {
+          const payments = charged.get(id) ?? [];
+          const cycles = payments.map(cycleOf);
+          expect(cycles, name).toEqual(chargedCycles(times, happenings, numberOfTimesToCharge));
+          // Each was charged in its own period.
+          for (const [index, { createdAt }] of payments.entries()) {
+            const cycle = cycles[index] ?? 0;
+            expect(createdAt >= (times[cycle] ?? '') && createdAt < (times[cycle + 1] ?? '')).toBe(true);
+          }
+          total += cycles.length;
+        }
+        expect(subscriptions).toHaveLength(35);
+        expect(looks).toBeGreaterThan(100);
+        expect(total).toBeGreaterThan(500);
+      } finally {
+        await server.stop();
+        await dispose();
+      }
+    },
+  );
+});
+
+/** Numbers from 0 to below 1 that are the same at each run (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

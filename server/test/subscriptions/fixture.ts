@@ -1,0 +1,166 @@
+/** What tests of subscriptions do over HTTP: plans, subscribers, the payments of cycles, and the clock. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Payment } from 'crypto-checkout/contract';
+import { expect } from 'vitest';
+import { createEndpoints } from '../../src/webhooks/endpoints.js';
+import type { TestServer } from '../support/server.js';
+
+export const plan = {
+  frequency: 'monthly',
+  planName: 'Example membership',
+  numberOfTimesToCharge: 12,
+  amount: 10,
+  currency: 'USD',
+  currencies: ['USDT', 'BTC'],
+};
+
+export interface Subscriber {
+  readonly id: string;
+  readonly isActive: boolean;
+  readonly noOfTimesPayed: number;
+  readonly paymentPlanId: string;
+  readonly accountId: string;
+  readonly customerId: string;
+  readonly createdAt: string;
+}
+
+/** An event as it waits for delivery. */
+export interface Told {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The subscriber and the cycle that a payment was made for, if it was for one. */
+function chargeOf({ txRef = '' }: Payment): { subscriber: string; cycle: number } | undefined {
+  const [, subscriber, cycle] = /^sub_([^_]+)_(\d+)$/.exec(txRef) ?? [];
+  return subscriber === undefined ? undefined : { subscriber, cycle: Number(cycle) };
+}
+
+/** Of a payment that was made for one. */
+export const cycleOf = (payment: Payment) => chargeOf(payment)?.cycle ?? Number.NaN;
+
+export type Fixture = ReturnType<typeof createFixture>;
+
+/** Somebody who takes every webhook of the first account, and remembers them. */
+export async function startListener(server: TestServer) {
+  const received: Told[] = [];
+  const listener = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push(JSON.parse(body) as Told);
+      response.end();
+    });
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { merchantId } = server.bootstrapped;
+  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+  const endpoints = createEndpoints({ now: () => Date.now() });
+  await server.database.write((transaction) => endpoints.set(transaction, merchantId, url));
+  return {
+    received,
+    async stop() {
+      listener.close();
+      listener.closeAllConnections();
+      await once(listener, 'close');
+    },
+  };
+}
+
+/** @param key a secret test key; the first account's if it is not given */
+export function createFixture(server: TestServer, key = server.secretKey) {
+  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await server.api(method, path, { key, ...(body && { body }) });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body.data as T;
+  }
+
+  async function all<T>(path: string): Promise<T[]> {
+    const rows: T[] = [];
+    for (let page = 1; ; page += 1) {
+      const separator = path.includes('?') ? '&' : '?';
+      const next = await ask<T[]>('GET', `${path}${separator}skip=100&page=${page}`);
+      rows.push(...next);
+      if (next.length < 100) return rows;
+    }
+  }
+
+  const fixture = {
+    ask,
+    createPlan: async (changes: object = {}) =>
+      (await ask<{ id: string }>('POST', '/v1/payment-plans', { ...plan, ...changes })).id,
+    updatePlan: (id: string, changes: object) =>
+      ask<{ isActive: boolean }>('PATCH', `/v1/payment-plans/${id}`, changes),
+    subscribe: (planId: string, email: string) =>
+      server.api('POST', `/v1/payment-plan-subscribers/${planId}`, { key, body: { email } }),
+    /** Every subscriber, newest first. */
+    subscribers: () => all<Subscriber>('/v1/payment-plan-subscribers'),
+    subscriber: (id: string) => ask<Subscriber>('GET', `/v1/payment-plan-subscribers/${id}`),
+    /** A new subscriber of a plan. */
+    async join(planId: string, email = 'ada@example.com') {
+      const answer = await fixture.subscribe(planId, email);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      const ids = await all<Subscriber>(`/v1/payment-plan-subscribers?customer=${encodeURIComponent(email)}`);
+      const found = ids.find((row) => row.paymentPlanId === planId && row.isActive);
+      if (!found) throw new Error('The new subscriber is not listed');
+      return found;
+    },
+    remove: (id: string) => ask<Subscriber>('DELETE', `/v1/payment-plan-subscribers/${id}`),
+    /** The payments of all subscribers' cycles, by subscriber, oldest cycle first. */
+    async charged() {
+      const payments = await all<Payment>('/v1/transactions');
+      const ofSubscriber = new Map<string, Payment[]>();
+      for (const payment of payments) {
+        const id = chargeOf(payment)?.subscriber;
+        if (id !== undefined) ofSubscriber.set(id, [...(ofSubscriber.get(id) ?? []), payment]);
+      }
+      for (const list of ofSubscriber.values()) list.sort((one, other) => cycleOf(one) - cycleOf(other));
+      return ofSubscriber;
+    },
+    payments: async (id: string) => (await fixture.charged()).get(id) ?? [],
+    cycles: async (id: string) => (await fixture.payments(id)).map(cycleOf),
+    newest: async (id: string) => {
+      const payment = (await fixture.payments(id)).at(-1);
+      if (!payment) throw new Error('The subscriber was not charged');
+      return payment;
+    },
+    advance: (advanceSeconds: number) => ask<{ now: string }>('POST', '/sandbox/clock', { advanceSeconds }),
+    /** Moves the clock to a time that is ahead; a look at a time that is now changes nothing. */
+    async advanceTo(time: number) {
+      const { now } = await fixture.advance(1);
+      const seconds = Math.ceil((time - Date.parse(now)) / 1000);
+      if (seconds > 0) await fixture.advance(seconds);
+    },
+    mine: (count: number) => ask('POST', '/sandbox/blocks', { network: 'tron', count }),
+    async lock(id: string) {
+      await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, {});
+      return ask<Payment>('PATCH', `/v1/payments/${id}/currency/lock`, {});
+    },
+    /** Pays a payment in USDT on Tron, up to its success. */
+    async pay(id: string) {
+      const { amount, addressInformation } = await fixture.lock(id);
+      await ask('POST', '/sandbox/transfers', {
+        network: 'tron',
+        currency: 'USDT',
+        address: addressInformation?.address,
+        amount,
+      });
+      await fixture.mine(2);
+      expect((await ask<Payment>('GET', `/v1/payments/${id}`)).status).toBe('success');
+    },
+    cancel: (id: string) => ask('PATCH', `/v1/payments/${id}/cancel`, {}),
+    /** What the merchant is told about a subscriber, oldest first. */
+    async told(subscriberId: string): Promise<Told[]> {
+      const rows = await server.database.reader
+        .selectFrom('outbox')
+        .select(['type', 'data'])
+        .where('subject_id', '=', subscriberId)
+        .orderBy('sequence')
+        .execute();
+      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Told['data'] }));
+    },
+  };
+  return fixture;
+}

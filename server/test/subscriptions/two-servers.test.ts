@@ -1,0 +1,108 @@
+/** Billing by two servers on one PostgreSQL database at once: each cycle once, the work shared, and connections that break. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/shared/ids.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { createFixture, cycleOf, type Fixture } from './fixture.js';
+
+const hour = 3600;
+const subscribers = 120;
+const timeout = 180_000;
+
+describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers on one $name', (engine) => {
+  const key = `sk_test_${randomBytes(32).toString('base64url')}`;
+  let database: TestDatabase;
+  let servers: TestServer[] = [];
+  let first: Fixture;
+  let second: Fixture;
+  /** Payments' ids begin with the letter of the server that made them. */
+  const start = (letter: string) =>
+    startServer({
+      engine,
+      databaseUrl: database.url,
+      env: { BOOTSTRAP_SECRET_KEY: key, PAYMENT_CHOOSE_SECONDS: '1000000000' },
+      overrides: { newId: () => letter + newId().slice(1) },
+      // Broken connections are part of the test.
+      log: pino({ level: 'silent' }),
+    });
+
+  beforeAll(async () => {
+    database = await engine.create();
+    const one = await start('A');
+    const other = await start('B');
+    servers = [one, other];
+    first = createFixture(one, key);
+    second = createFixture(other, key);
+    const planId = await first.createPlan({ frequency: 'hourly', numberOfTimesToCharge: 1000 });
+    for (let index = 0; index < subscribers; index += 1) {
+      const answer = await first.subscribe(planId, `subscriber-${index}@example.com`);
+      expect(answer.status).toBe(200);
+    }
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    await database.dispose();
+  });
+
+  /** Every cycle that was charged, by subscriber, and which server charged how many after cycle 0. */
+  async function charged() {
+    const bySubscriber = await first.charged();
+    const letters = { A: 0, B: 0 };
+    for (const payments of bySubscriber.values()) {
+      for (const payment of payments) {
+        if (cycleOf(payment) > 0) letters[payment.id.startsWith('A') ? 'A' : 'B'] += 1;
+      }
+    }
+    const cycles = [...bySubscriber.values()].map((payments) => payments.map(cycleOf));
+    return { cycles, letters };
+  }
+
+  it('charge each cycle once and share the work', { timeout }, async () => {
+    const rounds = 4;
+    for (let round = 0; round < rounds; round += 1) {
+      // The second server learns of the new time while the first one bills by it.
+      await Promise.all([
+        first.advance(hour),
+        (async () => {
+          for (let look = 0; look < 4; look += 1) await second.advance(1);
+        })(),
+      ]);
+      await first.advance(0);
+    }
+    const { cycles, letters } = await charged();
+    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2, 3, 4]));
+    expect(letters.A + letters.B).toBe(subscribers * rounds);
+    expect(Math.min(letters.A, letters.B)).toBeGreaterThan(0);
+  });
+
+  it('charge each cycle once when all their connections break in the middle', { timeout }, async () => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const count = async () => {
+      const { rows } = await client.query<{ count: string }>(
+        'select count(*) as count from subscriber_cycles where cycle = 5',
+      );
+      return Number(rows[0]?.count);
+    };
+    try {
+      const advanced = first.advance(hour).catch(() => undefined);
+      for (const charged of [1, 30, 60, 90]) {
+        await expect.poll(count, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(charged);
+        expect(await count()).toBeLessThan(subscribers);
+        await client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid()`,
+        );
+      }
+      await advanced;
+      await expect.poll(count, { timeout: 60_000 }).toBe(subscribers);
+    } finally {
+      await client.end();
+    }
+    const { cycles } = await charged();
+    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2, 3, 4, 5]));
+  });
+});

@@ -1,0 +1,106 @@
+/** Transfers on networks where the server does not send: an operator does, and says so on the command line. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+
+const hash = 'ab'.repeat(32);
+const otherHash = 'cd'.repeat(32);
+
+describe.each(engines)('transfers that an operator carries out, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({
+      engine,
+      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+    });
+    merchant = openMerchant(server);
+    await merchant.fund({ amount: 100 });
+  });
+  afterAll(async () => {
+    await merchant.expectBooksInOrder();
+    await server.stop();
+  });
+
+  async function accept(change: object = {}): Promise<string> {
+    const { status, body } = await merchant.transfer({ amount: 5, ...change });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return String(body.data['id']);
+  }
+
+  it('stay pending, and are settled with the hash of what was sent, once', async () => {
+    const before = await merchant.balance();
+    const id = await accept();
+    expect(await merchant.command('transfers', 'list', '--status', 'pending')).toMatchObject([
+      { id, executor: 'operator', amount: '5', fee: '0.2', network: 'tron', address: externalAddresses.tron },
+    ]);
+    await merchant.mine(5);
+    expect((await merchant.retrieve(id)).status).toBe('pending');
+    expect(await merchant.ask('GET', '/v1/payouts')).toEqual([]);
+
+    const settle = ['transfers', 'settle', id, '--tx-hash', hash.toUpperCase(), '--network-fee', '0.05'];
+    const settled = await merchant.command(...settle);
+    expect(settled).toMatchObject({ id, status: 'success', txHash: hash });
+    expect(await merchant.command(...settle)).toEqual(settled);
+    expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', otherHash)).toBe(
+      `The transfer was settled with ${hash}`,
+    );
+    expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'Too late')).toBe(
+      'The transfer was settled',
+    );
+    expect(await merchant.retrieve(id)).toMatchObject({ status: 'success', txHash: hash });
+    expect(await merchant.ask('GET', '/v1/payouts')).toMatchObject([
+      { transfer: id, status: 'success', txHash: hash },
+    ]);
+    const after = await merchant.balance();
+    expect(after.totalBalance).toBeCloseTo(before.totalBalance - 5.2, 9);
+    const cost = await server.database.reader
+      .selectFrom('ledger_accounts')
+      .select('balance')
+      .where('id', '=', 'test/USDT/network_fee')
+      .executeTakeFirst();
+    expect(cost?.balance).toBe('50000');
+  });
+
+  it('are given up, once, and the money is available again', async () => {
+    const before = await merchant.balance();
+    const id = await accept();
+    const fail = ['transfers', 'fail', id, '--reason', 'The address is on a list of thieves'];
+    const failed = await merchant.command(...fail);
+    expect(failed).toMatchObject({
+      id,
+      status: 'failed',
+      failureReason: 'The address is on a list of thieves',
+    });
+    expect(await merchant.command(...fail)).toEqual(failed);
+    expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(
+      'The transfer has failed',
+    );
+    expect(await merchant.balance()).toEqual(before);
+    expect(await merchant.retrieve(id)).toMatchObject({
+      failureReason: 'The address is on a list of thieves',
+    });
+  });
+
+  it('are those alone that the server does not send itself', async () => {
+    const id = await accept({ amount: 1, walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
+    const reason = 'The server sends on bsc itself; this transfer is its own';
+    expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(reason);
+    expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'No')).toBe(reason);
+    await merchant.until(id, 'success', 'bsc');
+  });
+
+  it('need a hash, a reason and an id that exist', async () => {
+    const id = await accept();
+    expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', 'yes')).toContain(
+      '64 hexadecimal digits',
+    );
+    expect(
+      await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash, '--network-fee', '0.0000001'),
+    ).toContain('network-fee: Must be a decimal with at most 6 decimals');
+    expect(await merchant.refusal('transfers', 'fail', id, '--reason', ' ')).toContain('1 to 255 characters');
+    expect(await merchant.refusal('transfers', 'fail', 'NOTHING', '--reason', 'No')).toBe('No such transfer');
+    expect((await merchant.retrieve(id)).status).toBe('pending');
+  });
+});

@@ -1,0 +1,39 @@
+/** Many transfers at once from one balance: as many as it holds succeed, and not one more. */
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+import { openMerchant } from '../support/merchant-fixture.js';
+
+const requests = 500;
+/** Each takes 1 and a fee of 0.2, and a payment of 182.3 leaves 180.477: 150 of them, and too little for another. */
+const payment = 182.3;
+const affordable = 150;
+
+describe.each(engines)('500 parallel transfers of one balance, on $name', (engine) => {
+  it('never overdraw it', { timeout: 120_000 }, async () => {
+    const server = await startServer({ engine });
+    try {
+      const merchant = openMerchant(server);
+      await merchant.fund({ amount: payment });
+      const answers = await Promise.all(Array.from({ length: requests }, () => merchant.transfer({})));
+      const outcomes = new Map<string, number>();
+      for (const { status, body } of answers) {
+        const outcome = `${status} ${body.data.code ?? 'pending'}`;
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      }
+      expect(Object.fromEntries(outcomes)).toEqual({
+        '200 pending': affordable,
+        '400 insufficient_balance': requests - affordable,
+      });
+      expect((await merchant.balance()).availableBalance).toBe(0.477);
+      await merchant.expectBooksInOrder();
+
+      const ids = answers.filter(({ status }) => status === 200).map(({ body }) => String(body.data['id']));
+      for (const id of ids) await merchant.until(id, 'success');
+      expect(await merchant.balance()).toMatchObject({ availableBalance: 0.477, totalBalance: 0.477 });
+      await merchant.expectBooksInOrder();
+    } finally {
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,70 @@
+/** The order as the tag's attributes describe it, and what is derived from it. */
+import type { CreatePaymentBody } from '../client/checkout-client.js';
+import type { Payment } from '../contract/checkout.js';
+import { decimalOf, parseDecimal } from '../contract/decimal.js';
+import { PaymentMemory } from './payment-memory.js';
+
+/** The tag's attributes; missing ones are undefined. */
+export interface Order {
+  /** The API's base URL, without a trailing slash. */
+  readonly apiUrl: string;
+  readonly publicKey: string;
+  /** A payment that the merchant's server created. */
+  readonly paymentId?: string | undefined;
+  /** A decimal string in `baseCurrency`. */
+  readonly amount?: string | undefined;
+  readonly baseCurrency?: string | undefined;
+  readonly txRef?: string | undefined;
+  readonly customerEmail?: string | undefined;
+  readonly customerName?: string | undefined;
+  readonly customerPhone?: string | undefined;
+  readonly redirectUrl?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+}
+
+/** The memory of the order's payment. An order without a reference is identified by its amount. */
+export function memoryFor(order: Order): PaymentMemory {
+  const { apiUrl, publicKey, paymentId, txRef, amount, baseCurrency } = order;
+  return new PaymentMemory([apiUrl, publicKey, paymentId ?? txRef ?? `${amount} ${baseCurrency}`]);
+}
+
+/** False if the remembered payment has another amount: the cart has changed since. */
+export function matchesOrder(payment: Payment, order: Order): boolean {
+  if (order.amount === undefined || order.paymentId !== undefined) return true;
+  return (
+    parseDecimal(order.amount) === decimalOf(payment.baseAmount) &&
+    order.baseCurrency?.toUpperCase() === payment.baseCurrency.toUpperCase()
+  );
+}
+
+/**
+ * The request that creates the order's payment. A reference can be used for one payment only, so later attempts
+ * append a counter: `order-42`, then `order-42:2`.
+ *
+ * @param previous the order's previous payment, which has ended; it fills in what the tag leaves out
+ */
+export function createPaymentBody(order: Order, attempt: number, previous?: Payment): CreatePaymentBody {
+  const txRef = order.txRef ?? previous?.txRef;
+  const redirectUrl = order.redirectUrl ?? previous?.redirectUrl;
+  const email = order.customerEmail ?? previous?.customerDetails?.email;
+  const name = order.customerName ?? previous?.customerDetails?.fullName;
+  const phoneNumber = order.customerPhone ?? previous?.customerDetails?.phoneNumber;
+  return {
+    amount: order.amount ?? previous?.baseAmount ?? '',
+    baseCurrency: order.baseCurrency ?? previous?.baseCurrency ?? '',
+    txRef: txRef && attempt > 1 ? `${txRef}:${attempt}` : txRef,
+    redirectUrl: redirectUrl || undefined,
+    customer: email || name || phoneNumber ? { email, name, phoneNumber } : undefined,
+  };
+}
+
+/** Where the payer goes after success. Only http and https: `javascript:` URLs would run in the page. */
+export function redirectTarget(order: Order, payment: Payment | undefined): string | undefined {
+  try {
+    const url = new URL(payment?.redirectUrl || order.redirectUrl || '');
+    return /^https?:$/.test(url.protocol) ? url.href : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+/** Remembers an order's payment in this browser, so that a reload or a second tab does not create another one. */
+
+export interface RememberedPayment {
+  /** Numbers the payments of one order, from 1: a new payment after an expired one is attempt 2. */
+  readonly attempt: number;
+  /** Random, and stored before the payment is created. */
+  readonly idempotencyKey?: string | undefined;
+  readonly paymentId?: string | undefined;
+}
+
+const firstAttempt: RememberedPayment = { attempt: 1 };
+
+/** Keeps one order's entry in local storage, or in memory where the browser does not allow storage. */
+export class PaymentMemory {
+  readonly #name: string;
+  #fallback: string | null = null;
+
+  /** @param scope what identifies the order: API, public key and reference */
+  constructor(scope: readonly string[]) {
+    this.#name = `crypto-checkout:${scope.join(':')}`;
+  }
+
+  read(): RememberedPayment {
+    try {
+      const value: unknown = JSON.parse(this.#load() ?? 'null');
+      if (typeof value !== 'object' || value === null) return firstAttempt;
+      const { attempt, idempotencyKey, paymentId } = value as Record<string, unknown>;
+      return {
+        attempt: Number.isSafeInteger(attempt) ? Number(attempt) : 1,
+        ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
+        ...(typeof paymentId === 'string' && { paymentId }),
+      };
+    } catch {
+      return firstAttempt;
+    }
+  }
+
+  write(remembered: RememberedPayment): void {
+    const text = JSON.stringify(remembered);
+    this.#fallback = text;
+    try {
+      localStorage.setItem(this.#name, text);
+    } catch {
+      // Storage is full or forbidden. The checkout works, but a reload forgets the payment.
+    }
+  }
+
+  forget(): void {
+    this.#fallback = null;
+    try {
+      localStorage.removeItem(this.#name);
+    } catch {
+      // Storage is forbidden, so nothing was stored.
+    }
+  }
+
+  #load(): string | null {
+    try {
+      return localStorage.getItem(this.#name) ?? this.#fallback;
+    } catch {
+      return this.#fallback;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Decides when to call the server: polls, retries, and waits while the page is hidden. */
+import { retry, retryAfterSecondsOf } from '../client/retry.js';
+
+const fastIntervalMs = 2_000;
+const fastPhaseMs = 60_000;
+const slowIntervalMs = 10_000;
+const maxBackoffMs = 30_000;
+
+export class Poller {
+  /** Failed polls in a row. */
+  #failures = 0;
+  /** When the server allows the next call, by `performance.now()`. */
+  #notBefore = 0;
+  readonly #wakeCalls = new Set<() => void>();
+
+  get mayPoll(): boolean {
+    return performance.now() >= this.#notBefore;
+  }
+
+  recordSuccess(): void {
+    this.#failures = 0;
+  }
+
+  recordFailure(error: unknown): void {
+    this.#failures += 1;
+    this.respectRetryAfter(error);
+  }
+
+  /** Holds back further calls for as long as the error's `Retry-After` asks. */
+  respectRetryAfter(error: unknown): void {
+    this.#notBefore = performance.now() + retryAfterSecondsOf(error) * 1000;
+  }
+
+  /** Ends all waits, unless the server asked for them: the page is visible or online again. */
+  readonly wake = (): void => {
+    if (!document.hidden && this.mayPoll) this.#wakeCalls.forEach((wake) => wake());
+  };
+
+  /** Waits until the next poll is due. @param elapsedMs since the payment last changed */
+  wait(elapsedMs: number, signal: AbortSignal): Promise<void> {
+    return this.#sleep(elapsedMs, this.#failures, signal);
+  }
+
+  /** Makes a call that is safe to repeat, with up to two retries. */
+  retry<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const wait = (error: unknown, retried: number) => {
+      this.respectRetryAfter(error);
+      return this.#sleep(0, retried, signal);
+    };
+    return retry(call, { retries: 2, maxRetryAfterSeconds: 10, wait });
+  }
+
+  /** On a hidden page, sleeps on until the page is visible again. An abort ends the sleep. */
+  #sleep(elapsedMs: number, failures: number, signal: AbortSignal): Promise<void> {
+    const retryAfterMs = this.#notBefore - performance.now();
+    const delayMs = Math.max(retryAfterMs, pollDelayMs({ elapsedMs, failures, random: Math.random() }));
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        this.#wakeCalls.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(() => document.hidden || end(), delayMs);
+      if (signal.aborted) return end();
+      signal.addEventListener('abort', end);
+      this.#wakeCalls.add(end);
+    });
+  }
+}
+
+interface PollProgress {
+  /** Since the payment last changed. */
+  readonly elapsedMs: number;
+  /** Failed polls in a row. */
+  readonly failures: number;
+  /** From 0 to 1. It spreads the polls of many pages, so that they do not arrive together. */
+  readonly random: number;
+}
+
+/** The delay before the next poll: 2 s in the first minute, then slower, up to 10 s. Failures double it, up to 30 s. */
+export function pollDelayMs({ elapsedMs, failures, random }: PollProgress): number {
+  const intervalMs = Math.min(slowIntervalMs, fastIntervalMs + Math.max(0, elapsedMs - fastPhaseMs) / 30);
+  const backoffMs = failures === 0 ? 0 : Math.min(maxBackoffMs, fastIntervalMs * 2 ** failures);
+  return Math.max(intervalMs, backoffMs) * (0.9 + random * 0.2);
+}

@@ -1,0 +1,371 @@
+/** How the checkout handles lost connections, refusals, invalid replies, and being moved around the page. */
+import { aTimeout, expect, waitUntil } from '@open-wc/testing';
+import {
+  cloneElement,
+  createElement,
+  hasPart,
+  recordEvents,
+  orderAttributes,
+  getPart,
+  goToAddress,
+  mount,
+  press,
+  waitForStatus,
+  textOf,
+  waitFor,
+} from '../support/element.js';
+import { failureReply, FakeApi, heldReply, successReply } from '../support/fake-api.js';
+import { createdPayment, paymentInState, lockedPayment, quotedPayment } from '../support/payments.js';
+
+let api: FakeApi;
+
+beforeEach(() => {
+  localStorage.clear();
+  api = new FakeApi().install();
+});
+afterEach(() => api.remove());
+
+const offline = () => Promise.reject(new TypeError('Failed to fetch'));
+const keysSent = () => api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));
+const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
+
+describe('creating', () => {
+  it('is retried with the same key, so that one payment is created', async () => {
+    let failures = 1;
+    api.handlers.create = () => {
+      if (failures-- > 0) return offline();
+      return successReply({ payment: api.payment, url: '' });
+    };
+    const element = await mount(orderAttributes);
+    const events = recordEvents(element);
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(keysSent()).to.have.length(2);
+    expect(new Set(keysSent())).to.have.length(1);
+    expect(keysSent()[0]).to.match(/^[0-9a-f]{32}$/);
+    expect(events).to.deep.equal(['created']);
+  });
+
+  it('respects Retry-After', async () => {
+    const times: number[] = [];
+    api.handlers.create = () => {
+      times.push(performance.now());
+      return times.length === 1
+        ? failureReply(429, 'rate_limited', { 'Retry-After': '3' })
+        : successReply({ payment: api.payment, url: '' });
+    };
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'creating');
+    // Being online again ends other waits, but not this one.
+    window.dispatchEvent(new Event('online'));
+    await waitForStatus(element, 'choosing-currency');
+    const [first = 0, second = 0] = times;
+    expect(second - first).to.be.within(2_990, 5_000);
+  });
+
+  it('shows what went wrong when it is refused, and can be retried', async () => {
+    api.handlers.create = () => failureReply(401, 'invalid_api_key');
+    const element = await mount(orderAttributes);
+    const events = recordEvents(element);
+    press(element);
+    await waitForStatus(element, 'error');
+    expect(textOf(element, 'error')).to.equal(
+      'The shop’s payment settings are not right. Please tell the shop. Reference for support: request-7',
+    );
+    expect(getPart(element, 'error').getAttribute('role')).to.equal('alert');
+    expect(events).to.deep.equal(['error']);
+    delete api.handlers.create;
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(new Set(keysSent())).to.have.length(1);
+  });
+
+  it('rejects an invalid reply', async () => {
+    api.handlers.create = () => Response.json({ hello: 'world' });
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'error');
+    expect(textOf(element, 'error')).to.contain('an unexpected answer');
+    expect(textOf(element, 'action')).to.equal('Try again');
+    expect(element.payment).to.equal(undefined);
+  });
+
+  it('uses a new reference when the order changed after a lost reply', async () => {
+    let replies = 0;
+    api.handlers.create = () =>
+      (replies += 1) === 1
+        ? failureReply(422, 'idempotency_mismatch')
+        : successReply({ payment: api.payment, url: '' });
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(new Set(keysSent())).to.have.length(2);
+    expect(api.requestsFor('create')[1]?.body).to.have.property('txRef', 'order-42:2');
+  });
+});
+
+describe('a refused step', () => {
+  it('leaves the payer on the same view', async () => {
+    api.payment = quotedPayment();
+    api.handlers.lock = () => failureReply(503, 'rate_unavailable', { 'Retry-After': '60' });
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'quoted');
+    press(element);
+    await waitFor(() => hasPart(element, 'error'));
+    expect(textOf(element, 'error')).to.contain('busy');
+    expect(element.status).to.equal('quoted');
+    delete api.handlers.lock;
+    await aTimeout(0);
+    press(element);
+    await waitForStatus(element, 'awaiting-funds');
+    expect(hasPart(element, 'error')).to.equal(false);
+  });
+
+  it('shows the current state if another tab has advanced the payment', async () => {
+    api.payment = quotedPayment();
+    api.handlers.lock = () => {
+      api.payment = paymentInState('confirming');
+      return failureReply(409, 'invalid_state');
+    };
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'quoted');
+    press(element);
+    await waitForStatus(element, 'confirming');
+  });
+});
+
+describe('polling', () => {
+  it('shows "reconnecting" on failure, and polls at once when the page is online again', async () => {
+    api.payment = lockedPayment();
+    api.handlers.verify = offline;
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    expect(textOf(element, 'connection')).to.equal('');
+    await element.refresh();
+    await element.updateComplete;
+    expect(textOf(element, 'connection')).to.equal('Reconnecting…');
+    expect(element.status).to.equal('awaiting-funds');
+    expect(hasPart(element, 'address')).to.equal(true);
+    delete api.handlers.verify;
+    const before = api.requestsFor('verify').length;
+    window.dispatchEvent(new Event('online'));
+    await waitFor(() => textOf(element, 'connection') === '');
+    expect(api.requestsFor('verify').length).to.equal(before + 1);
+  });
+
+  it('repeats about every 2 seconds', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    const startedAt = performance.now();
+    await waitUntil(() => api.requestsFor('verify').length === 2, 'polls twice', { timeout: 8_000 });
+    expect(performance.now() - startedAt).to.be.within(3_500, 5_500);
+    api.payment = paymentInState('settled');
+    await waitForStatus(element, 'success');
+  });
+
+  it('has only one request in flight', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    const { handler, release } = heldReply(() => successReply(paymentInState('confirming')));
+    api.handlers.verify = handler;
+    const polls = [element.refresh(), element.refresh()];
+    window.dispatchEvent(new Event('pageshow'));
+    press(element);
+    await aTimeout(50);
+    expect(api.requestsFor('verify')).to.have.length(1);
+    release();
+    await Promise.all(polls);
+    expect(element.status).to.equal('confirming');
+  });
+
+  it('shows an invalid reply as an error, and recovers', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    api.handlers.verify = () => successReply({ ...lockedPayment(), status: 'paid' });
+    await element.refresh();
+    await element.updateComplete;
+    expect(textOf(element, 'error')).to.contain('an unexpected answer');
+    expect(element.status).to.equal('awaiting-funds');
+    delete api.handlers.verify;
+    await element.refresh();
+    await element.updateComplete;
+    expect(hasPart(element, 'error')).to.equal(false);
+  });
+
+  it('ignores a stale reply from before the lock', async () => {
+    api.payment = quotedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'quoted');
+    const { handler, release } = heldReply(() => successReply(quotedPayment()));
+    api.handlers.retrieve = handler;
+    const polls = element.refresh();
+    press(element);
+    await waitForStatus(element, 'awaiting-funds');
+    release();
+    await polls;
+    expect(element.status).to.equal('awaiting-funds');
+  });
+
+  it('pauses while the page is hidden, and polls at once when it is visible again', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    let isHidden = true;
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+    try {
+      await aTimeout(2_600);
+      expect(api.requestsFor('verify')).to.have.length(0);
+      isHidden = false;
+      document.dispatchEvent(new Event('visibilitychange'));
+      await waitUntil(() => api.requestsFor('verify').length === 1, 'polls at once', { timeout: 500 });
+    } finally {
+      Reflect.deleteProperty(document, 'hidden');
+    }
+  });
+});
+
+describe('on the page', () => {
+  it('a removed element stops all work', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    const { handler } = heldReply(() => successReply(lockedPayment()));
+    api.handlers.verify = handler;
+    const polls = element.refresh();
+    element.remove();
+    await polls;
+    expect(api.requestsFor('verify')[0]?.signal?.aborted).to.equal(true);
+    window.dispatchEvent(new Event('online'));
+    document.dispatchEvent(new Event('visibilitychange'));
+    await aTimeout(2_600);
+    expect(api.requestsFor('verify')).to.have.length(1);
+  });
+
+  it('moving the element during a request keeps the payment', async () => {
+    const { handler, release } = heldReply(() => successReply({ payment: api.payment, url: '' }));
+    api.handlers.create = handler;
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitFor(() => api.requestsFor('create').length === 1);
+    const parent = element.parentElement;
+    element.remove();
+    parent?.append(element);
+    await waitFor(() => api.requestsFor('create').length === 2);
+    release();
+    await waitForStatus(element, 'choosing-currency');
+    expect(api.requestsFor('create')[0]?.signal?.aborted).to.equal(true);
+    expect(new Set(keysSent())).to.have.length(1);
+  });
+
+  it('a reload, a clone and a second tab resume the payment instead of creating one', async () => {
+    const first = await mount(orderAttributes);
+    await goToAddress(first);
+    const second = await mount(orderAttributes);
+    await waitForStatus(second, 'awaiting-funds');
+    const clone = cloneElement(first);
+    first.replaceWith(clone);
+    await waitFor(() => clone.payment !== undefined);
+    expect(clone.payment?.id).to.equal(first.payment?.id);
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('a reload during creation sends the same key', async () => {
+    api.handlers.create = heldReply(() => successReply({ payment: api.payment, url: '' })).handler;
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitFor(() => api.requestsFor('create').length === 1);
+    element.remove();
+    delete api.handlers.create;
+    const reloaded = await mount(orderAttributes);
+    await waitForStatus(reloaded, 'choosing-currency');
+    expect(new Set(keysSent())).to.have.length(1);
+  });
+
+  it('a paid payment is forgotten', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    expect(localStorage.length).to.equal(1);
+    api.payment = paymentInState('settled');
+    await element.refresh();
+    await waitForStatus(element, 'success');
+    expect(localStorage.length).to.equal(0);
+  });
+
+  it('a remembered payment with another amount is not resumed', async () => {
+    await goToAddress(await mount(orderAttributes));
+    api.payment = createdPayment();
+    const changed = await mount({ ...orderAttributes, amount: '6000' });
+    await waitFor(() => api.requestsFor('retrieve').length > 1 && changed.status === 'idle');
+    press(changed);
+    await waitForStatus(changed, 'choosing-currency');
+    expect(api.requestsFor('create').map(({ body }) => body)).to.deep.include({
+      amount: '6000',
+      baseCurrency: 'NGN',
+      txRef: 'order-42:2',
+    });
+  });
+
+  it('a remembered payment that the server does not know is forgotten', async () => {
+    const first = await mount(orderAttributes);
+    press(first);
+    await waitForStatus(first, 'choosing-currency');
+    first.remove();
+    api.handlers.retrieve = () => failureReply(404, 'not_found');
+    const element = await mount(orderAttributes);
+    await waitFor(() => localStorage.length === 0 && element.getAttribute('status') === 'idle');
+  });
+
+  it('local storage is optional', async () => {
+    const setItem = Storage.prototype.setItem;
+    const getItem = Storage.prototype.getItem;
+    const forbid = () => {
+      throw new DOMException('Forbidden', 'SecurityError');
+    };
+    Storage.prototype.setItem = forbid;
+    Storage.prototype.getItem = forbid;
+    try {
+      const element = await mount(orderAttributes);
+      await goToAddress(element);
+      expect(api.requestsFor('create')).to.have.length(1);
+    } finally {
+      Storage.prototype.setItem = setItem;
+      Storage.prototype.getItem = getItem;
+    }
+  });
+
+  it('changing the order starts over', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.payment = createdPayment();
+    element.setAttribute('tx-ref', 'order-43');
+    await waitForStatus(element, 'idle');
+    expect(element.payment).to.equal(undefined);
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(api.requestsFor('create')[1]?.body).to.have.property('txRef', 'order-43');
+  });
+
+  it('two tags for the same order share one payment', async () => {
+    const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
+    press(one);
+    await waitForStatus(one, 'choosing-currency');
+    press(two);
+    await waitForStatus(two, 'choosing-currency');
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('the script can run twice', async () => {
+    const { CryptoCheckout } = await import('../../src/index.js');
+    // With the .ts extension: the dev server resolves .js to .ts only in static imports.
+    const again: unknown = await import(
+      new URL(`../../src/index.ts?again=${Date.now()}`, import.meta.url).href
+    );
+    expect(again).to.have.property('CryptoCheckout', CryptoCheckout);
+    expect(customElements.get('crypto-checkout')).to.equal(CryptoCheckout);
+    expect(createElement(orderAttributes)).to.be.instanceOf(CryptoCheckout);
+  });
+});

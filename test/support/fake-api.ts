@@ -1,0 +1,112 @@
+/** A fake API inside the page. It can do what a real one does not do on demand: fail, hang, and send invalid replies. */
+import type { Payment } from '../../src/contract/checkout.js';
+import { createdPayment, paymentInState, lockedPayment, quotedPayment } from './payments.js';
+
+type Call = 'create' | 'retrieve' | 'set' | 'lock' | 'cancel' | 'verify';
+
+interface ApiRequest {
+  readonly call: Call;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+  readonly signal: AbortSignal | undefined;
+}
+
+type Handler = (request: ApiRequest) => Response | Promise<Response>;
+
+const paths: readonly [Call, RegExp][] = [
+  ['create', /\/payments\/checkout$/],
+  ['set', /\/currency\/set\//],
+  ['lock', /\/currency\/lock$/],
+  ['cancel', /\/cancel$/],
+  ['verify', /\/verify\/checkout$/],
+  ['retrieve', /\/payments\/checkout\/[^/]+$/],
+];
+
+export function successReply(data: unknown, headers: HeadersInit = {}): Response {
+  return Response.json({ status: 'success', message: 'Done', data }, { headers });
+}
+
+export function failureReply(status: number, code: string, headers: HeadersInit = {}): Response {
+  const data = { code, requestId: 'request-7' };
+  return Response.json({ status: 'error', message: 'Refused', data }, { status, headers });
+}
+
+export class FakeApi {
+  /** The payment as the server has it. */
+  payment: Payment = createdPayment();
+  readonly requests: ApiRequest[] = [];
+  /** Replace the default replies. */
+  readonly handlers: Partial<Record<Call, Handler>> = {};
+  readonly #fetch = window.fetch;
+
+  /** Replaces `fetch` for the API's paths. */
+  install(): this {
+    window.fetch = (input, init) => {
+      const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
+      const call = paths.find(([, pattern]) => path.startsWith('/v1/') && pattern.test(path))?.[0];
+      return call ? this.#reply(call, path, init) : this.#fetch.call(window, input, init);
+    };
+    return this;
+  }
+
+  remove(): void {
+    window.fetch = this.#fetch;
+  }
+
+  requestsFor(call: Call): ApiRequest[] {
+    return this.requests.filter((request) => request.call === call);
+  }
+
+  async #reply(call: Call, path: string, init: RequestInit = {}): Promise<Response> {
+    const { headers, body, signal } = init;
+    const request: ApiRequest = {
+      call,
+      path,
+      headers: new Headers(headers),
+      body: typeof body === 'string' ? JSON.parse(body) : undefined,
+      signal: signal ?? undefined,
+    };
+    this.requests.push(request);
+    const handler = this.handlers[call];
+    if (handler === undefined) return this.#defaultReply(request);
+    // Like a real fetch, reject on abort.
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new DOMException('The page aborted', 'AbortError')));
+      Promise.resolve(handler(request)).then(resolve, reject);
+    });
+  }
+
+  #defaultReply({ call, path }: ApiRequest): Response {
+    switch (call) {
+      case 'create':
+        return successReply({ payment: this.payment, url: 'https://pay.example/pay/x' });
+      case 'set': {
+        const [network = '', currency = ''] = path.split('/').reverse();
+        const { currencyOptions = [] } = this.payment;
+        this.payment = quotedPayment({ currency, currencyNetwork: network, currencyOptions });
+        break;
+      }
+      case 'lock':
+        this.payment = lockedPayment();
+        break;
+      case 'cancel':
+        this.payment = paymentInState('cancelled');
+        return successReply(undefined);
+      default:
+    }
+    return successReply(this.payment, { date: new Date().toUTCString() });
+  }
+}
+
+/** A handler that does not reply until it is released. */
+export function heldReply(reply: () => Response): {
+  readonly handler: Handler;
+  readonly release: () => void;
+} {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { handler: () => released.then(reply), release };
+}

@@ -1,0 +1,71 @@
+/** Payments in each state, as the API reports them. */
+import type { CurrencyOption, Payment, PaymentState } from '../../src/contract/checkout.js';
+import { sampleLocked, samplePayment } from '../../src/contract/payments.js';
+
+const option = (
+  currency: string,
+  name: string,
+  network: string,
+  networkName: string,
+  amount: number,
+): CurrencyOption => ({
+  currency,
+  name,
+  network,
+  networkName,
+  amount,
+  fee: 0.01,
+  minAmount: 0.00001,
+  confirmations: 2,
+});
+
+export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.246754);
+export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.246754);
+export const bitcoin = option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00005213);
+
+/** Created; no currency has been chosen yet. */
+export function createdPayment(changes: Partial<Payment> = {}): Payment {
+  return {
+    ...samplePayment,
+    currencyOptions: [usdtOnTron, usdtOnBase, bitcoin],
+    redirectUrl: '',
+    ...changes,
+  };
+}
+
+/** Set to USDT on Tron, but not locked yet. */
+export function quotedPayment(changes: Partial<Payment> = {}): Payment {
+  return createdPayment({
+    state: 'currency_set',
+    currency: 'USDT',
+    currencyName: 'Tether USD',
+    currencyNetwork: 'tron',
+    networkName: 'Tron',
+    amount: 3.246754,
+    currencies: [],
+    ...changes,
+  });
+}
+
+/** Locked, with 20 minutes left. */
+export function lockedPayment(changes: Partial<Payment> = {}): Payment {
+  const { currencyOptions: _dropped, ...record } = sampleLocked;
+  return { ...record, redirectUrl: '', expiresBy: Date.now() + 20 * 60_000, ...changes };
+}
+
+/** A locked payment in a detailed state, with the matching status. */
+export function paymentInState(state: PaymentState, changes: Partial<Payment> = {}): Payment {
+  return lockedPayment({ status: statusOf(state), state, ...changes });
+}
+
+/** The same payment from a server that sends only the specification's fields. */
+export function baseFieldsOnly(payment: Payment): Payment {
+  const { state: _state, amountSeen: _seen, amountDue: _due, currencyOptions: _options, ...record } = payment;
+  return record;
+}
+
+function statusOf(state: PaymentState): Payment['status'] {
+  if (state.startsWith('settled')) return 'success';
+  if (state.startsWith('cancelled')) return 'cancelled';
+  return state.startsWith('expired') || state === 'invalid' || state === 'reversed' ? 'error' : 'in progress';
+}
