@@ -101,7 +101,7 @@ module.exports = {
       'express',
       'Express stays in api/, site/ and ops/.',
       { path: '^server/src/', pathNot: '^server/src/(api|site|ops)/' },
-      { path: '(^|/)node_modules/(express|express-rate-limit)/' },
+      { path: '(^|/)node_modules/(express|express-rate-limit|raw-body)/' },
     ),
     never(
       'engines',

@@ -14,6 +14,8 @@ export default defineConfig({
           globalSetup: 'test/postgres.setup.ts',
           testTimeout: 20_000,
           hookTimeout: 60_000,
+          // A test that returns early would pass without having tested anything.
+          expect: { requireAssertions: true },
         },
       },
       {

@@ -1,4 +1,4 @@
-/** The little of autocannon that the benchmarks use; it ships no types of its own. */
+/** Types for the part of autocannon that the benchmarks use. It ships no types itself. */
 declare module 'autocannon' {
   export interface RequestContext {
     id?: string;
@@ -15,9 +15,9 @@ declare module 'autocannon' {
   export interface Options {
     url: string;
     connections: number;
-    /** Requests in all; they are dealt out evenly to the connections. */
+    /** The total number of requests, divided evenly among the connections. */
     amount: number;
-    /** Milliseconds between looks at whether all is done. */
+    /** Milliseconds between checks whether all requests are done. */
     sampleInt: number;
     headers: Record<string, string>;
     requests: Request[];

@@ -1,15 +1,15 @@
-/** By which indexes a list is answered: the server's own statements, as its database explains them. */
+/** Finds out which indexes a list uses, by explaining the server's own statements. */
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { connect } from './fill-lists.mjs';
 
 /**
- * Serves from this process, so that its statements can be seen.
+ * Runs the server in this process, so that its statements can be captured.
  * @param {object} task
  * @param {string} task.databaseUrl
  * @param {string} task.secretKey
  * @param {readonly { path: string }[]} task.queries
- * @returns {Promise<string[][]>} the indexes of each, in alphabetical order; `SCAN table` where none is used
+ * @returns {Promise<string[][]>} the indexes of each query, in alphabetical order; `SCAN table` for a table without an index
  */
 export async function explainLists({ databaseUrl, secretKey, queries }) {
   const { startServer } = await import('../server/dist/server.js');
@@ -27,7 +27,7 @@ export async function explainLists({ databaseUrl, secretKey, queries }) {
       seen.clear();
       const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${secretKey}` } });
       await response.text();
-      // Jobs ask at the same time, about webhooks for instance: a list reads what its merchant owns.
+      // Jobs run statements at the same time, for example about webhooks. A list only reads what its merchant owns.
       const own = [...seen].filter(([text]) => /^\s*select\b/i.test(text) && /merchant_id/.test(text));
       const names = new Set();
       for (const [text, values] of own) for (const name of await explain(sql, text, values)) names.add(name);
@@ -40,7 +40,7 @@ export async function explainLists({ databaseUrl, secretKey, queries }) {
   return plans;
 }
 
-/** @returns {Map<string, readonly unknown[]>} statements with their values, as they are run */
+/** @returns {Map<string, readonly unknown[]>} the statements that were run, with their values */
 function watchStatements() {
   /** @type {Map<string, readonly unknown[]>} */
   const seen = new Map();
@@ -52,11 +52,12 @@ function watchStatements() {
     return all.apply(this, values);
   };
   const query = pg.Client.prototype.query;
-  // @ts-expect-error: one of its many forms, the one that the server's query builder uses
-  pg.Client.prototype.query = function (/** @type {unknown} */ text, /** @type {unknown} */ values, ...rest) {
-    if (typeof text === 'string') seen.set(text, Array.isArray(values) ? values : []);
+  // @ts-expect-error: it has many overloads
+  pg.Client.prototype.query = function (/** @type {any} */ statement, /** @type {any[]} */ ...rest) {
+    // The server passes `{ text, values }`, with a `name` if the statement is prepared.
+    if (typeof statement?.text === 'string') seen.set(statement.text, statement.values ?? []);
     // @ts-expect-error: the same
-    return query.call(this, text, values, ...rest);
+    return query.call(this, statement, ...rest);
   };
   return seen;
 }
@@ -77,7 +78,7 @@ async function explain(sql, text, values) {
     if (index)
       return [(index[1] ?? index[2] ?? index[3] ?? '').replace(/^sqlite_autoindex_(\w+)_\d+$/, '$1 key')];
     const scan = /^\s*(?:->\s*)?(?:SCAN|Seq Scan on) (\w+)/.exec(line);
-    // Rows of a subquery are walked under its alias.
+    // A subquery's rows are scanned under its alias, `agg`.
     return scan && scan[1] !== 'agg' ? [`SCAN ${scan[1]}`] : [];
   });
 }

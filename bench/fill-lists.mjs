@@ -1,6 +1,6 @@
 /**
- * Fills a database with payments and what comes with them, by SQL: copies of records that the API itself made, spread
- * over 21 merchants (the first has six of ten rows) and over two years.
+ * Fills a database with payments and related records. It uses SQL to copy records that the API created, and spreads them
+ * over 21 merchants (the first one has 60 % of the rows) and two years.
  */
 import Database from 'better-sqlite3';
 import pg from 'pg';
@@ -8,11 +8,11 @@ import pg from 'pg';
 /**
  * @typedef {object} Sql
  * @property {(text: string) => Promise<Record<string, unknown>[]>} run
- * @property {(count: number) => string} series rows with a column i, from 0
- * @property {(expression: string) => string} id 26 characters that sort as the number does
+ * @property {(count: number) => string} series rows with a column i that starts at 0
+ * @property {(expression: string) => string} id 26 characters that sort like the number
  * @property {(table: string) => Promise<string[]>} columns
  * @property {(text: string, values: readonly unknown[]) => Promise<{ lines: string[] }>} explain
- * @property {() => Promise<void>} settle what a database does by itself in time
+ * @property {() => Promise<void>} settle runs the maintenance that the database would do later by itself
  * @property {() => Promise<void>} close
  */
 
@@ -69,17 +69,17 @@ export async function connect(url) {
 
 const days = 730;
 
-/** At least so many that the first merchant fills a page of 100. @param {number} share @param {number} payments */
+/** A fraction of the payments, but enough for the first merchant to fill a page of 100. @param {number} share @param {number} payments */
 const oneOf = (share, payments) => Math.max(250, Math.ceil(payments / share));
 
 /**
  * @param {Sql} sql
- * @param {number} payments how many there are to be
+ * @param {number} payments how many to create
  * @param {Templates} templates
  */
 export async function fill(sql, payments, templates) {
   const [own] = await sql.run(`select * from merchants where id = '${templates.merchant}'`);
-  if (!own) throw new Error('The account is not in the database');
+  if (!own) throw new Error('The merchant of the templates is not in the database');
   await copy(sql, 'merchants', 20, templates.merchant, { id: sql.id('s.i') });
 
   const now = Date.now();
@@ -91,7 +91,7 @@ export async function fill(sql, payments, templates) {
     created_at: `${now - days * 86_400_000} + ${Math.floor((days * 86_400_000) / count)} * cast(s.i as bigint)`,
   });
 
-  // Two thirds were paid, the others expired or were cancelled.
+  // 65 % are paid, 20 % expired and 15 % cancelled.
   const template = `case when s.i % 20 < 13 then '${templates.paid}' when s.i % 20 < 17 then '${templates.expired}' else '${templates.cancelled}' end`;
   await copy(sql, 'payments', payments, template, {
     ...spread(payments),
@@ -181,8 +181,8 @@ export async function fill(sql, payments, templates) {
  * @param {Sql} sql
  * @param {string} table
  * @param {number} count
- * @param {string} template an id, or an expression of one
- * @param {Record<string, string>} changes expressions of s.i, by column
+ * @param {string} template an id, or an SQL expression for one
+ * @param {Record<string, string>} changes SQL expressions with s.i, by column
  */
 function copy(sql, table, count, template, changes) {
   const id = template.includes(' ') ? template : `'${template}'`;
@@ -192,7 +192,7 @@ function copy(sql, table, count, template, changes) {
 /**
  * @param {Sql} sql
  * @param {string} table
- * @param {string} source with the row to copy as t
+ * @param {string} source the FROM clause; the row to copy is t
  * @param {Record<string, string>} changes
  */
 async function copyOf(sql, table, source, changes) {

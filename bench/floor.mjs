@@ -1,7 +1,7 @@
 /**
- * The floor that the API is measured against, as a process of its own: bare Express that answers the very
- * bytes the API answered, without and with one durable insert of the row that the API keeps. No checks, no
- * keys, no rules: what is left is what Express and the database cost in any case.
+ * The floor that the API is measured against, in its own process: bare Express that answers the same bytes as the API,
+ * with or without one durable insert of the row that the API stores. There are no checks, keys or rules, so this is what
+ * Express and the database cost in any case.
  */
 import Database from 'better-sqlite3';
 import express from 'express';
@@ -9,11 +9,11 @@ import pg from 'pg';
 
 /**
  * @typedef {object} FloorTask
- * @property {string} databaseUrl the API's own, where the row is read
- * @property {string} floorPath the SQLite file to insert into; PostgreSQL gets a table beside the API's
- * @property {string} paymentId whose row is inserted again and again
+ * @property {string} databaseUrl the API's database, from which the row is read
+ * @property {string} floorPath the SQLite file to insert into; on PostgreSQL, a table next to the API's is used
+ * @property {string} paymentId the payment whose row is inserted again and again
  * @property {Record<'create' | 'set' | 'lock' | 'verify', string>} replies
- * @property {'answer' | 'select'} verifyFloor what is done before verify is answered
+ * @property {'answer' | 'select'} verifyFloor what to do before answering verify
  */
 
 process.once('message', (message) => void serve(/** @type {FloorTask} */ (message)));
@@ -56,8 +56,8 @@ async function serve({ databaseUrl, floorPath, paymentId, replies, verifyFloor }
 }
 
 /**
- * The API's table with its indexes in a file of its own, written with the API's durability: each insert is
- * on disk before it is answered.
+ * Copies the API's table and its indexes to a separate file, and inserts with the same durability: each insert is on disk
+ * before it is answered.
  * @param {string} sourcePath
  * @param {string} floorPath
  * @param {string} paymentId
@@ -102,7 +102,7 @@ async function postgresInsert(pool, paymentId) {
 }
 
 /**
- * The row with other values where they must be unique.
+ * Copies a row, with new values for the unique columns.
  * @param {unknown} row
  * @returns {{ columns: string[], values: (id: string) => unknown[] }}
  */

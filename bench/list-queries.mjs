@@ -1,10 +1,10 @@
-/** The lists and filters that are measured. */
+/** The lists and filters to measure. */
 
 /**
  * @typedef {object} ListQuery
  * @property {string} name
- * @property {string} path with its query
- * @property {(pagination: { total: number, count: number }) => number} [page] which page, when not the first
+ * @property {string} path including the query string
+ * @property {(pagination: { total: number, count: number }) => number} [page] which page to request; by default the first
  */
 
 const day = 86_400_000;
@@ -16,7 +16,7 @@ const week = `from=${date(7)}`;
 const month = `from=${date(400)}&to=${date(370)}`;
 const old = `to=${date(365)}`;
 
-/** A list as a whole, in spans of time, and deep. @param {string} path @returns {ListQuery[]} */
+/** A list without filters, for spans of time, and its middle and last pages. @param {string} path @returns {ListQuery[]} */
 const spans = (path) => [
   { name: path, path: `/v1/${path}` },
   { name: `${path}, 100 rows`, path: `/v1/${path}?skip=100` },

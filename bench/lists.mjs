@@ -1,4 +1,4 @@
-/** `npm run bench -- lists`: how much longer each list and filter takes at 1,000,000 payments than at 10,000. */
+/** `npm run bench -- lists`: how much longer each list and filter takes with 1,000,000 payments than with 10,000. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -14,18 +14,19 @@ import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- lists [options]        (after npm run build)
 
-Fills two databases of each engine with payments of 21 merchants over two years, and with a tenth as many customers, a
-fiftieth as many subscribers, a two hundredth as many transfers, payouts and wallets, and so on. Asks the merchant who
-has six of ten records for each list and filter, in turns (A B A B …), and prints the lower quartile of the times,
-which other work on the machine disturbs least, their ratio, and the indexes that the larger database answers by.
+Fills two databases per engine with payments of 21 merchants over two years. For every 1,000 payments there are 100
+customers, 20 subscribers, 5 transfers, payouts and wallets, and so on, but at least 250 of each. Requests each list and
+filter of the merchant that has 60 % of the records, alternating between the databases (A B A B …). Prints the lower
+quartile of the times, which other work on the machine disturbs least, the ratio, and the indexes that the larger database
+uses.
 
-  --database sqlite|postgres   default both
-  --rows N                     default 1000000
-  --base N                     default 10000
-  --requests N                 for each list and size, default 60, after 10 that are not counted
-  --only TEXT                  lists whose path contains it
-  --json FILE                  also writes everything measured as JSON
-  --help`;
+  --database sqlite|postgres   one engine (default: both)
+  --rows N                     payments in the larger database (default 1000000)
+  --base N                     payments in the smaller database (default 10000)
+  --requests N                 requests per list and size (default 60, after 10 that are not counted)
+  --only TEXT                  only lists with this in their path
+  --json FILE                  also write all measurements as JSON
+  --help                       show this help`;
 
 const aim = 2;
 const optionTypes = /** @type {const} */ ({
@@ -51,12 +52,14 @@ async function main() {
       .filter(({ ratio }) => ratio > aim)
       .map(({ name, ratio }) => `${engine} ${name}: ${ratio.toFixed(1)}`),
   );
-  console.log(over.length === 0 ? `All within ${aim} times.` : `Over ${aim} times: ${over.join(' · ')}`);
+  console.log(
+    over.length === 0 ? `All ratios are at most ${aim}.` : `Ratios above ${aim}: ${over.join(' · ')}`,
+  );
 }
 
 /** @param {string} engine */
 async function measureEngine(engine) {
-  // Under the project and not in the system's temporary directory, which may be in memory.
+  // In the project, because the system's temporary directory may be in memory.
   const base = fileURLToPath(new URL('../.tmp/', import.meta.url));
   mkdirSync(base, { recursive: true });
   const directory = mkdtempSync(join(base, 'lists-'));
@@ -87,7 +90,7 @@ async function measureEngine(engine) {
     for (const stop of stops.splice(-2)) await stop();
     const plans = await explainLists({ ...large, queries: results });
     console.log(
-      `\n${engine}: ${options.rows} payments against ${options.base}, lower quartiles in milliseconds`,
+      `\n${engine}: ${options.rows} payments compared with ${options.base}, lower quartiles in milliseconds`,
     );
     console.table(
       Object.fromEntries(
@@ -96,7 +99,7 @@ async function measureEngine(engine) {
           {
             [options.base]: before.toFixed(2),
             [options.rows]: after.toFixed(2),
-            ratio: ratio.toFixed(2) + (ratio > aim ? ' over' : ''),
+            ratio: ratio.toFixed(2) + (ratio > aim ? ' too high' : ''),
             indexes: plans[index]?.join(' '),
           },
         ]),
@@ -133,7 +136,7 @@ async function prepare(engine, payments, directory, stops) {
   return { databaseUrl, secretKey };
 }
 
-/** What a job of the server does every minute. @param {string} databaseUrl */
+/** Does what a job of the server does every minute. @param {string} databaseUrl */
 async function makeCheckpoints(databaseUrl) {
   const { openDatabase } = await import('../server/dist/db/open.js');
   const { extendCheckpoints } = await import('../server/dist/db/list-checkpoints.js');
@@ -143,7 +146,7 @@ async function makeCheckpoints(databaseUrl) {
 }
 
 /**
- * One record of each kind, made by the API.
+ * Creates one record of each kind through the API.
  * @param {string} url
  * @param {string} key
  * @param {import('./fill-lists.mjs').Sql} sql
@@ -180,7 +183,7 @@ async function makeTemplates(url, key, sql) {
   await call('PATCH', `/v1/payments/${cancelled.id}/cancel`);
   const expired = await pay();
 
-  // Paying made a customer.
+  // The first payment created the customer.
   const [ofCustomer] = await call('GET', `/v1/customers?email=${customer.email}`);
   const plan = await call('POST', '/v1/payment-plans', {
     planName: 'Monthly',
@@ -237,7 +240,7 @@ async function makeTemplates(url, key, sql) {
 /**
  * @param {readonly { url: string, secretKey: string }[]} servers
  * @param {import('./list-queries.mjs').ListQuery} query
- * @returns {Promise<number[]>} the lower quartile of the times of each
+ * @returns {Promise<number[]>} the lower quartile of the times, per server
  */
 async function measureTurns(servers, query) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -1,36 +1,36 @@
-/** Sends one scenario's requests as fast as they are answered, and measures them. */
+/** Sends the requests of one scenario as fast as they are answered, and measures them. */
 import autocannon from 'autocannon';
 
 /**
- * One request of a scenario. The first one's payment is taken from the scenario's pool, unless it makes one.
+ * One request of a scenario. The first step takes its payment from `paymentIds`, unless it creates one.
  * @typedef {object} Step
  * @property {string} method
  * @property {(paymentId: string) => string} path
  * @property {string} [body] JSON
- * @property {boolean} [makesPayment] its reply names the payment of the steps after it
+ * @property {boolean} [makesPayment] the request creates the payment for the steps after it
  */
 
 /**
  * @typedef {object} Load
  * @property {string} url
  * @property {string} key
- * @property {Step[]} steps run in this order, again and again, by every connection
- * @property {number} count how often all steps are run; a multiple of `connections`
+ * @property {Step[]} steps every connection runs them in this order, again and again
+ * @property {number} count how many times all steps are run; a multiple of `connections`
  * @property {number} connections
- * @property {readonly string[]} [paymentIds] at least `count`, each used once
+ * @property {readonly string[]} [paymentIds] at least `count` payments; each is used once
  */
 
 /**
  * @typedef {object} Measurement
- * @property {number} perSecond runs of all steps
- * @property {number} p95Ms of a run of all steps
- * @property {string[]} paymentIds what was worked on
+ * @property {number} perSecond runs of all steps per second
+ * @property {number} p95Ms 95th percentile of the time of one run of all steps
+ * @property {string[]} paymentIds the payments that were used
  */
 
 /**
  * @param {Load} load
  * @returns {Promise<Measurement>}
- * @throws when any request failed, since a failure is no measurement
+ * @throws if any request failed: the time of a failure says nothing
  */
 export async function measure({ url, key, steps, count, connections, paymentIds: pool = [] }) {
   /** @type {string[]} */
@@ -95,7 +95,7 @@ export async function measure({ url, key, steps, count, connections, paymentIds:
 /**
  * @param {readonly number[]} values
  * @param {number} share 0 to 1
- * @returns {number} the smallest value that at least this share of them does not exceed
+ * @returns {number} the smallest value that is greater than or equal to this share of the values
  */
 export function percentile(values, share) {
   const sorted = values.toSorted((a, b) => a - b);

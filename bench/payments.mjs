@@ -1,4 +1,4 @@
-/** `npm run bench -- payments`: the API's speed as a ratio to a floor, all of it measured in one run on one machine. */
+/** `npm run bench -- payments`: the API's speed as a ratio to a floor, both measured in the same run on the same machine. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
@@ -11,17 +11,16 @@ import { startFloor } from './start-floor.mjs';
 
 const help = `Usage: npm run bench -- payments [options]        (after npm run build)
 
-Measures the built server against floors on the same machine, in turns (A B A B …), and prints the median
-of all rounds. Floors: "answer" is bare Express answering the same bytes; "select" reads the row of the payment
-first, by a prepared statement; "insert" does one durable insert of the row first. All in the same database
-engine with the same settings.
+Compares the built server with floors on the same machine, in alternation (A B A B …), and prints the medians of all
+rounds. The floors are bare Express, on the same database engine with the same settings: "answer" answers the same bytes,
+"select" first reads the payment's row with a prepared statement, and "insert" first does one durable insert of the row.
 
-  --database sqlite|postgres   one engine; both by default
-  --rounds N                   default 9, after one that is not counted
-  --requests N                 per scenario and round, default 500
-  --connections N              default 10
-  --json FILE                  also writes everything measured as JSON
-  --help`;
+  --database sqlite|postgres   one engine (default: both)
+  --rounds N                   rounds (default 9, after one that is not counted)
+  --requests N                 runs of each scenario per round (default 500)
+  --connections N              concurrent connections (default 10)
+  --json FILE                  also write all measurements as JSON
+  --help                       show this help`;
 
 /** @typedef {import('./load.mjs').Step} Step */
 
@@ -49,8 +48,8 @@ const steps = {
 const insert = { sqlite: 'insert', postgres: 'insert' };
 
 /**
- * In this order, since each works on the payments of the one before; the flow makes its own. SQLite answers a read
- * from its own process, PostgreSQL never does, so their floors for reading differ.
+ * The order matters: each scenario works on the payments of the one before, and the flow creates its own. SQLite answers
+ * a read within the process and PostgreSQL does not, so their floors for reads differ.
  * @type {Scenario[]}
  */
 const scenarios = [
@@ -86,7 +85,7 @@ else await main();
 async function main() {
   const { database } = options;
   if (database !== undefined && database !== 'sqlite' && database !== 'postgres') {
-    throw new Error('--database is sqlite or postgres');
+    throw new Error('--database must be sqlite or postgres');
   }
   /** @type {Engine[]} */
   const engines = database === undefined ? ['sqlite', 'postgres'] : [database];
@@ -121,7 +120,7 @@ async function main() {
  * @param {{ count: number, connections: number }} size
  */
 async function measureEngine(engine, rounds, size) {
-  // Under the project and not in the system's temporary directory, which may be in memory, where nothing is durable.
+  // In the project, because the system's temporary directory may be in memory, where nothing is durable.
   const base = fileURLToPath(new URL('../.tmp/', import.meta.url));
   mkdirSync(base, { recursive: true });
   const directory = mkdtempSync(join(base, 'bench-'));
@@ -168,7 +167,7 @@ async function runRounds(engine, rounds, size, api, floor) {
       const ofApi = await measure({ ...load, url: api.url });
       const ofFloor = await measure({ ...load, url: floor.url });
       paymentIds = ofApi.paymentIds;
-      // The first round warms both up: compiled code, cached pages, open files.
+      // The first round is a warm-up: compiled code, cached pages, open files.
       if (round > 0) turns.get(name)?.push({ api: ofApi, floor: ofFloor });
     }
     process.stderr.write(`${engine}: ${round === 0 ? 'warmed up' : `round ${round} of ${rounds}`}\n`);
@@ -225,7 +224,7 @@ function tableRow(result) {
 }
 
 /**
- * What the API answers to each step: the bytes that the floor repeats.
+ * The API's answer to each step, which the floor repeats byte for byte.
  * @param {{ url: string, publicKey: string }} api
  */
 async function sampleReplies({ url, publicKey }) {

@@ -1,4 +1,4 @@
-/** `npm run bench`: runs one of the benchmarks, each of which prints ratios that are measured in one run. */
+/** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
 const benchmarks = ['payments', 'lists'];
 const [, , name = ''] = process.argv;
 
@@ -7,9 +7,9 @@ if (benchmarks.includes(name)) {
 } else {
   console.log(`Usage: npm run bench -- NAME [options]        (after npm run build)
 
-  payments   creating, setting, locking and verifying payments, against floors on the same machine
-  lists      each list and filter at 1,000,000 payments, against 10,000
+  payments   create, set, lock and verify payments, compared with floors on the same machine
+  lists      each list and filter with 1,000,000 payments, compared with 10,000
 
-  npm run bench -- NAME --help says more.`);
+For the options of a benchmark: npm run bench -- NAME --help`);
   process.exitCode = name === '' || name === '--help' ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-/** Starts the floor, and stops it again. */
+/** Starts the floor in its own process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /**
  * @param {import('./floor.mjs').FloorTask} task
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>} once it listens
+ * @returns {Promise<{ url: string, stop: () => Promise<void> }>} resolves when it listens
  */
 export async function startFloor(task) {
   const child = fork(fileURLToPath(new URL('floor.mjs', import.meta.url)), {
@@ -16,7 +16,7 @@ export async function startFloor(task) {
   const [message] = await Promise.race([
     once(child, 'message'),
     exited.then(([code]) => {
-      throw new Error(`The floor ended with ${code}`);
+      throw new Error(`The floor exited with code ${code}`);
     }),
   ]);
   return {

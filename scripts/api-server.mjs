@@ -1,4 +1,4 @@
-/** Starts the built API server for tests and benchmarks: a process of its own, on loopback, with a fresh account. */
+/** Starts the built API server for tests and benchmarks, in its own process on loopback, with a new account. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -13,22 +13,22 @@ const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
 
 /**
  * @typedef {object} ApiServer
- * @property {string} url without a slash at the end
- * @property {string} publicKey a test key of the server's one account
- * @property {string} secretKey its other one
- * @property {(meanwhile?: () => Promise<void>) => Promise<void>} restart kills it, and starts it again on the same port and data
- * @property {() => Promise<void>} stop drains it and deletes its data; resolves when it has ended
+ * @property {string} url without a trailing slash
+ * @property {string} publicKey the public test key of the server's only account
+ * @property {string} secretKey its secret test key
+ * @property {(meanwhile?: () => Promise<void>) => Promise<void>} restart kills the process and starts it again with the same port and data; `meanwhile` runs in between
+ * @property {() => Promise<void>} stop stops it gracefully and deletes its data; resolves when the process has ended
  */
 
 /**
  * @param {object} [options]
- * @param {string} [options.databaseUrl] instead of a SQLite file that is deleted in the end
- * @param {number} [options.blockIntervalMs] 0, the default: blocks come only when `/sandbox/blocks` asks for them
- * @param {NodeJS.ProcessEnv} [options.env] further environment
- * @returns {Promise<ApiServer>} once it answers `/readyz`
+ * @param {string} [options.databaseUrl] defaults to a temporary SQLite file
+ * @param {number} [options.blockIntervalMs] 0, the default: only `/sandbox/blocks` adds blocks
+ * @param {NodeJS.ProcessEnv} [options.env] additional environment variables
+ * @returns {Promise<ApiServer>} resolves when `/readyz` answers 200
  */
 export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {} } = {}) {
-  if (!existsSync(main)) throw new Error('The server is not built: npm run build');
+  if (!existsSync(main)) throw new Error('The server is not built. Run: npm run build');
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-server-'));
   const port = await freePort();
   const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
@@ -53,10 +53,10 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
   };
   const url = `http://127.0.0.1:${port}`;
   let server = await launch(options, url);
-  const abandon = () => void server.process.kill('SIGKILL');
-  process.once('exit', abandon);
+  const killOnExit = () => void server.process.kill('SIGKILL');
+  process.once('exit', killOnExit);
   const stop = async () => {
-    process.removeListener('exit', abandon);
+    process.removeListener('exit', killOnExit);
     await end(server);
     await rm(directory, { recursive: true, force: true });
   };

@@ -1,4 +1,4 @@
-/** `npm run check`: everything that is held against a change; goes on after a failed step, so that one run shows all. */
+/** `npm run check`: runs every check of the repository. It continues after a failure, so that one run shows all of them. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -6,18 +6,18 @@ import { argv, env } from 'node:process';
 
 const help = `Checks the whole repository.
 
-  npm run check                   every step, tests included
-  npm run check -- --no-tests     all but the tests
-  npm run check -- --help         this text`;
+  npm run check                   run all checks and the tests
+  npm run check -- --no-tests     skip the tests
+  npm run check -- --help         show this help`;
 
 const root = resolve(import.meta.dirname, '..');
 const manifestFolder = 'node_modules/.cache/manifest';
 const withoutTests = argv.includes('--no-tests');
 
-/** Tools that would tell their makers of each run, or ask them for news, do neither. */
+/** Switches off telemetry and update checks. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
-/** Name → command, and what to do about a failure. @type {[name: string, command: string, remedy?: string][]} */
+/** Name, command, and the command that fixes a failure. @type {[name: string, command: string, remedy?: string][]} */
 const steps = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
   ['lint', 'npm run lint --silent'],
@@ -35,7 +35,7 @@ const steps = [
   ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),
 ];
 
-/** After a step's command succeeded. @type {Record<string, () => Promise<boolean>>} */
+/** Extra checks, after a step's command succeeded. @type {Record<string, () => Promise<boolean>>} */
 const comparisons = {
   'element manifest': async () => {
     const read = (/** @type {string} */ folder) =>
@@ -44,7 +44,7 @@ const comparisons = {
   },
 };
 
-/** @param {string} command @param {boolean} isShown while it runs, or only after it failed */
+/** @param {string} command @param {boolean} isShown shows the output while the command runs; otherwise only if it fails */
 function run(command, isShown) {
   const [program = '', ...args] = command.split(' ');
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ async function main() {
     const isOk = (await run(command, name === 'tests')) && (await (comparisons[name]?.() ?? true));
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     if (!isOk) failed += 1;
-    const advice = !isOk && remedy ? `; ${remedy} mends it` : '';
+    const advice = !isOk && remedy ? `. To fix it, run: ${remedy}` : '';
     console.log(`${isOk ? 'ok    ' : 'failed'} ${name} (${seconds} s)${advice}`);
   }
   console.log(`\n${steps.length - failed} passed, ${failed} failed`);

@@ -1,4 +1,4 @@
-/** `npm run dev`: the demo shop with reload from Vite, and beside it the API server, built and started again at each change. */
+/** `npm run dev`: serves the demo shop with Vite, which reloads it, and an API server that is rebuilt and restarted on changes. */
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
@@ -8,11 +8,11 @@ const tsc = join(root, 'node_modules/.bin/tsc');
 const vite = join(root, 'node_modules/.bin/vite');
 const pages = 'http://127.0.0.1:5173';
 
-/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [more] environment */
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [more] additional environment variables */
 const start = (program, args, more) =>
   spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: { ...env, ...more } });
 
-// The watchers need something to run: a type error is shown, and the files are written all the same.
+// Builds once, so that the watchers have something to run. Type errors are printed but do not stop it.
 await new Promise((resolve) => start(tsc, ['-b', 'src', 'server']).once('close', resolve));
 
 const children = [
@@ -20,7 +20,7 @@ const children = [
   start(execPath, ['--watch', '--watch-preserve-output', 'server/dist/main.js'], { PUBLIC_URL: pages }),
   start(vite, [], { API_URL: `http://127.0.0.1:${env.PORT || 8080}` }),
 ];
-console.log(`\nThe demo shop is at ${pages}/ (Ctrl-C ends it)\n`);
+console.log(`\nThe demo shop is at ${pages}/ (press Ctrl-C to stop)\n`);
 
 /** @param {number} code */
 function end(code) {

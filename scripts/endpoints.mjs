@@ -3,16 +3,16 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const help = `Lists the endpoints of the API: method, path, and the least key it takes.
+const help = `Lists the endpoints of the API: method, path, and the kind of key that is required.
 
   npm run endpoints -- [--json]
 
-  --json     one JSON array: resource, verb, method, path, aliases, key
-  --help     this text`;
+  --json     print a JSON array with resource, verb, method, path, aliases and key
+  --help     show this help`;
 
 /** @typedef {{resource: string, verb: string, method: string, path: string, aliases: readonly string[], key: string}} Row */
 
-/** @returns {Promise<Row[]>} the API's table, in its order */
+/** @returns {Promise<Row[]>} in the order of the contract's table */
 async function readEndpoints() {
   const { api } = await import('crypto-checkout/contract');
   return Object.entries(api).flatMap(([resource, verbs]) =>
@@ -27,7 +27,7 @@ async function readEndpoints() {
   );
 }
 
-/** What is asked for; a wrong option ends the command with 2. */
+/** Exits with 2 if an option is invalid. */
 function readOptions() {
   try {
     return parseArgs({ options: { json: { type: 'boolean' }, help: { type: 'boolean' } } }).values;
@@ -43,7 +43,7 @@ if (options.help) {
   process.exit(0);
 }
 if (!existsSync(fileURLToPath(new URL('../dist/contract/index.js', import.meta.url)))) {
-  console.error('dist/contract/index.js is not there: run npm run build first');
+  console.error('dist/contract/index.js does not exist. Run: npm run build');
   process.exit(1);
 }
 

@@ -1,4 +1,4 @@
-/** Finds a Chromium that really starts here, or installs one; run alone, it prints what it found. */
+/** Finds a Chromium that starts on this machine, or installs one. Run it directly to print what it finds. */
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,8 +12,8 @@ import { aptInstall, execute, reasonOf } from './system.mjs';
 const require = createRequire(import.meta.url);
 
 /**
- * Without them Chromium does not start as root, and in a container it goes looking for a GPU and for updates.
- * Only pages of this repository are opened with it. Launchers add `--headless` themselves.
+ * Without these, Chromium does not start as root, and in a container it looks for a GPU and for updates. Disabling the
+ * sandbox is safe here: it only opens pages of this repository. Launchers add `--headless` themselves.
  */
 const args = [
   '--no-sandbox',
@@ -25,7 +25,7 @@ const args = [
   '--disable-sync',
 ];
 
-/** In this order; each names the executables it knows of, best first. @type {[string, () => Promise<string[]>][]} */
+/** Tried in this order. Each returns the executables that it knows, best first. @type {[string, () => Promise<string[]>][]} */
 const sources = [
   ['CHROME_PATH', async () => (env.CHROME_PATH ? [env.CHROME_PATH] : [])],
   ['installed on this machine', async () => (await import('chrome-launcher')).Launcher.getInstallations()],
@@ -39,7 +39,8 @@ const sources = [
 let found;
 
 /**
- * A browser for tests. Downloads are bounded in time, so a machine that has none and can fetch none learns so within minutes.
+ * Finds a browser for tests. Downloads have a time limit, so a machine that can neither find nor download one fails within
+ * minutes.
  * @returns {Promise<{ executablePath: string, args: string[] }>}
  */
 export function findBrowser() {
@@ -63,10 +64,16 @@ async function search() {
       reasons.push(`${name}: ${reasonOf(error)}`);
     }
   }
-  throw new Error(`No Chromium could be had. Set CHROME_PATH to one.\n  ${reasons.join('\n  ')}`);
+  throw new Error(
+    `Could not find or install Chromium. Set CHROME_PATH to its executable.\n  ${reasons.join('\n  ')}`,
+  );
 }
 
-/** That a file is there says little: wrappers of absent packages and missing libraries show only when it runs. @param {string} executablePath */
+/**
+ * Starts the browser, because a file that exists may still not work: it can be the wrapper of a package that is not
+ * installed, or lack libraries.
+ * @param {string} executablePath
+ */
 async function start(executablePath) {
   const browser = await chromium.launch({ executablePath, args, timeout: 30_000 });
   try {
@@ -78,7 +85,7 @@ async function start(executablePath) {
   }
 }
 
-/** Any revision will do, newest first: the cache may have been filled by another version of Playwright. */
+/** Any revision works, newest first. Another version of Playwright may have filled the cache. */
 async function playwrightCache() {
   const defaults = {
     darwin: join(homedir(), 'Library/Caches/ms-playwright'),
@@ -115,13 +122,13 @@ async function aptChromium() {
   return ['/usr/bin/chromium'];
 }
 
-/** A Chromium inside an npm package, for Linux on x64, with the libraries that a bare machine lacks. */
+/** A Chromium from an npm package, for Linux on x64, with the libraries that a minimal system lacks. */
 async function unpackedChromium() {
-  if (platform !== 'linux' || process.arch !== 'x64') throw new Error('for Linux on x64 only');
+  if (platform !== 'linux' || process.arch !== 'x64') throw new Error('only for Linux on x64');
   const directory = join(tmpdir(), `crypto-checkout-chromium-${process.getuid?.() ?? 0}`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // The package unpacks into TMPDIR, its libraries too only where it believes to run on Lambda, and it sets
-  // LD_LIBRARY_PATH as it is imported; a process of its own keeps all that from this one.
+  // The package unpacks into TMPDIR, but its libraries only if it thinks that it runs on Lambda, and importing it sets
+  // LD_LIBRARY_PATH. A separate process keeps all of that away from this one.
   const unpack = `process.stdout.write(await (await import('@sparticuz/chromium')).default.executablePath())`;
   const executablePath = await execute(execPath, ['--input-type=module', '--eval', unpack], {
     timeoutSeconds: 120,

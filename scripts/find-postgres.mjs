@@ -1,4 +1,4 @@
-/** Finds a PostgreSQL for the tests and starts it, or installs one; run alone, it prints what it found. */
+/** Finds a PostgreSQL for the tests and starts it, or installs one. Run it directly to print its URL. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { pathToFileURL } from 'node:url';
 import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
 
 /**
- * A PostgreSQL with an empty database `postgres` and its superuser, durable as in production (fsync stays on).
- * The caller ends it with `stop`.
- * @returns {Promise<{ url: string, stop: () => Promise<void> } | { reason: string }>} `reason`: why there is none
+ * Starts a PostgreSQL with an empty database `postgres` and its superuser. It is as durable as in production: fsync stays
+ * on. The caller stops it with `stop`.
+ * @returns {Promise<{ url: string, stop: () => Promise<void> } | { reason: string }>} `reason`: why there is no PostgreSQL
  */
 export async function startPostgres() {
   if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
@@ -29,15 +29,14 @@ export async function startPostgres() {
   try {
     await aptInstall(['postgresql']);
     const [directory] = await installedBinaries();
-    if (!directory)
-      throw new Error('apt-get installed it, but its binaries are not where they are looked for');
+    if (!directory) throw new Error('apt-get installed PostgreSQL, but initdb and postgres were not found');
     return await startFrom(directory);
   } catch (error) {
     return { reason: `TEST_DATABASE_URL is not set; no initdb found; ${reasonOf(error)}` };
   }
 }
 
-/** Folders that hold both initdb and postgres, newest Debian version first. */
+/** Folders that contain both initdb and postgres, newest Debian version first. */
 async function installedBinaries() {
   const byConfig = await execute('pg_config', ['--bindir'], { timeoutSeconds: 10 }).catch(() => '');
   const debian = '/usr/lib/postgresql';
@@ -55,7 +54,7 @@ async function installedBinaries() {
 }
 
 /**
- * PostgreSQL refuses to run as root, so root lends it another user.
+ * The user to run PostgreSQL as. It refuses to run as root, so root has to pick another user.
  * @returns {Promise<{ uid: number, gid: number } | undefined>}
  */
 async function unprivilegedUser() {
@@ -65,10 +64,10 @@ async function unprivilegedUser() {
     const [uid, gid] = (await Promise.all(ids).catch(() => [])).map(Number);
     if (uid && gid) return { uid, gid };
   }
-  throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor nobody');
+  throw new Error('PostgreSQL cannot run as root, and neither the user postgres nor nobody exists');
 }
 
-/** @param {string} binaries the folder of initdb and postgres */
+/** @param {string} binaries the folder that contains initdb and postgres */
 async function startFrom(binaries) {
   const user = await unprivilegedUser();
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-postgres-'));
@@ -91,14 +90,14 @@ async function startFrom(binaries) {
       { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     const ended = new Promise((resolve) => server.once('close', resolve));
-    // Where the tests are ended before they could stop it: SIGQUIT makes it leave at once.
-    const abandon = () => void server.kill('SIGQUIT');
-    process.once('exit', abandon);
+    // If the tests end before they could stop it: SIGQUIT stops it at once.
+    const killOnExit = () => void server.kill('SIGQUIT');
+    process.once('exit', killOnExit);
     await ready(server);
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       stop: async () => {
-        process.removeListener('exit', abandon);
+        process.removeListener('exit', killOnExit);
         server.kill('SIGINT');
         await ended;
         await rm(directory, { recursive: true, force: true });
@@ -111,7 +110,7 @@ async function startFrom(binaries) {
 }
 
 /**
- * Waits for the log line with which PostgreSQL says that it accepts connections.
+ * Waits until PostgreSQL logs that it accepts connections.
  * @param {import('node:child_process').ChildProcess} server
  * @returns {Promise<void>}
  */
@@ -119,15 +118,15 @@ function ready(server) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {
       server.kill('SIGQUIT');
-      reject(new Error('PostgreSQL failed to be ready within 60 s'));
+      reject(new Error('PostgreSQL was not ready within 60 s'));
     }, 60_000);
     let last = 'nothing';
     server.once('error', reject);
     server.once('close', (code) => {
       clearTimeout(late);
-      reject(new Error(`PostgreSQL failed to start (exit code ${code}), its last words: ${last}`));
+      reject(new Error(`PostgreSQL failed to start (exit code ${code}). Its last log line: ${last}`));
     });
-    if (!server.stderr) return reject(new Error('PostgreSQL was started without its log'));
+    if (!server.stderr) return reject(new Error('PostgreSQL was started without a pipe for its log'));
     createInterface(server.stderr).on('line', (line) => {
       last = line;
       if (!line.includes('ready to accept connections')) return;
@@ -143,7 +142,7 @@ if (argv[1] && import.meta.url === pathToFileURL(argv[1]).href) {
     process.stderr.write(`No PostgreSQL: ${postgres.reason}\n`);
     process.exitCode = 1;
   } else {
-    process.stdout.write(`${postgres.url} until Ctrl-C\n`);
+    process.stdout.write(`${postgres.url} (press Ctrl-C to stop)\n`);
     process.once('SIGINT', () => void postgres.stop());
     process.once('SIGTERM', () => void postgres.stop());
   }

@@ -1,12 +1,12 @@
-/** `npm run openapi`: writes openapi.json from the built server's table, or compares it with what is committed. */
+/** `npm run openapi`: writes openapi.json from the built server's table, or checks that it is up to date. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const help = `Writes openapi.json, the description of the API, from the built server.
 
-  npm run openapi                 writes it
-  npm run openapi -- --check      fails where it differs from what is committed
-  npm run openapi -- --help       this text`;
+  npm run openapi                 write it
+  npm run openapi -- --check      fail if openapi.json is out of date
+  npm run openapi -- --help       show this help`;
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
 const [option, ...more] = process.argv.slice(2);
@@ -22,6 +22,6 @@ const text = `${JSON.stringify(createOpenApi('/'), null, 2)}\n`;
 
 if (option === undefined) await writeFile(file, text);
 else if ((await readFile(file, 'utf8')) !== text) {
-  console.error('openapi.json is not what the contract says');
+  console.error('openapi.json is out of date. Run: npm run openapi');
   process.exitCode = 1;
 }

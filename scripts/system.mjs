@@ -1,4 +1,4 @@
-/** Runs other programs within a bounded time, and installs Debian packages where that is allowed. */
+/** Runs other programs with a time limit, and installs Debian packages if it may. */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Runs a program without a shell and without standard input; rejects when it fails or takes longer than the time given.
+ * Runs a program without a shell and with empty standard input. Rejects if it fails or takes longer than `timeoutSeconds`.
  * @param {string} file
  * @param {string[]} args
  * @param {{ timeoutSeconds: number, env?: NodeJS.ProcessEnv, uid?: number, gid?: number, cwd?: string }} options
@@ -24,7 +24,7 @@ export async function execute(file, args, { timeoutSeconds, ...options }) {
 }
 
 /**
- * Installs Debian packages as root; rejects with the reason when that cannot be done here.
+ * Installs Debian packages as root. Rejects with the reason if that is not possible here.
  * @param {string[]} packages
  */
 export async function aptInstall(packages) {
@@ -39,7 +39,7 @@ export async function aptInstall(packages) {
 }
 
 /**
- * The line that says what went wrong, short enough to stand in a list of reasons.
+ * The line of an error that says what went wrong, short enough for a list of reasons.
  * @param {unknown} error
  */
 export function reasonOf(error) {
@@ -49,7 +49,7 @@ export function reasonOf(error) {
   return (line ?? 'unknown reason').trim().slice(0, 200);
 }
 
-/** @returns {Promise<number>} a port on the loopback address that is free now */
+/** @returns {Promise<number>} a port on the loopback address that is currently free */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();

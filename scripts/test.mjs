@@ -1,26 +1,26 @@
-/** `npm test`: builds, runs every test runner, and adds up what they report. */
+/** `npm test`: builds, runs every test runner, and adds up their results. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { argv, env } from 'node:process';
+import { argv, env, stdout } from 'node:process';
 import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
 
-  npm test                       all of them
-  npm test -- PATH…              only test files whose path contains one of these
-  npm test -- --help             this text
+  npm test                       run all tests
+  npm test -- PATH…              run the test files whose path contains one of these
+  npm test -- --help             show this help
 
-  test/**, server/test/**        in Node (vitest), on SQLite and on PostgreSQL
-  test/**/*.browser.test.ts      in Chromium (web-test-runner)
-  test/e2e/**                    the built server and its pages in Chromium (vitest, playwright-core)
+  test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL
+  test/**/*.browser.test.ts      run in Chromium (web-test-runner)
+  test/e2e/**                    run the built server and its pages in Chromium (vitest, playwright-core)
 
-A browser and a PostgreSQL are found or installed; CHROME_PATH and TEST_DATABASE_URL name others.
-What cannot be had is skipped and named; with CI=true it is a failure.`;
+The tests find or install a browser and a PostgreSQL. To use your own, set CHROME_PATH and TEST_DATABASE_URL.
+Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
-/** @typedef {{ passed: number, failed: number, skipped: number, missing?: string }} Counts `missing`: what was skipped, and why */
+/** @typedef {{ passed: number, failed: number, skipped: number, missing?: string }} Counts `missing` says what was skipped and why */
 
 const root = resolve(import.meta.dirname, '..');
 const isCI = env.CI === 'true';
@@ -28,10 +28,10 @@ const isCI = env.CI === 'true';
 /**
  * @typedef {object} Runner
  * @property {string} name
- * @property {(file: string) => boolean} takes each test file belongs to the first that takes it
+ * @property {(file: string) => boolean} takes a test file belongs to the first runner that takes it
  * @property {boolean} needsBrowser
  * @property {string} program
- * @property {(report: string, files: string[]) => string[]} args no files: all that it finds
+ * @property {(report: string, files: string[]) => string[]} args without files, the runner finds its own
  * @property {(report: string) => Counts} count
  */
 
@@ -61,7 +61,7 @@ const runners = [
 /** @param {string} text vitest's JSON report @returns {Counts} */
 function countVitest(text) {
   const report = JSON.parse(text);
-  // A file that does not load has no failed test of its own.
+  // A file that fails to load has no failed test, so it is counted here.
   const broken = report.testResults.filter(
     (/** @type {{ status: string, assertionResults: { status: string }[] }} */ file) =>
       file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
@@ -76,36 +76,46 @@ function countVitest(text) {
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {NodeJS.ProcessEnv} [more] environment
+ * @param {{ more?: NodeJS.ProcessEnv, isHeld?: boolean }} [options] `more`: additional environment variables; `isHeld`: print the output
+ *   only when the program has ended
  * @returns {Promise<number>} exit code
  */
-function run(program, args, more) {
+function run(program, args, { more, isHeld = false } = {}) {
   return new Promise((resolve, reject) => {
+    const output = isHeld ? 'pipe' : 'inherit';
     const child = spawn(program, args, {
       cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', output, output],
       env: { ...env, ...more },
     });
+    /** @type {Buffer[]} */
+    const held = [];
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => held.push(chunk));
     child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
+    child.once('close', (code) => {
+      stdout.write(Buffer.concat(held));
+      resolve(code ?? 1);
+    });
   });
 }
 
 /**
- * Runs one runner and reads its report; a runner that failed without saying so, or ran nothing, counts as one failure.
+ * Runs one runner and reads its report. A runner that fails without reporting a failed test, or that runs no test, counts as
+ * one failure.
  * @param {Runner} runner
- * @param {string[]} files empty: all that it finds
+ * @param {string[]} files if empty, the runner finds its own
+ * @param {boolean} isHeld prints the output only when the runner has ended
  * @returns {Promise<Counts>}
  */
-async function runTests(runner, files) {
+async function runTests(runner, files, isHeld) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
   const report = join(directory, 'report.json');
   try {
     const missing = join(directory, 'missing');
     const more = { TEST_COUNTS: report, TEST_MISSING: missing };
-    const code = await run(runner.program, runner.args(report, files), more);
+    const code = await run(runner.program, runner.args(report, files), { more, isHeld });
     if (!existsSync(report)) {
-      console.error(`The ${runner.name} tests left no report.`);
+      console.error(`The ${runner.name} tests wrote no report.`);
       return { passed: 0, failed: 1, skipped: 0 };
     }
     const counts = runner.count(await readFile(report, 'utf8'));
@@ -113,7 +123,7 @@ async function runTests(runner, files) {
       counts.skipped += 1;
       counts.missing = await readFile(missing, 'utf8');
     }
-    if (counts.passed + counts.failed === 0) console.error(`No ${runner.name} test was executed.`);
+    if (counts.passed + counts.failed === 0) console.error(`No ${runner.name} test was run.`);
     else if (code === 0 || counts.failed > 0) return counts;
     return { ...counts, failed: counts.failed + 1 };
   } finally {
@@ -121,7 +131,7 @@ async function runTests(runner, files) {
   }
 }
 
-/** @param {string[]} filters @returns {Promise<Map<string, string[]>>} runner's name → its files that a filter names */
+/** @param {string[]} filters @returns {Promise<Map<string, string[]>>} the test files that match a filter, by the name of their runner */
 async function filesOf(filters) {
   const listed = await Promise.all(
     ['test', 'server/test'].map(async (folder) =>
@@ -141,7 +151,7 @@ async function filesOf(filters) {
   return files;
 }
 
-/** @returns {Promise<string | undefined>} why there is no browser; runners find it by CHROME_PATH */
+/** Sets CHROME_PATH for the runners. @returns {Promise<string | undefined>} the reason if there is no browser */
 async function provideBrowser() {
   try {
     env.CHROME_PATH = (await findBrowser()).executablePath;
@@ -155,7 +165,7 @@ async function provideBrowser() {
 async function main(filters) {
   const files = await filesOf(filters);
   if (filters.length > 0 && files.size === 0) {
-    console.error(`No test file's path contains ${filters.join(' or ')}.`);
+    console.error(`No test file has ${filters.join(' or ')} in its path.`);
     return 1;
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
@@ -169,28 +179,38 @@ async function main(filters) {
   };
 
   if ((await run('npm', ['run', 'build'])) !== 0) {
-    console.error('The build failed, so no test was run.');
+    console.error('The build failed, so no tests were run.');
     console.log('\n0 passed, 1 failed');
     return 1;
   }
-  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name)).reverse();
+  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name));
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
-  for (const runner of chosen) {
-    const started = Date.now();
-    if (runner.needsBrowser && noBrowser) {
-      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
-      add(runner.name, missing, `: not run. ${noBrowser}`);
-      continue;
+  // The Node tests mostly wait for databases, timers and processes, so the browsers run beside them. Two browsers at once would only
+  // slow each other down.
+  const browsers = chosen.filter(({ needsBrowser }) => needsBrowser);
+  const others = chosen.filter(({ needsBrowser }) => !needsBrowser);
+  const isHeld = browsers.length > 0 && others.length > 0;
+  const inOrder = async (/** @type {Runner[]} */ queue, /** @type {boolean} */ isHeld) => {
+    for (const runner of queue) {
+      const started = Date.now();
+      if (runner.needsBrowser && noBrowser) {
+        const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
+        add(runner.name, missing, `: not run. ${noBrowser}`);
+        continue;
+      }
+      console.log(
+        `\n${runner.name} tests${isHeld ? ' started; their output follows when they have ended' : ''}`,
+      );
+      const counts = await runTests(runner, files.get(runner.name) ?? [], isHeld);
+      const seconds = Math.round((Date.now() - started) / 1000);
+      const all = counts.passed + counts.failed + counts.skipped;
+      const missing = counts.missing ? `. ${counts.missing}` : '';
+      add(runner.name, counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`);
     }
-    console.log(`\n${runner.name} tests`);
-    const counts = await runTests(runner, files.get(runner.name) ?? []);
-    const seconds = Math.round((Date.now() - started) / 1000);
-    const all = counts.passed + counts.failed + counts.skipped;
-    const missing = counts.missing ? `. ${counts.missing}` : '';
-    add(runner.name, counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`);
-  }
+  };
+  await Promise.all([inOrder(others, false), inOrder(browsers, isHeld)]);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
-  if (isCI && skipped) lines.push('failed: with CI=true no test may be skipped');
+  if (isCI && skipped) lines.push('failed: with CI=true, no test may be skipped');
   console.log(`\n${lines.join('\n')}\n${total.passed} passed, ${total.failed} failed${skipped}`);
   return total.failed > 0 || (isCI && total.skipped > 0) ? 1 : 0;
 }

@@ -1,5 +1,7 @@
 /** Starts one PostgreSQL for the whole run; tests read its address with `inject('postgresUrl')` and make databases of their own in it. */
+import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../scripts/find-postgres.mjs';
 
@@ -7,14 +9,21 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** `postgres://…` of a superuser, or empty where no PostgreSQL could be had: tests on it are then skipped. */
     postgresUrl: string;
+    /** The name of the migrated database that tests copy. The first test that needs it creates it. */
+    postgresTemplate: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const postgres = await startPostgres();
+  const template = `checkout_template_${randomBytes(6).toString('hex')}`;
+  project.provide('postgresTemplate', template);
   if ('url' in postgres) {
     project.provide('postgresUrl', postgres.url);
-    return postgres.stop;
+    return async () => {
+      await dropDatabase(postgres.url, template);
+      await postgres.stop();
+    };
   }
   if (process.env['CI'] === 'true') throw new Error(`No PostgreSQL could be had: ${postgres.reason}`);
   const message = `The tests on PostgreSQL are skipped, because none could be had: ${postgres.reason}`;
@@ -22,4 +31,12 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   if (process.env['TEST_MISSING']) await writeFile(process.env['TEST_MISSING'], message);
   project.provide('postgresUrl', '');
   return undefined;
+}
+
+/** The server of `TEST_DATABASE_URL` keeps running, so nothing may be left behind in it. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`drop database if exists ${name} with (force)`);
+  await client.end();
 }

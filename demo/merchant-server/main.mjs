@@ -1,4 +1,4 @@
-/** Starts the example of a merchant's server. Everything is set by environment; README.md shows how. */
+/** Starts the example of a merchant's server, configured by environment variables. README.md lists them. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
@@ -9,7 +9,7 @@ import { createShop } from './shop.mjs';
 /** @param {string} name @param {string} [fallback] */
 function setting(name, fallback) {
   const value = process.env[name] || fallback;
-  if (value === undefined) throw new Error(`Set ${name}; demo/merchant-server/README.md says how`);
+  if (value === undefined) throw new Error(`${name} is not set. See demo/merchant-server/README.md`);
   return value;
 }
 

@@ -1,22 +1,22 @@
-/** The shop's orders, in a database of its own: what was sold, for how much, and which payment paid it. */
+/** The shop's orders, in the shop's own database: what was sold, for how much, and which payment paid for it. */
 import Database from 'better-sqlite3';
 
 /**
  * @typedef {object} Order
  * @property {string} reference the payment's `txRef`
  * @property {number} quantity
- * @property {string} amount a decimal in `currency`: the shop's own price, which no browser can change
+ * @property {string} amount a decimal in `currency`: the price that the shop set, which no browser can change
  * @property {string} currency
- * @property {string} paymentId the payment that was created with the order
+ * @property {string} paymentId the payment that the shop created for the order
  * @property {string} paymentUrl its page on the payment server
- * @property {string | null} paidBy the payment that paid it; null while it is open
+ * @property {string | null} paidBy the payment that paid for it; null while the order is open
  */
 
 /**
- * @typedef {'paid' | 'paid before' | 'paid twice'} Settlement `paid` is answered once in an order's life
+ * @typedef {'paid' | 'already paid' | 'paid twice'} Settlement an order gets `paid` only once
  */
 
-/** @param {string} file SQLite's, or `:memory:` */
+/** @param {string} file a SQLite file, or `:memory:` */
 export function openOrders(file) {
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
@@ -47,7 +47,7 @@ export function openOrders(file) {
     },
 
     /**
-     * Marks the order as paid, however often and from wherever it is called: of all calls one changes the row.
+     * Marks the order as paid. It is safe to call any number of times, also in parallel: only one call changes the row.
      *
      * @param {string} reference
      * @param {string} paymentId
@@ -55,7 +55,7 @@ export function openOrders(file) {
      */
     settle(reference, paymentId) {
       if (pay.run(paymentId, reference).changes === 1) return 'paid';
-      return find(reference)?.paidBy === paymentId ? 'paid before' : 'paid twice';
+      return find(reference)?.paidBy === paymentId ? 'already paid' : 'paid twice';
     },
 
     close() {

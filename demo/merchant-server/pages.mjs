@@ -1,4 +1,4 @@
-/** The shop's pages: plain HTML, the checkout embedded by its tag. */
+/** The shop's pages: plain HTML, with the checkout's tag. */
 
 /** @typedef {import('./orders.mjs').Order} Order */
 

@@ -1,9 +1,9 @@
 /**
- * A merchant's server: creates payments with the secret key, shows their checkout, and delivers an order once when
- * the API says that it was paid, be it asked or told by webhook.
+ * A merchant's server. It creates payments with the secret key and shows their checkout. When a webhook arrives or the
+ * payer returns, it asks the API whether the order is paid, and delivers it once.
  */
 import { randomUUID } from 'node:crypto';
-import { ApiError, verifyPayment, verifyWebhook, WebhookError } from 'crypto-checkout/client';
+import { ApiError, CheckoutError, verifyPayment, verifyWebhook, WebhookError } from 'crypto-checkout/client';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import express from 'express';
 import { counterPage, messagePage, orderPage } from './pages.mjs';
@@ -11,57 +11,59 @@ import { counterPage, messagePage, orderPage } from './pages.mjs';
 /**
  * @typedef {object} ShopOptions
  * @property {import('crypto-checkout/client').MerchantClient} client with the secret key
- * @property {string} apiUrl where the payment API is
+ * @property {string} apiUrl the payment API's URL
  * @property {string} publicKey
- * @property {string[]} webhookSecrets two while one is replaced by another
- * @property {string} shopUrl where payers come back to
+ * @property {string[]} webhookSecrets two while one replaces the other
+ * @property {string} shopUrl the shop's URL, where payers return to
  * @property {import('./orders.mjs').Orders} orders
  * @property {(line: string) => void} log
  */
 
-/** What a lantern costs. It stands here, never in a form. */
+/** The price of one lantern. It comes from the server, never from a form. */
 const price = { amount: '24.50', currency: 'USD' };
 
 /** @param {ShopOptions} options */
 export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl, orders, log }) {
   /**
-   * Asks the API how a payment stands, and settles its order if all four rules hold. Safe to call at any time, for any
-   * payment, any number of times: value is given by `orders.settle`, which says `paid` once.
+   * Asks the API for a payment's current status, and settles its order if all four checks pass. It is safe to call at any
+   * time, for any payment, any number of times: `orders.settle` returns `paid` only once per order.
    *
    * @param {string} paymentId
    */
   async function settle(paymentId) {
     const { data: transaction } = await client.transactions.verify({ params: { transaction_id: paymentId } });
-    // The checkout's second attempt at an order is `reference:2`; our references have no colon of their own.
+    // The checkout's second attempt at an order is `reference:2`. Our own references contain no colon.
     const [reference = ''] = (transaction.txRef ?? '').split(':');
     const order = orders.find(reference);
-    if (!order) return log(`payment ${paymentId} is for no order of ours`);
+    if (!order) return log(`payment ${paymentId} does not belong to any order of ours`);
     const { verified, failed, isOverpaid } = verifyPayment(transaction, {
       txRef: order.reference,
       baseAmount: order.amount,
       baseCurrency: order.currency,
     });
     if (!verified) {
-      const isUndone = order.paidBy === paymentId;
+      const isReversed = order.paidBy === paymentId;
       const why = failed.map(({ message }) => message).join(' ');
-      return log(`${reference} ${isUndone ? 'is no longer paid: stop its delivery' : 'stays open'}. ${why}`);
+      return log(
+        `${reference} ${isReversed ? 'is no longer paid: stop its delivery' : 'stays open'}. ${why}`,
+      );
     }
     const settlement = orders.settle(reference, paymentId);
     if (settlement === 'paid') log(`${reference} is paid by ${paymentId}: deliver it`);
-    if (settlement === 'paid twice') log(`${reference} is paid again by ${paymentId}: give that back`);
-    if (settlement === 'paid' && isOverpaid) log(`${reference} was overpaid: give the rest back if asked`);
+    if (settlement === 'paid twice') log(`${reference} is paid again by ${paymentId}: refund it`);
+    if (settlement === 'paid' && isOverpaid) log(`${reference} was overpaid: refund the excess on request`);
   }
 
   const app = express();
   app.disable('x-powered-by');
 
-  // Before any parser of JSON: what was signed are the bytes.
+  // Must come before any JSON parser: the signature covers the raw bytes.
   app.post('/webhooks', express.raw({ type: () => true, limit: '1mb' }), async (request, response) => {
     const event = verifyWebhook(request.body ?? '', request.headers, webhookSecrets);
     log(`webhook ${event.id}: ${event.type}`);
-    // The event says that there is news; the API says what is true now, as events may come late or twice.
+    // Events may come late, twice or out of order, so ask the API what is true now.
     if (event.type.startsWith('payment.')) await settle(String(event.data['id']));
-    // Only now: any other answer, and no answer, and the event comes again.
+    // Answer only now. Without a 2xx, the API sends the event again.
     response.sendStatus(204);
   });
 
@@ -72,7 +74,7 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
   app.post('/orders', express.urlencoded({ extended: false }), async (request, response) => {
     const quantity = Number(request.body?.quantity);
     if (!Number.isInteger(quantity) || quantity < 1 || quantity > 9) {
-      response.status(400).send(messagePage('Please order 1 to 9 lanterns'));
+      response.status(400).send(messagePage('Order 1 to 9 lanterns'));
       return;
     }
     const reference = `order-${randomUUID()}`;
@@ -96,11 +98,11 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
   app.get('/orders/:reference', async (request, response) => {
     const { reference } = request.params;
     const { paymentId, paidBy } = orders.find(reference) ?? {};
-    // Who comes back from paying may be faster than the webhook.
+    // The payer may return before the webhook arrives.
     if (paymentId !== undefined && paidBy === null) await settle(paymentId);
     const order = orders.find(reference);
     if (!order) {
-      response.status(404).send(messagePage('There is no such order'));
+      response.status(404).send(messagePage('Order not found'));
       return;
     }
     response.send(orderPage(order, { apiUrl, publicKey }));
@@ -111,14 +113,20 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
     (error, _request, response, next) => {
       if (response.headersSent) return next(error);
       if (error instanceof WebhookError) {
-        log(`webhook refused, ${error.code}: ${error.remedy}`);
+        log(`webhook rejected: ${error.shortMessage}. ${error.remedy}`);
         response.sendStatus(error.code === 'webhook_type_unknown' ? 204 : 400);
       } else {
         const requestId = error instanceof ApiError ? `, request ${error.requestId}` : '';
-        log(`${error instanceof Error ? error.message : 'something failed'}${requestId}`);
-        response.status(500).send(messagePage('That did not work. Try again in a moment'));
+        log(`${messageOf(error)}${requestId}`);
+        response.status(500).send(messagePage('Something went wrong. Try again in a moment'));
       }
     },
   );
   return app;
+}
+
+/** One line: the `message` of a `CheckoutError` also has the remedy and a link. @param {unknown} error */
+function messageOf(error) {
+  if (error instanceof CheckoutError) return error.shortMessage;
+  return error instanceof Error ? error.message : String(error);
 }

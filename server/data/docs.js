@@ -1,5 +1,5 @@
 /* global document, navigator, IntersectionObserver, matchMedia -- runs in a browser */
-/** The reference page's script: filters the contents, copies samples, marks what is being read. */
+/** Script of the API docs: filters the contents, copies samples, and highlights the section that is being read. */
 
 const menu = document.querySelector('.menu');
 const nav = document.querySelector('nav');

@@ -1,4 +1,4 @@
-/** The one assembly: builds the rules from configuration and database, for the server and for the command line. */
+/** Assembles the application: builds all rules from the configuration and the database, for the server and the command line. */
 import type { Api } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
@@ -62,19 +62,23 @@ import { createTransferHandlers } from './withdrawals/transfer-handlers.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';
 
-/** What a test replaces. */
+/** Parts that tests replace. */
 export interface Overrides {
   /** Epoch milliseconds. Test mode's clock runs ahead of it by its offset. */
   readonly realNow?: () => number;
   readonly rates?: RateSource;
   readonly newId?: NewId;
-  /** Networks beside the simulated ones, and their chains. */
+  /** Networks in addition to the simulated ones, with their chains. */
   readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
   readonly addressSources?: AddressSources;
-  /** The signers to use, given the usual ones. On networks without a signer an operator sends. */
+  /** Replaces the default signers. On networks without a signer, an operator sends the transfers. */
   readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
-  /** How webhooks reach their receivers, in place of the system's resolver and certificate authorities. */
-  readonly webhooks?: { readonly resolve?: Resolve; readonly certificateAuthority?: string };
+  /** Replaces the system's DNS resolver and certificate authorities for webhooks, and the timeout of an attempt. */
+  readonly webhooks?: {
+    readonly resolve?: Resolve;
+    readonly certificateAuthority?: string;
+    readonly timeoutMs?: number;
+  };
 }
 
 export interface AppOptions {
@@ -87,19 +91,19 @@ export interface AppOptions {
   readonly checkoutUrl: string;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
-  /** Called after a payment changed its public status. */
+  /** Called when a payment's public status has changed, after the commit. */
   readonly onPaymentStatus?: (status: string) => void;
   readonly overrides?: Overrides;
 }
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
-/** How soon a transfer is seen that did not come from this server's own sandbox. */
+/** How often networks are scanned. Transfers made in this server's own sandbox do not wait for it. */
 const scanIntervalMs = 500;
 
 /**
- * Builds everything and starts nothing. It reads the database and writes nothing to it.
- * @throws StartError when a file that the configuration names cannot be used
+ * Builds everything, but starts nothing. It reads the database and does not write to it.
+ * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createApp(options: AppOptions) {
   const {
@@ -135,6 +139,7 @@ export async function createApp(options: AppOptions) {
     sender: createSender({
       targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
       certificateAuthority: overrides.webhooks?.certificateAuthority,
+      timeoutMs: overrides.webhooks?.timeoutMs,
     }),
   });
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
@@ -153,7 +158,7 @@ export async function createApp(options: AppOptions) {
     ledger,
     outbox,
     customers,
-    merchant: merchants.row,
+    merchant: merchants.settings,
     wallet: (transaction, id) => wallets.target(transaction, id),
     async onStatusChange(transaction, payment) {
       afterCommit(() => onPaymentStatus?.(payment.status));
@@ -240,7 +245,7 @@ export async function createApp(options: AppOptions) {
     },
   });
 
-  /** @param findEndpoints for the API's description of itself */
+  /** @param findEndpoints used by `/v1/meta` to look up endpoints by path */
   const createHandlers = (findEndpoints: FindEndpoints): Handlers<Api> => ({
     meta: createMetaHandlers(findEndpoints),
     customers: createCustomerHandlers(customers),

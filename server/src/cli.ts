@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line, bin `crypto-checkout-server`: runs one command and prints what it says. */
+/** The executable `crypto-checkout-server`: runs one command and prints its output. */
 import { runCommand } from './commands/run.js';
 
 const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);

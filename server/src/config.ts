@@ -1,4 +1,4 @@
-/** What the environment says, parsed once at the start. */
+/** The configuration: environment variables, parsed once at startup. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { parseKey } from './merchants/keys.js';
@@ -12,43 +12,45 @@ export interface Limits {
   readonly publicPerSecond: number;
   readonly paymentsPerMinutePerIp: number;
   readonly paymentsPerMinutePerKey: number;
-  /** How many times as much test keys may. */
+  /** The limits of test keys are this many times as high. */
   readonly testFactor: number;
 }
 
 export interface Config {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly databaseUrl: string;
-  /** Where clients reach the server; `http://HOST:PORT` where it is not given. */
+  /** False behind a connection pooler that does not support them. PostgreSQL only. */
+  readonly hasPreparedStatements: boolean;
+  /** Where clients reach the server; undefined means `http://HOST:PORT`. */
   readonly publicUrl: string | undefined;
-  /** Where the hosted pages are; `{publicUrl}/pay` where it is not given. */
+  /** Where the hosted pages are; undefined means `{publicUrl}/pay`. */
   readonly checkoutUrl: string | undefined;
-  /** Test keys for the first account. */
+  /** Test keys of the first account. */
   readonly bootstrapPublicKey: string | undefined;
   readonly bootstrapSecretKey: string | undefined;
-  /** Between two blocks of the simulated networks; 0 adds them by the sandbox alone. */
+  /** Time between two blocks of the simulated networks. At 0, only the sandbox adds blocks. */
   readonly blockIntervalMs: number;
   readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
-  /** A file of rates in place of the shipped one. */
+  /** A file of exchange rates to use instead of the bundled one. */
   readonly ratesFile: string | undefined;
-  /** Absent when nothing is limited. */
+  /** Undefined turns rate limits off. */
   readonly limits: Limits | undefined;
-  /** Proxies to believe about the client's address: how many, or their addresses. */
+  /** Proxies that are trusted to report the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
-  /** Subnets that are not public and that webhooks of live mode may go to all the same. */
+  /** Private subnets that live-mode webhooks may be sent to. */
   readonly webhookAllowPrivate: readonly string[];
-  /** Who live mode asks for the holders of bank accounts; without a key nobody. */
+  /** The provider that looks up bank account holders in live mode. Without a key, the lookup is unavailable. */
   readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
   readonly logLevel: LogLevel;
-  /** Who has it may read `/metrics`; absent where nobody may. */
+  /** The token that protects `/metrics`; undefined turns metrics off. */
   readonly metricsToken: string | undefined;
-  /** When `/readyz` says that the server does not do its work. */
+  /** How far the server may be behind before `/readyz` reports 503. */
   readonly readyLimits: { readonly chainLagSeconds: number; readonly webhookLagSeconds: number };
 }
 
-/** Values that cannot be used: one line for each variable, without secrets. */
+/** Invalid values. The message has one line per variable and never contains a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -56,9 +58,9 @@ export class ConfigError extends Error {
 interface Variable<S extends z.ZodMiniType = z.ZodMiniType> {
   readonly help: string;
   readonly allowed: string;
-  /** As it would stand in the environment, for the help. */
+  /** The default as it would be written in the environment, for the help. */
   readonly fallback?: string;
-  /** Its value is not repeated in errors. */
+  /** Keeps the value out of error messages. */
   readonly isSecret?: true;
   readonly schema: S;
 }
@@ -81,7 +83,7 @@ function url(help: string) {
     z.string().check(z.refine(isPlainUrl)),
     z.transform((text) => text.replace(/\/+$/, '')),
   );
-  return { help, allowed: 'an http or https URL without query', schema: z.optional(parsed) };
+  return { help, allowed: 'an http or https URL without a query', schema: z.optional(parsed) };
 }
 
 function bootstrapKey(kind: 'secret' | 'public') {
@@ -90,8 +92,8 @@ function bootstrapKey(kind: 'secret' | 'public') {
     return key?.kind === kind && key.mode === 'test';
   };
   return {
-    help: `A ${kind} test key of the first account; without one it is made and printed once`,
-    allowed: `${kind === 'secret' ? 'sk' : 'pk'}_test_ and 43 characters of A-Z a-z 0-9 _ -`,
+    help: `The ${kind} test key of the first account. Without it, the first start creates one and prints it once`,
+    allowed: `${kind === 'secret' ? 'sk' : 'pk'}_test_ followed by 43 characters of A-Z a-z 0-9 _ -`,
     isSecret: true,
     schema: z.optional(z.string().check(z.refine(isKey))),
   } as const;
@@ -104,9 +106,9 @@ const variables = {
     fallback: '127.0.0.1',
     schema: z._default(z.string().check(z.regex(/^[A-Za-z0-9.:_-]+$/)), '127.0.0.1'),
   },
-  PORT: integer('Port to listen on; 0 takes a free one', 8080, 0, 65_535),
+  PORT: integer('Port to listen on; 0 picks a free one', 8080, 0, 65_535),
   DATABASE_URL: {
-    help: 'The database; a file is created where there is none',
+    help: 'The database. A SQLite file is created if it does not exist',
     allowed: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
     fallback: 'sqlite:./data/checkout.db',
     isSecret: true,
@@ -115,32 +117,42 @@ const variables = {
       'sqlite:./data/checkout.db',
     ),
   },
-  PUBLIC_URL: url('Where clients reach the server (default http://HOST:PORT)'),
-  CHECKOUT_URL: url('Where the hosted payment pages are (default PUBLIC_URL/pay)'),
-  BOOTSTRAP_PUBLIC_KEY: bootstrapKey('public'),
-  BOOTSTRAP_SECRET_KEY: bootstrapKey('secret'),
-  BLOCK_INTERVAL_MS: integer('Time between blocks of the simulated networks; 0: only by /sandbox', 1000, 0),
-  PAYMENT_CHOOSE_SECONDS: integer('Time to choose a currency', 86_400),
-  PAYMENT_PAY_SECONDS: integer('Time to pay once the currency is locked', 1800),
-  RATES_FILE: {
-    help: 'A JSON file of rates in place of the shipped one',
-    allowed: 'a path',
-    schema: z.optional(z.string()),
-  },
-  RATE_LIMIT: {
-    help: 'Whether requests are limited',
+  DATABASE_PREPARED_STATEMENTS: {
+    help: 'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not support them, such as PgBouncer before 1.21',
     allowed: 'on or off',
     fallback: 'on',
     schema: z._default(z.enum(['on', 'off']), 'on'),
   },
-  RATE_LIMIT_SECRET_PER_SECOND: integer('Requests with one secret key; twice as many in a burst', 100),
+  PUBLIC_URL: url('URL where clients reach the server (default http://HOST:PORT)'),
+  CHECKOUT_URL: url('URL of the hosted payment pages (default PUBLIC_URL/pay)'),
+  BOOTSTRAP_PUBLIC_KEY: bootstrapKey('public'),
+  BOOTSTRAP_SECRET_KEY: bootstrapKey('secret'),
+  BLOCK_INTERVAL_MS: integer(
+    'Time between blocks of the simulated networks; 0 adds blocks only through /sandbox',
+    1000,
+    0,
+  ),
+  PAYMENT_CHOOSE_SECONDS: integer('Time that the customer has to choose a currency', 86_400),
+  PAYMENT_PAY_SECONDS: integer('Time that the customer has to pay, once the currency is locked', 1800),
+  RATES_FILE: {
+    help: 'JSON file of exchange rates, instead of the bundled one',
+    allowed: 'a path',
+    schema: z.optional(z.string()),
+  },
+  RATE_LIMIT: {
+    help: 'Rate limits. Each server counts for itself',
+    allowed: 'on or off',
+    fallback: 'on',
+    schema: z._default(z.enum(['on', 'off']), 'on'),
+  },
+  RATE_LIMIT_SECRET_PER_SECOND: integer('Requests with one secret key; bursts may be twice as large', 100),
   RATE_LIMIT_PUBLIC_PER_SECOND: integer('Requests with public keys from one IP address', 25),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
-  RATE_LIMIT_TEST_FACTOR: integer('How many times as much test keys may', 10, 1, 1000),
+  RATE_LIMIT_TEST_FACTOR: integer('Limits for test keys are this many times as high', 10, 1, 1000),
   TRUST_PROXY: {
-    help: "Proxies in front, believed about the client's address",
-    allowed: 'how many there are, or their addresses or subnets, separated by commas',
+    help: "Proxies in front of the server that are trusted to report the client's address",
+    allowed: 'the number of proxies, or their addresses or subnets, separated by commas',
     schema: z.optional(
       z.pipe(
         z.string().check(z.refine((text) => /^\d{1,2}$/.test(text) || isProxyList(text))),
@@ -149,7 +161,7 @@ const variables = {
     ),
   },
   WEBHOOK_ALLOW_PRIVATE: {
-    help: 'Subnets that are not public and that webhooks of live mode may go to all the same',
+    help: 'Private subnets that live-mode webhooks may be sent to',
     allowed: 'subnets such as 10.1.0.0/16, separated by commas',
     schema: z._default(
       z.pipe(
@@ -160,33 +172,33 @@ const variables = {
     ),
   },
   ACCOUNT_NAMES_URL: {
-    ...url("Where live mode asks for the holders of bank accounts, in Paystack's form"),
+    ...url("Provider that looks up bank account holders in live mode, with Paystack's API"),
     fallback: 'https://api.paystack.co',
   },
   PAYSTACK_SECRET_KEY: {
-    help: 'The secret key for ACCOUNT_NAMES_URL; without one live mode checks no names',
+    help: 'Secret key for ACCOUNT_NAMES_URL. Without it, live mode cannot look up account holders',
     allowed: 'letters, digits, _ and -',
     isSecret: true,
     schema: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,255}$/))),
   },
   LOG_LEVEL: {
-    help: 'The least level that is logged',
+    help: 'Lowest level that is logged',
     allowed: logLevels.join(', '),
     fallback: 'info',
     schema: z._default(z.enum(logLevels), 'info'),
   },
   METRICS_TOKEN: {
-    help: 'Serves /metrics to whoever sends it as Authorization: Bearer; without one there are no metrics',
+    help: 'Turns on /metrics for scrapers that send this token as Authorization: Bearer <TOKEN>',
     allowed: '16 to 200 characters of A-Z a-z 0-9 . _ ~ + / = -',
     isSecret: true,
     schema: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._~+/=-]{16,200}$/))),
   },
   READY_CHAIN_LAG_SECONDS: integer(
-    'How far the scan of a network may be behind before /readyz says 503',
+    'How far the scan of a network may be behind before /readyz reports 503',
     300,
   ),
   READY_WEBHOOK_LAG_SECONDS: integer(
-    'How late webhook deliveries may stand still before /readyz says 503',
+    'How late stalled webhook deliveries may be before /readyz reports 503',
     300,
   ),
 } as const satisfies Record<string, Variable>;
@@ -200,7 +212,7 @@ const schema = z.object(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Parses the environment; what is empty counts as not given. @throws ConfigError */
+/** Parses the environment. Empty variables count as not set. @throws ConfigError */
 export function readConfig(environment: Environment): Config {
   const given = Object.fromEntries(
     Object.keys(variables).flatMap((name) => {
@@ -218,6 +230,7 @@ export function readConfig(environment: Environment): Config {
     host: data.HOST,
     port: data.PORT,
     databaseUrl: data.DATABASE_URL,
+    hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS === 'on',
     publicUrl: data.PUBLIC_URL,
     checkoutUrl: data.CHECKOUT_URL,
     bootstrapPublicKey: data.BOOTSTRAP_PUBLIC_KEY,
@@ -250,12 +263,12 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-/** Every variable in two lines: its name with what is allowed and the default, and what it is for. */
+/** The help: two lines per variable, with its name, allowed values, default and purpose. */
 export function describeVariables(): string {
   return Object.entries<Variable>(variables)
     .map(([name, { help, allowed, fallback }]) => {
-      const usual = fallback === undefined ? '' : ` (default ${fallback})`;
-      return `  ${name}=${allowed}${usual}\n      ${help}`;
+      const defaultNote = fallback === undefined ? '' : ` (default ${fallback})`;
+      return `  ${name}=${allowed}${defaultNote}\n      ${help}`;
     })
     .join('\n');
 }
@@ -278,7 +291,7 @@ function splitList(text: string): string[] {
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** A list that Express's trust proxy takes. */
+/** Whether Express accepts the list as `trust proxy`. */
 function isProxyList(text: string): boolean {
   return text.split(',').every((part) => {
     const [address = '', length, ...more] = part.trim().split('/');

@@ -1,8 +1,8 @@
-/** The server's log: JSON lines on stderr, without keys and without what payers told about themselves. */
+/** The server's log: JSON lines on stderr, without keys and without payers' personal data. */
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import type { LogLevel } from './config.js';
 
-const secret = [
+const secretFields = [
   'authorization',
   'key',
   'secretKey',
@@ -13,23 +13,26 @@ const secret = [
   'customerDetails',
 ];
 
-/** What is never to be read in a log, wherever it stands, and what stands there instead. */
+/** Patterns of text that must never be logged, anywhere in a line, and their replacements. */
 const masks: readonly (readonly [RegExp, string])[] = [
   [/\b([sp]k_(?:live|test)_)[\w-]+/g, '$1[redacted]'],
   [/\bwhsec_[\w+/=-]+/g, 'whsec_[redacted]'],
   [/\b(bearer)\s+[^\s"\\]+/gi, '$1 [redacted]'],
-  // The user and password of a URL, and what follows its question mark: redirect URLs carry tokens.
+  // The credentials and the query of a URL: redirect URLs carry tokens.
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"@\\]+@/gi, '$1[redacted]@'],
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s"?\\]*)\?[^\s"\\]*/gi, '$1?[redacted]'],
   [/[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
 ];
 
-/** @param stream where lines go in place of stderr */
+/** @param stream written to instead of stderr */
 export function createLog(level: LogLevel, stream: DestinationStream = stderr()): Logger {
   return pino(
     {
       level,
-      redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      redact: {
+        paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+        censor: '[redacted]',
+      },
       serializers: { err: describeError },
       hooks: { streamWrite: mask },
     },
@@ -46,8 +49,8 @@ function mask(line: string): string {
 }
 
 /**
- * What is logged of an error: its type, message, code, stack and cause, and the names of what a database complains
- * about. Never its other properties: drivers put rows and parameters there.
+ * The parts of an error that are logged: type, message, code, stack, cause, and the names of the database objects that
+ * it is about. Other properties are never logged, because drivers put rows and parameters there.
  */
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -62,7 +65,7 @@ export function describeError(error: unknown, depth = 0): unknown {
         return typeof value === 'string' ? [[field, value]] : [];
       }),
     ),
-    // Without its first lines, which repeat the message.
+    // Without the first lines, which repeat the message.
     stack: stack?.split('\n').filter((line) => /^\s+at /.test(line)),
     ...(error instanceof AggregateError &&
       depth < 5 && { errors: error.errors.map((part: unknown) => describeError(part, depth + 1)) }),
@@ -70,10 +73,10 @@ export function describeError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** PostgreSQL quotes the value that it could not read (class 22); what JSON.parse says quotes its input. */
+/** Hides messages that quote data: PostgreSQL quotes values that it cannot parse (class 22), JSON.parse its input. */
 function messageOf(error: Error): string {
   const code: unknown = Reflect.get(error, 'code');
   const isQuoting =
     error instanceof SyntaxError || (typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code));
-  return isQuoting ? 'A value could not be read' : error.message;
+  return isQuoting ? 'A value could not be parsed' : error.message;
 }

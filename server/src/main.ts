@@ -1,4 +1,4 @@
-/** Starts the server from the environment, and stops it on SIGTERM and SIGINT. */
+/** Starts the server, configured by the environment, and stops it on SIGTERM and SIGINT. */
 import type { Logger } from 'pino';
 import { ConfigError, describeVariables, readConfig } from './config.js';
 import { createLog } from './log.js';
@@ -9,7 +9,7 @@ import { errorMessage } from './shared/error-message.js';
 
 const usage = `Usage: node main.js [--help]
 
-Serves the API, the hosted payment pages, the widget's script and the demo shop. The environment configures it:
+Serves the API, the hosted payment pages, the widget's script and the demo shop. Environment variables configure it:
 
 ${describeVariables()}
 `;
@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Nobody can be told the secret key again, so it must not be missed. */
+/** Announces new keys prominently, because the secret key cannot be shown again. */
 function describeNewKeys({ made }: Bootstrapped): string {
   const lines = [
     ...(made.publicKey === undefined ? [] : [`  Public key  ${made.publicKey}`]),
@@ -49,30 +49,30 @@ function describeNewKeys({ made }: Bootstrapped): string {
   if (lines.length === 0) return '';
   const rule = '-'.repeat(72);
   return `${rule}
-The account "Example Shop" was made. Keep its test keys: the secret key is
-shown this once.
+Created the account "Example Shop". Save its test keys: the secret key is
+never shown again.
 
 ${lines.join('\n')}
 ${rule}
 `;
 }
 
-/** What nobody caught ends the process, and is said without what Node would print of it: rows and parameters. */
+/** Logs uncaught errors with our redaction before exiting: Node would print all their properties, including rows. */
 function logUncaught(log: Logger): void {
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'Nobody caught this: the process ends');
+    log.fatal({ err: error }, 'Uncaught error: the process exits');
     process.exit(1);
   });
 }
 
-/** Who has connected already is served, and a balancer sees at /readyz that it must look elsewhere. */
+/** Time for a load balancer to see at `/readyz` that it must send requests elsewhere. */
 const lingerMs = 500;
-/** Longer than requests, jobs and deliveries may take together. */
+/** Longer than requests, jobs and deliveries together take to stop. */
 const stopMs = 25_000;
 
 function stopOnSignal(server: RunningServer): void {
   const stop = () => {
-    // A second signal finds no listener and ends the process at once.
+    // Without these listeners, a second signal ends the process at once.
     process.removeListener('SIGTERM', stop);
     process.removeListener('SIGINT', stop);
     setTimeout(() => {
@@ -82,7 +82,7 @@ function stopOnSignal(server: RunningServer): void {
     server.stop(lingerMs).then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`The server did not stop in order: ${errorMessage(error)}\n`);
+        process.stderr.write(`The server failed to stop cleanly: ${errorMessage(error)}\n`);
         process.exit(1);
       },
     );

@@ -1,4 +1,4 @@
-/** The server around the app: listens, serves API and pages, runs the jobs, and stops in order. */
+/** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -26,11 +26,11 @@ export interface RunningServer {
   readonly url: string;
   readonly app: App;
   readonly database: Database;
-  /** The first account, and the keys that were made for it at this start. */
+  /** The first account, and the keys that this start created for it. */
   readonly bootstrapped: Bootstrapped;
   /**
-   * Takes no more requests, finishes those under way within 10 s, stops all work and closes the database.
-   * @param lingerMs how long requests are still taken while `/readyz` already reports the stop; default 0
+   * Stops accepting requests, gives the running ones 10 s to finish, stops all other work and closes the database.
+   * @param lingerMs how long to keep accepting requests while `/readyz` already reports the shutdown; default 0
    */
   stop(lingerMs?: number): Promise<void>;
 }
@@ -44,14 +44,14 @@ export async function startServer(
   overrides: Overrides = {},
 ): Promise<RunningServer> {
   const { host, port, databaseUrl } = config;
-  // First, so that a second server on the same port changes nothing before it fails.
+  // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
     listen(host, port),
   );
   let database: Database | undefined;
   try {
     database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
-      openDatabase(databaseUrl),
+      openDatabase(databaseUrl, config),
     );
     return await serve(config, log, listener, database, overrides);
   } catch (error) {
@@ -91,7 +91,7 @@ async function serve(
   if (config.metricsToken !== undefined) {
     metrics = createMetrics(config.metricsToken, {
       chains: () => scanner.status(),
-      webhooks: () => webhooks.figures(database.reader),
+      webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
     });
   }
@@ -102,11 +102,11 @@ async function serve(
   const checkReady = createCheckReady(
     {
       isStopping: () => isStopping,
-      async askDatabase() {
+      async pingDatabase() {
         await sql`select 1`.execute(database.reader);
       },
       networks: () => scanner.status(),
-      webhookLagMs: async () => (await webhooks.figures(database.reader)).lagMs,
+      webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
     },
     config.readyLimits,
@@ -135,6 +135,7 @@ async function serve(
         }),
       ],
       trustProxy: config.trustProxy,
+      publicUrl,
       stopping: stopping.signal,
       log,
     }),
@@ -156,7 +157,7 @@ async function serve(
       isStopping = true;
       log.info('Stopping');
       await listener.close(lingerMs, drainMs, () => {
-        log.warn('Requests still running are cut off');
+        log.warn('Aborting requests that are still running');
         stopping.abort();
       });
       stopping.abort();
@@ -169,7 +170,7 @@ async function serve(
   };
 }
 
-/** What runs by the clock instead of by a request. */
+/** The jobs that run at intervals rather than on request. */
 function createJobList(
   { clock, payments, execution, billing, webhooks, simulatedChains }: App,
   { blockIntervalMs }: Config,

@@ -1,4 +1,4 @@
-/** The whole server: health, the clock it tells, what it does without its database, and how it stops. */
+/** The whole server: health checks, the clock in its replies, behavior without a database, and shutdown. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ describe.each(engines)('The server on $name', (engine) => {
   const create = (body: object = {}) =>
     server?.api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD', ...body } });
 
-  it('lives at once and is ready soon, without a key and without a word about merchants', async () => {
+  it('is alive at once and ready soon, and the health checks need no key and expose no merchant data', async () => {
     const { url } = await start();
     const alive = await call(url, 'GET', '/healthz');
     expect([alive.status, alive.body]).toEqual([200, { status: 'success', message: 'Alive' }]);
@@ -24,7 +24,7 @@ describe.each(engines)('The server on $name', (engine) => {
     expect((await call(url, 'GET', '/readyz')).body).toEqual({ status: 'success', message: 'Ready' });
   });
 
-  it('gives every answer a request id of its own', async () => {
+  it('gives every response a unique request id', async () => {
     const { url } = await start();
     const paths = ['/healthz', '/v1/currencies', '/v1/nothing', '/sandbox/blocks', '/nothing', '/pay/NOBODY'];
     const answers = await Promise.all(paths.map((path) => fetch(url + path)));
@@ -33,7 +33,7 @@ describe.each(engines)('The server on $name', (engine) => {
     expect(ids).not.toContain(null);
   });
 
-  it('tells the time of the mode, which the sandbox moves', async () => {
+  it('sends the time of the mode’s clock, which the sandbox moves in test mode', async () => {
     const { api, foreignKey } = await start();
     const live = await foreignKey('secret', 'live');
     const seconds = (headers: Headers) => Date.parse(headers.get('date') ?? '') / 1000;
@@ -49,14 +49,14 @@ describe.each(engines)('The server on $name', (engine) => {
     expect((await create())?.body.data['url']).toMatch(/^https:\/\/pay\.example\.com\/p\/[0-9A-Z]{26}$/);
   });
 
-  it('puts hosted pages at its own address if nothing is said', async () => {
+  it('puts hosted pages at its own address by default', async () => {
     const { url } = await start();
     const page = String((await create())?.body.data['url']);
     expect(page.startsWith(`${url}/pay/`)).toBe(true);
     expect((await fetch(page)).status).toBe(200);
   });
 
-  it('repeats the reply to a repeated creation, under the real reference rule', async () => {
+  it('repeats the reply to a repeated creation, although the reference is taken by then', async () => {
     const { api } = await start();
     const request = {
       body: { amount: 10, baseCurrency: 'USD', txRef: 'order-1' },
@@ -74,7 +74,7 @@ describe.each(engines)('The server on $name', (engine) => {
     ]);
   });
 
-  it('limits what one address creates with a public key', async () => {
+  it('limits how many payments one IP address creates with a public key', async () => {
     const { api, publicKey } = await start({
       RATE_LIMIT: 'on',
       RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '1',
@@ -87,13 +87,13 @@ describe.each(engines)('The server on $name', (engine) => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 429]);
     const elsewhere = { 'X-Forwarded-For': '203.0.113.9' };
-    // Nobody is believed about an address but the proxies that are named.
+    // Only trusted proxies may set the client's address.
     expect(
       (await api('POST', '/v1/payments/checkout', { key: publicKey, body, headers: elsewhere })).status,
     ).toBe(429);
   });
 
-  it('believes the proxies that are named about the address of a client', async () => {
+  it('takes the client’s address from a trusted proxy', async () => {
     const { api, publicKey } = await start({
       RATE_LIMIT: 'on',
       RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '1',
@@ -108,11 +108,11 @@ describe.each(engines)('The server on $name', (engine) => {
     expect([await from('203.0.113.9'), await from('203.0.113.8'), await from('203.0.113.9')]).toEqual([
       200, 200, 429,
     ]);
-    // The addresses of one IPv6 customer are one.
+    // All addresses of one IPv6 subnet count as one client.
     expect([await from('2001:db8:1:2::1'), await from('2001:db8:1:2:3::9')]).toEqual([200, 429]);
   });
 
-  it('finishes a request that is under way when it stops', async () => {
+  it('finishes a running request when it stops', async () => {
     const { url, secretKey, stop } = await start();
     server = undefined;
     const { hostname, port } = new URL(url);
@@ -125,7 +125,7 @@ describe.each(engines)('The server on $name', (engine) => {
       `POST /v1/payments/checkout HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secretKey}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
     );
-    // The request has arrived when one that was sent after it is answered.
+    // Once a later request has been answered, this one has arrived.
     await fetch(`${url}/healthz`);
     const stopped = stop();
     await expect
@@ -144,20 +144,20 @@ describe.each(engines)('The server on $name', (engine) => {
   });
 
   if (engine.name === 'PostgreSQL')
-    it('answers 503 while its database is away, and says so at /readyz', async () => {
+    it('replies 503 while its database is unreachable, also at /readyz', async () => {
       const database = await engine.create();
-      const away = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
-      await expect.poll(async () => (await away.api('GET', '/readyz')).status).toBe(200);
-      expect((await away.api('GET', '/v1/transactions')).status).toBe(200);
+      const cutOff = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
+      await expect.poll(async () => (await cutOff.api('GET', '/readyz')).status).toBe(200);
+      expect((await cutOff.api('GET', '/v1/transactions')).status).toBe(200);
       await database.dispose();
-      const answer = await away.api('GET', '/v1/transactions');
+      const answer = await cutOff.api('GET', '/v1/transactions');
       expect([answer.status, answer.body.data.code, answer.headers.get('retry-after')]).toEqual([
         503,
         'service_unavailable',
         '5',
       ]);
-      expect((await away.api('GET', '/readyz')).status).toBe(503);
-      expect((await away.api('GET', '/healthz')).status).toBe(200);
-      await away.stop();
+      expect((await cutOff.api('GET', '/readyz')).status).toBe(503);
+      expect((await cutOff.api('GET', '/healthz')).status).toBe(200);
+      await cutOff.stop();
     });
 });

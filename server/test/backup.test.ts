@@ -1,4 +1,4 @@
-/** A copy of the database, made while the server works, is a whole one: a server starts on it and its books are in order. */
+/** A backup made while the server is running is complete: a server starts on it, and its ledger is consistent. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { engines } from './support/engines.js';
 import { startServer } from './support/server.js';
 
 const engine = engines.find(({ name }) => name === 'SQLite');
-if (!engine) throw new Error('SQLite is always there');
+if (!engine) throw new Error('SQLite is always available');
 
 describe('database backup', () => {
-  it('copies what was answered before it, under load', async () => {
+  it('contains every change that was answered before it, even under load', async () => {
     const server = await startServer({ engine, env: { BLOCK_INTERVAL_MS: '50' } });
     const { databaseUrl, secretKey } = server;
     const made: string[] = [];
@@ -40,10 +40,10 @@ describe('database backup', () => {
     const backup = (file: string) => runCommand(['database', 'backup', file], { DATABASE_URL: databaseUrl });
     expect(await backup(copy)).toEqual({
       exitCode: 0,
-      stdout: `The database is copied to ${copy}\n`,
+      stdout: `Copied the database to ${copy}\n`,
       stderr: '',
     });
-    // What is there is never written over.
+    // An existing file is never overwritten.
     expect(await backup(copy)).toMatchObject({ exitCode: 1, stdout: '' });
     await expect.poll(() => made.length).toBeGreaterThan(before.length);
     done.abort();
@@ -61,7 +61,7 @@ describe('database backup', () => {
     });
     for (const id of before)
       expect((await restored.api('GET', `/v1/payments/${id}`, { key: secretKey })).status).toBe(200);
-    // What was under way goes on: the transfers are on the chain in the copy too.
+    // Payments in progress continue: the copy has the transfers on the simulated chain too.
     await expect
       .poll(
         async () =>
@@ -76,7 +76,7 @@ describe('database backup', () => {
   }, 60_000);
 
   const postgres = engines.find(({ name }) => name === 'PostgreSQL');
-  it.runIf(postgres)('names the tool for PostgreSQL', async () => {
+  it.runIf(postgres)('refers to pg_dump for PostgreSQL', async () => {
     const made = await postgres?.create();
     const { exitCode, stderr } = await runCommand(['database', 'backup', 'x'], { DATABASE_URL: made?.url });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('pg_dump')]);

@@ -1,4 +1,4 @@
-/** The client against the server itself: a change whose reply is lost happens once, and a list is walked to its end. */
+/** The client with a real server: a change happens once even if its reply is lost, and lists are read to their end. */
 import { once } from 'node:events';
 import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { startServer, type TestServer } from './support/server.js';
 describe.each(engines)('the client, on $name', (engine) => {
   let server: TestServer;
   let client: MerchantClient;
-  /** Between the two: hands requests on, and cuts the connection before the reply as often as it is told. */
+  /** Forwards requests to the server. It cuts the connection before the reply `repliesToLose` times. */
   let proxy: Server;
   let repliesToLose = 0;
   let requests = 0;
@@ -45,7 +45,7 @@ describe.each(engines)('the client, on $name', (engine) => {
     await server.stop();
   });
 
-  it('creates one customer, though three replies are lost', async () => {
+  it('creates one customer although three replies are lost', async () => {
     repliesToLose = 3;
     const email = 'ada.once@example.com';
     const { data } = await client.customers.create({ body: { email } });
@@ -54,14 +54,14 @@ describe.each(engines)('the client, on $name', (engine) => {
     expect(found).toEqual([data]);
   });
 
-  it('creates one payment of a reference that is good for one', async () => {
+  it('creates one payment for a reference although two replies are lost', async () => {
     repliesToLose = 2;
     const body = { amount: '5000', baseCurrency: 'NGN', txRef: 'order-client-once' };
     const { data } = await client.payments.create({ body });
     expect(data.payment.txRef).toBe(body.txRef);
     const { data: again } = await client.payments.cancel({ params: { payment_id: data.payment.id } });
     expect(again).toBeUndefined();
-    // A new call is a new wish, and the reference is taken.
+    // A new call has a new idempotency key, so the reference is taken.
     await expect(client.payments.create({ body })).rejects.toMatchObject({
       code: 'duplicate_tx_ref',
       status: 409,
@@ -69,7 +69,7 @@ describe.each(engines)('the client, on $name', (engine) => {
     });
   });
 
-  it('removes a wallet, and is told that it is gone where the reply was lost', async () => {
+  it('removes a wallet, and gets not_found if the first reply was lost', async () => {
     const { data } = await client.wallets.create({ body: { currency: 'USDT', label: 'Donations' } });
     repliesToLose = 1;
     await expect(client.wallets.remove({ params: { wallet_id: data.id } })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe.each(engines)('the client, on $name', (engine) => {
     expect((await client.wallets.list()).data).toEqual([]);
   });
 
-  it('names every field that was wrong', async () => {
+  it('reports every invalid field', async () => {
     const call = client.customers.create({ body: { email: 'nobody', fullName: 'x'.repeat(300) } });
     await expect(call).rejects.toMatchObject({
       code: 'validation_error',
@@ -88,7 +88,7 @@ describe.each(engines)('the client, on $name', (engine) => {
     expect(requests).toBe(1);
   });
 
-  it('walks a list to its end, each row once, while others are added', async () => {
+  it('reads a list to its end, each row once, while rows are being added', async () => {
     for (let index = 0; index < 25; index += 1) {
       await client.customers.create({
         body: { email: `walk-${index}@example.com`, phoneNumber: '+15550125' },

@@ -1,9 +1,9 @@
-/** The environment, and what is said about a wrong one. */
+/** Reading the configuration from the environment, and the messages for invalid values. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig } from '../src/config.js';
 
-it('Nothing given is a server for trying out', () => {
+it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({
     host: '127.0.0.1',
     port: 8080,
@@ -12,6 +12,7 @@ it('Nothing given is a server for trying out', () => {
     checkoutUrl: undefined,
     bootstrapPublicKey: undefined,
     bootstrapSecretKey: undefined,
+    hasPreparedStatements: true,
     blockIntervalMs: 1000,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     ratesFile: undefined,
@@ -31,7 +32,7 @@ it('Nothing given is a server for trying out', () => {
   });
 });
 
-it('What is empty counts as not given', () => {
+it('An empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', PUBLIC_URL: ' ' })).toEqual(readConfig({}));
 });
 
@@ -45,6 +46,7 @@ it.each([
   [{ CHECKOUT_URL: 'https://pay.example.com/p/' }, { checkoutUrl: 'https://pay.example.com/p' }],
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
   [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMs: 0 }],
+  [{ DATABASE_PREPARED_STATEMENTS: 'off' }, { hasPreparedStatements: false }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
   [
     { ACCOUNT_NAMES_URL: 'https://names.example.com/', PAYSTACK_SECRET_KEY: 'sk_live_example' },
@@ -81,7 +83,7 @@ it.each([
   ['TRUST_PROXY', 'true'],
   ['TRUST_PROXY', '10.0.0.0/33'],
   ['LOG_LEVEL', 'loud'],
-])('%s=%s is refused in one line that says what is allowed', (name, value) => {
+])('%s=%s is refused with one line that says what is allowed', (name, value) => {
   const message = refusal({ [name]: value });
   expect(message).toMatch(new RegExp(`^${name}: ".*" is not allowed; it must be .+$`));
   expect(message).toContain(`"${value}"`);
@@ -96,23 +98,23 @@ it.each([
   ['BOOTSTRAP_PUBLIC_KEY', 'pk_test_short'],
   ['METRICS_TOKEN', 'too-short'],
   ['PAYSTACK_SECRET_KEY', 'two words'],
-])('A wrong %s is refused without repeating it', (name, value) => {
+])('An invalid %s is refused without repeating its value', (name, value) => {
   const message = refusal({ [name]: value });
   expect(message).toMatch(new RegExp(`^${name}: the value given is not allowed; it must be .+$`));
   expect(message).not.toContain(value);
 });
 
-it('Each wrong variable has its line', () => {
+it('Each invalid variable has its own line', () => {
   expect(refusal({ PORT: 'x', LOG_LEVEL: 'y', RATE_LIMIT: 'z' }).split('\n')).toHaveLength(3);
 });
 
-it('The help names every variable with its default', () => {
+it('The help lists every variable with its default', () => {
   const help = describeVariables();
   expect(help).toContain('PORT=an integer from 0 to 65535 (default 8080)');
   expect(help.match(/^ {2}[A-Z_]+=/gm)?.length).toBeGreaterThan(20);
 });
 
-it('docs/operations.md has the help word by word', async () => {
+it('docs/operations.md quotes the help word for word', async () => {
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const [, inDocs] = /```text\n([^`]+)\n```/.exec(page) ?? [];
   expect(inDocs).toBe(describeVariables());
@@ -125,5 +127,5 @@ function refusal(environment: Record<string, string>): string {
     if (error instanceof ConfigError) return error.message;
     throw error;
   }
-  throw new Error('The environment was taken');
+  throw new Error('The environment was accepted');
 }

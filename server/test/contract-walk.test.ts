@@ -1,7 +1,8 @@
 /**
- * A walk over the whole contract: each endpoint without a key, with the wrong kind of key, with bad input, for an id that
- * nobody has or that somebody else has, and in a good call whose reply the contract parses.
- * An endpoint that is added to the table needs its good call here: without it this file neither compiles nor passes.
+ * Calls every endpoint of the contract: without a key, with the wrong kind of key, with bad input, with an id that does
+ * not exist or belongs to somebody else, and with a valid call whose reply the contract must parse.
+ *
+ * A new endpoint needs a valid call in this file. Without one, the file neither compiles nor passes.
  */
 import { createMerchantClient, type MerchantCall } from 'crypto-checkout/client';
 import { api, type Api, type Endpoint } from 'crypto-checkout/contract';
@@ -12,8 +13,8 @@ import { engines } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
 
-/** What each endpoint is called with when all is well, with the records that the call needs. */
-const goodCalls: {
+/** A valid call of each endpoint. It creates the records that the call needs. */
+const validCalls: {
   readonly [Resource in keyof Api]: {
     readonly [Verb in keyof Api[Resource]]: (
       records: Records,
@@ -156,7 +157,7 @@ const goodCalls: {
   },
 };
 
-/** What is sent, whatever the endpoint's own types are. */
+/** A call without the types of its endpoint. */
 interface Call {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -169,8 +170,8 @@ type NamedCalls = Readonly<
 interface Row {
   readonly name: string;
   readonly endpoint: Endpoint;
-  good(records: Records): Promise<Call>;
-  /** The placeholders that stand for a record. */
+  validCall(records: Records): Promise<Call>;
+  /** The placeholders that are record ids. */
   readonly idNames: readonly string[];
 }
 
@@ -178,16 +179,16 @@ const rows = Object.entries(api).flatMap(([resource, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]): Row => ({
     name: `${endpoint.method} ${endpoint.path}`,
     endpoint,
-    async good(records) {
-      const call = (goodCalls as unknown as NamedCalls)[resource]?.[verb];
-      if (!call) throw new Error(`There is no good call of ${resource}.${verb}`);
+    async validCall(records) {
+      const call = (validCalls as unknown as NamedCalls)[resource]?.[verb];
+      if (!call) throw new Error(`${resource}.${verb} has no valid call in this file`);
       return call(records);
     },
     idNames: [...endpoint.path.matchAll(/\{(\w+_id)\}/g)].map(([, name = '']) => name),
   })),
 );
-/** A row with its name before it, which `%s` writes out whole. */
-const named = (some: readonly Row[]) => some.map((row) => [row.name, row] as const);
+/** Puts the name before each row, so that `%s` in a test name shows it. */
+const named = (someRows: readonly Row[]) => someRows.map((row) => [row.name, row] as const);
 const ofRecord = rows.filter(({ idNames }) => idNames.length > 0);
 
 function pathOf({ path }: Endpoint, { params = {}, query = {} }: Call): string {
@@ -201,8 +202,8 @@ function pathOf({ path }: Endpoint, { params = {}, query = {} }: Call): string {
   return search.size > 0 ? `${filled}?${search.toString()}` : filled;
 }
 
-/** The good call with one thing wrong, and what the reply must name. */
-function spoil(endpoint: Endpoint, call: Call): { path: string; body: unknown; param: string } {
+/** Makes one part of a valid call invalid. `param` is the field that the reply must name. */
+function makeInvalid(endpoint: Endpoint, call: Call): { path: string; body: unknown; param: string } {
   const path = pathOf(endpoint, call);
   const [field] = Object.keys(endpoint.body?.shape ?? {});
   if (field !== undefined) return { path, body: { ...call.body, [field]: [] }, param: field };
@@ -216,32 +217,32 @@ function spoil(endpoint: Endpoint, call: Call): { path: string; body: unknown; p
     const broken = endpoint.path.replace(`{${placeholder}}`, '%FF');
     return { path: pathOf({ ...endpoint, path: broken }, call), body: undefined, param: placeholder };
   }
-  // Nothing can be given, so nothing but the path itself can be wrong.
+  // The endpoint takes no parameters, so only the path itself can be invalid.
   return { path: `${path}?%00`, body: undefined, param: 'path' };
 }
 
-it('The walk has a good call of every endpoint, and of nothing else', () => {
+it('There is a valid call of every endpoint, and of nothing else', () => {
   const names = (table: object) =>
     Object.entries(table).flatMap(([resource, verbs]) =>
       Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
     );
-  expect(names(goodCalls).sort()).toEqual(names(api).sort());
+  expect(names(validCalls).sort()).toEqual(names(api).sort());
   expect(rows).toHaveLength(50);
 });
 
 describe.each(engines)('On $name', (engine) => {
   let server: TestServer;
   let records: Records;
-  /** Keys of another account, and the first account's own of the other mode. */
-  let strangers: { secret: string; public: string; live: string };
+  /** Test keys of another account, and a live key of the first account. */
+  let foreignKeys: { secret: string; public: string; live: string };
 
   beforeAll(async () => {
     server = await startServer({ engine });
     records = createRecords(server);
-    // Nobody listens there: what is asked is whether the resend is taken.
-    await records.tellAt('http://127.0.0.1:9/webhooks');
+    // Nothing listens there. The test only needs the resend to be accepted.
+    await records.setWebhookUrl('http://127.0.0.1:9/webhooks');
     const { merchantId } = server.bootstrapped;
-    strangers = {
+    foreignKeys = {
       secret: await server.foreignKey('secret', 'test'),
       public: await server.foreignKey('public', 'test'),
       live: await server.database.write(
@@ -257,7 +258,7 @@ describe.each(engines)('On $name', (engine) => {
 
   it.each(named(rows))('%s without a key is 401', async (_name, row) => {
     const { method } = row.endpoint;
-    const call = await row.good(records);
+    const call = await row.validCall(records);
     const path = pathOf(row.endpoint, call);
     for (const key of [undefined, `sk_test_${'x'.repeat(43)}`]) {
       const answer = await server.api(method, path, { key, ...(call.body && { body: call.body }) });
@@ -270,15 +271,15 @@ describe.each(engines)('On $name', (engine) => {
   it.each(named(rows.filter(({ endpoint }) => endpoint.key === 'secret')))(
     '%s with a public key is 403',
     async (_name, row) => {
-      const answer = await send(row, await row.good(records), server.publicKey);
+      const answer = await send(row, await row.validCall(records), server.publicKey);
       expect([answer.status, answer.body.data.code]).toEqual([403, 'secret_key_required']);
     },
   );
 
   it.each(named(rows))(
-    '%s with bad input is 400 and names what is wrong',
-    async (_name, { endpoint, good }) => {
-      const { path, body, param } = spoil(endpoint, await good(records));
+    '%s with bad input is 400 and names the invalid field',
+    async (_name, { endpoint, validCall }) => {
+      const { path, body, param } = makeInvalid(endpoint, await validCall(records));
       const answer = await server.api(endpoint.method, path, body === undefined ? {} : { body });
       expect([answer.status, answer.body.data.code]).toEqual([400, 'validation_error']);
       expect(answer.body.data.param).toBe(param);
@@ -288,33 +289,36 @@ describe.each(engines)('On $name', (engine) => {
     },
   );
 
-  it.each(named(ofRecord))('%s for an id that nobody has is 404', async (_name, row) => {
-    const answer = await send(row, withId(row, await row.good(records), newId()));
+  it.each(named(ofRecord))('%s for an id that does not exist is 404', async (_name, row) => {
+    const answer = await send(row, withId(row, await row.validCall(records), newId()));
     expect([answer.status, answer.body.data.code]).toEqual([404, 'not_found']);
   });
 
-  it.each(named(ofRecord))("%s for another merchant's id answers like a random one", async (_name, row) => {
-    const call = await row.good(records);
-    const keys = [strangers.secret, strangers.live];
-    if (row.endpoint.key === 'public') keys.push(strangers.public);
-    for (const key of keys) {
-      const theirs = await send(row, call, key);
-      const random = await send(row, withId(row, call, newId()), key);
-      expect(theirs.status).toBe(random.status);
-      // What can be paid in live mode is seen before the payment is looked up.
-      if (key !== strangers.live) expect(theirs.status).toBe(404);
-      expect(theirs.status).toBeGreaterThanOrEqual(400);
-      expect(withoutRequestId(theirs)).toEqual(withoutRequestId(random));
-      expect(namesOf(theirs)).toEqual(namesOf(random));
-    }
-    expect((await send(row, call)).status, 'and the record is as it was').toBe(200);
-  });
+  it.each(named(ofRecord))(
+    "%s for another merchant's id gets the same reply as a random id",
+    async (_name, row) => {
+      const call = await row.validCall(records);
+      const keys = [foreignKeys.secret, foreignKeys.live];
+      if (row.endpoint.key === 'public') keys.push(foreignKeys.public);
+      for (const key of keys) {
+        const theirs = await send(row, call, key);
+        const random = await send(row, withId(row, call, newId()), key);
+        expect(theirs.status).toBe(random.status);
+        // The currency is checked against live mode before the payment is looked up.
+        if (key !== foreignKeys.live) expect(theirs.status).toBe(404);
+        expect(theirs.status).toBeGreaterThanOrEqual(400);
+        expect(withoutRequestId(theirs)).toEqual(withoutRequestId(random));
+        expect(namesOf(theirs)).toEqual(namesOf(random));
+      }
+      expect((await send(row, call)).status, 'the record is unchanged').toBe(200);
+    },
+  );
 
-  it.each(named(rows))('%s in a good call answers what the contract says', async (_name, row) => {
+  it.each(named(rows))('%s returns what the contract says', async (_name, row) => {
     const { endpoint } = row;
     const keys = [server.secretKey, ...(endpoint.key === 'public' ? [server.publicKey] : [])];
     for (const key of keys) {
-      const answer = await send(row, await row.good(records), key);
+      const answer = await send(row, await row.validCall(records), key);
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
       expectEnvelope(endpoint, answer);
     }
@@ -323,19 +327,22 @@ describe.each(engines)('On $name', (engine) => {
   it.each([
     ['POST', '/v1/transfers'],
     ['POST', '/v1/transfers/fee'],
-  ])("%s %s to another merchant's saved address answers like a random one", async (method, path) => {
-    const theirs = createRecords(server, strangers.secret);
-    const transfer = async (walletAddress: string) => {
-      const body = { amount: 1, currency: 'USDT', walletAddress, walletNetwork: 'ethereum' };
-      return withoutRequestId(await server.api(method, path, { body }));
-    };
-    const saved = await transfer(await theirs.walletAddress());
-    expect(saved).toMatchObject({ status: 'error' });
-    expect(saved).toEqual(await transfer(newId()));
-  });
+  ])(
+    "%s %s to another merchant's saved address gets the same reply as to a random id",
+    async (method, path) => {
+      const theirs = createRecords(server, foreignKeys.secret);
+      const transfer = async (walletAddress: string) => {
+        const body = { amount: 1, currency: 'USDT', walletAddress, walletNetwork: 'ethereum' };
+        return withoutRequestId(await server.api(method, path, { body }));
+      };
+      const saved = await transfer(await theirs.walletAddress());
+      expect(saved).toMatchObject({ status: 'error' });
+      expect(saved).toEqual(await transfer(newId()));
+    },
+  );
 
-  it("GET /v1/payouts by another merchant's ids is empty like by random ones", async () => {
-    const theirs = createRecords(server, strangers.secret);
+  it("GET /v1/payouts filtered by another merchant's ids is empty", async () => {
+    const theirs = createRecords(server, foreignKeys.secret);
     for (const [name, id] of [
       ['address', await theirs.walletAddress()],
       ['bankAccount', await theirs.bankAccount()],
@@ -345,13 +352,13 @@ describe.each(engines)('On $name', (engine) => {
     }
   });
 
-  it('lists show nothing of another merchant', async () => {
-    const stranger = createMerchantClient({
+  it('lists show no records of another merchant', async () => {
+    const otherMerchant = createMerchantClient({
       apiUrl: server.url,
       secretKey: await server.foreignKey('secret', 'test'),
     });
-    const { customers, bankAccounts, paymentPlans, subscribers, walletAddresses } = stranger;
-    const { transfers, payouts, transactions, wallets } = stranger;
+    const { customers, bankAccounts, paymentPlans, subscribers, walletAddresses } = otherMerchant;
+    const { transfers, payouts, transactions, wallets } = otherMerchant;
     const lists = [customers, bankAccounts, paymentPlans, subscribers, walletAddresses, transfers];
     for (const { list } of [...lists, payouts, transactions, wallets]) {
       const { data, pagination } = await list();
@@ -364,7 +371,7 @@ function withId({ idNames }: Row, call: Call, id: string): Call {
   return { ...call, params: { ...call.params, ...Object.fromEntries(idNames.map((name) => [name, id])) } };
 }
 
-/** The envelope of the endpoint and nothing else, with `data` that its own schema takes without a change. */
+/** Expects exactly the endpoint's envelope, and `data` that its schema parses without changing it. */
 function expectEnvelope(endpoint: Endpoint, { body, headers }: Answer): void {
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(headers.get('x-request-id')).toMatch(/\w/);
@@ -372,14 +379,14 @@ function expectEnvelope(endpoint: Endpoint, { body, headers }: Answer): void {
     ['message', 'status', ...(endpoint.data ? ['data'] : []), ...(endpoint.paginated ? ['meta'] : [])].sort(),
   );
   expect(body.status).toBe('success');
-  // Test mode adds that an answer is made up.
+  // Test mode may add to the message that the data is made up.
   expect(body.message.startsWith(endpoint.sample.message), body.message).toBe(true);
   if (endpoint.data) {
     const parsed = endpoint.data.safeParse(body.data);
     expect(parsed.error?.issues).toBeUndefined();
     expect(parsed.data).toEqual(body.data);
   }
-  if (Array.isArray(body.data)) expect(body.data, 'a list with something in it').not.toEqual([]);
+  if (Array.isArray(body.data)) expect(body.data, 'a list that is not empty').not.toEqual([]);
   if (endpoint.paginated) {
     const count = (body.data as unknown as unknown[]).length;
     expect(body.meta).toEqual({
@@ -392,7 +399,7 @@ function withoutRequestId({ status, body }: Answer): unknown {
   return { httpStatus: status, ...body, data: { ...body.data, requestId: '' } };
 }
 
-/** The headers that an answer has, but not their values, which name the request and the time. */
+/** The names of the headers. Their values differ, because they contain the request id and the time. */
 function namesOf({ headers }: Answer): string[] {
   return [...headers.keys()].sort();
 }

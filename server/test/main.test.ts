@@ -1,4 +1,4 @@
-/** The built server as a process: what it prints, what it refuses to start with, how it ends. */
+/** The built server as a process: its output, the errors that keep it from starting, and its exit codes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ function run(env: Record<string, string>, script = main, args: readonly string[]
     child,
     output,
     ended,
-    /** Where it listens, once it says so. */
+    /** Waits until it prints the URL that it listens on. */
     async url() {
       await expect
         .poll(() => output.stdout + (child.exitCode === null ? '' : output.stderr), { timeout: 15_000 })
@@ -57,8 +57,8 @@ async function stop({ child, ended }: ReturnType<typeof run>, signal: NodeJS.Sig
 }
 
 describe.each(engines)('On $name, the server', (engine) => {
-  it('prints the keys of its first account once, and ends with 0', async () => {
-    const database = await engine.create();
+  it('prints the keys of its first account only once, and exits with 0', async () => {
+    const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });
     const url = await first.url();
     const secretKey = /^ {2}Secret key {2}(sk_test_\S{43})$/m.exec(first.output.stdout)?.[1];
@@ -74,8 +74,8 @@ describe.each(engines)('On $name, the server', (engine) => {
     await database.dispose();
   });
 
-  it('makes one account when two start at once', async () => {
-    const database = await engine.create();
+  it('creates one account when two servers start at once', async () => {
+    const database = await engine.createEmpty();
     const servers = [run({ DATABASE_URL: database.url }), run({ DATABASE_URL: database.url })];
     await Promise.all(servers.map((server) => server.url()));
     expect(servers.filter(({ output }) => output.stdout.includes('Secret key'))).toHaveLength(1);
@@ -88,7 +88,7 @@ describe.each(engines)('On $name, the server', (engine) => {
     await database.dispose();
   });
 
-  it('takes keys of the command line at once, and revoked ones for 5 s at most', async () => {
+  it('accepts new keys at once, and revoked ones for at most 5 s', async () => {
     const database = await engine.create();
     const server = run({ DATABASE_URL: database.url });
     const url = await server.url();
@@ -111,12 +111,12 @@ describe.each(engines)('On $name, the server', (engine) => {
 });
 
 describe('The server refuses to start', () => {
-  it('with values that are not allowed, one line for each', async () => {
+  it('with invalid values, and prints one line for each', async () => {
     const { exitCode, stdout, stderr } = await run({ PORT: 'x', BOOTSTRAP_SECRET_KEY: 'sk_live_secret' })
       .ended;
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr.split('\n').filter(Boolean).sort()).toEqual([
-      'BOOTSTRAP_SECRET_KEY: the value given is not allowed; it must be sk_test_ and 43 characters of A-Z a-z 0-9 _ -',
+      'BOOTSTRAP_SECRET_KEY: the value given is not allowed; it must be sk_test_ followed by 43 characters of A-Z a-z 0-9 _ -',
       'PORT: "x" is not allowed; it must be an integer from 0 to 65535',
     ]);
   });
@@ -145,7 +145,7 @@ describe('The server refuses to start', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('with rates that cannot be read', async () => {
+  it('with a rates file that cannot be used', async () => {
     const file = join(directory, 'rates.json');
     await writeFile(file, '{}');
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
@@ -153,14 +153,14 @@ describe('The server refuses to start', () => {
     expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
   });
 
-  it('with arguments it does not know', async () => {
+  it('with unknown arguments', async () => {
     const { exitCode, stderr } = await run({}, main, ['--port', '80']).ended;
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Unknown argument: --port 80');
   });
 });
 
-it('--help prints every variable', async () => {
+it('--help prints the variables', async () => {
   const { exitCode, stdout } = await run({}, main, ['--help']).ended;
   expect(exitCode).toBe(0);
   for (const name of ['HOST=', 'DATABASE_URL=', 'BOOTSTRAP_SECRET_KEY=', 'RATE_LIMIT_TEST_FACTOR=']) {

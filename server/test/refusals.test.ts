@@ -1,4 +1,4 @@
-/** What each endpoint says it refuses with beside the common errors, brought about over HTTP: what the documentation lists happens. */
+/** Provokes every error code that an endpoint declares, over HTTP: each documented error can really happen. */
 import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RateSource } from '../src/money/rates.js';
@@ -10,10 +10,10 @@ import { startServer, type TestServer } from './support/server.js';
 interface Fixture {
   readonly server: TestServer;
   readonly records: Records;
-  /** Of a live account. */
+  /** The secret key of a live account. */
   readonly liveKey: string;
   send(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
-  /** Makes a call while no rate is known, or only one that is too old. */
+  /** Makes a call while there is no rate at all, or only a stale one. */
   without(rates: 'any' | 'fresh', call: () => Promise<Answer>): Promise<Answer>;
 }
 
@@ -24,7 +24,7 @@ type Refusals = Readonly<
 const price = { amount: 10, baseCurrency: 'USD' };
 const usdt = { amount: 0.5, currency: 'USDT', walletNetwork: 'ethereum' };
 
-/** Endpoint → code → a call that is refused with it. */
+/** Endpoint → code → a call that fails with it. */
 const refusals: Refusals = {
   'customers.create': {
     async customer_exists({ records, send }) {
@@ -169,10 +169,10 @@ const refusals: Refusals = {
 };
 
 const rows = Object.entries(refusals).flatMap(([name, codes]) =>
-  Object.entries(codes).map(([code, bringAbout]) => [name, code as ErrorCode, bringAbout] as const),
+  Object.entries(codes).map(([code, provoke]) => [name, code as ErrorCode, provoke] as const),
 );
 
-it('Every error that an endpoint declares is brought about here', () => {
+it('Every error that an endpoint declares is tested here', () => {
   const declared = Object.entries(api).flatMap(([resource, verbs]) =>
     Object.entries(verbs).flatMap(([verb, { errors = [] }]: [string, Endpoint]) =>
       errors.map((code) => `${resource}.${verb} ${code}`),
@@ -212,11 +212,12 @@ describe.each(engines)('On $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it.each(rows)('%s refuses with %s', async (_name, code, bringAbout) => {
-    const { status, headers, body } = await bringAbout(fixture);
+  it.each(rows)('%s fails with %s', async (_name, code, provoke) => {
+    const { status, headers, body } = await provoke(fixture);
     expect([status, body.status, body.data.code]).toEqual([errorStatus[code], 'error', code]);
     expect(body.message).toMatch(/^[A-Z0-9].{10}/i);
     expect(body.data.requestId).toBe(headers.get('x-request-id'));
+    expect(body.data['docsUrl']).toBe(`${server.url}/docs/errors#${code}`);
     expect(headers.has('retry-after')).toBe(status === 503);
   });
 });

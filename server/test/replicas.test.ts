@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL under load, one of them killed again and again: nothing is lost, nothing doubled. */
+/** Two servers on one PostgreSQL under load, with one of them killed repeatedly: nothing is lost or done twice. */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decimalOf, fromUnits, type Payment } from 'crypto-checkout/contract';
@@ -9,9 +9,10 @@ import { checkLedger } from '../src/audit/check.js';
 import { call } from './support/call.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
+import { roundsOf, startRound } from './support/rounds.js';
 import { openDatabase } from '../src/db/open.js';
 
-const rounds = 4;
+const rounds = roundsOf({ usual: 2, soak: 4 });
 const streams = 6;
 const paySeconds = 5;
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
@@ -19,7 +20,7 @@ const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
 const names = ['first', 'second'] as const;
 type Name = (typeof names)[number];
 
-/** What becomes of a payment. */
+/** What happens to a payment, and its final status. */
 const plans = {
   paid: 'success',
   'paid in two parts': 'success',
@@ -35,7 +36,7 @@ interface Answered {
   readonly plan: Plan;
   readonly amount: number;
   readonly address: string;
-  /** Hashes of transfers that were answered; one that a dying server did not answer is sent again, as by a payer. */
+  /** The hashes of confirmed transfers. A transfer that a dying server did not confirm is sent again. */
   readonly sent: string[];
 }
 
@@ -54,7 +55,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
       BOOTSTRAP_SECRET_KEY: secretKey,
       BLOCK_INTERVAL_MS: '100',
       PAYMENT_PAY_SECONDS: String(paySeconds),
-      // The database's own name for a connection's program, so that it can tell who did what.
+      // PostgreSQL records it as `application_name`, so that we can see which server did what.
       PGAPPNAME: name,
     };
     running.set(name, await startProcess(env));
@@ -68,8 +69,8 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
 
   beforeAll(async () => {
     if (!postgres) return;
-    made = await postgres.create();
-    // Both at once, on a database that is still empty.
+    made = await postgres.createEmpty();
+    // Start both at once, on an empty database.
     await Promise.all(names.map(start));
     database = await openDatabase(made.url);
     await recordWork(database);
@@ -81,8 +82,8 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
     await made.dispose();
   });
 
-  /** Asks a server, and when that one is gone the next, in the same words: as a client does behind a balancer. */
-  async function ask(
+  /** Sends a request to one server, and retries it on the other if that one is gone, like a load balancer's client. */
+  async function send(
     method: string,
     path: string,
     body?: object,
@@ -96,42 +97,42 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
         server &&
         (await call(server.url, method, path, { key: secretKey, body, headers }).catch(() => undefined));
       if (answer?.status === 200) return answer.body.data;
-      // Of a server that is being killed, only its database connections may fail before it does.
+      // While a server is being killed, its database connections may fail first, and it replies 503.
       if (answer && answer.status !== 503 && answer.body.data.code !== 'idempotency_in_progress') {
-        throw new Error(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+        throw new Error(`${method} ${path} returned HTTP ${answer.status}: ${JSON.stringify(answer.body)}`);
       }
       await delay(10);
     }
-    throw new Error(`${method} ${path} was not answered`);
+    throw new Error(`${method} ${path} got no reply`);
   }
 
   async function lock(plan: Plan): Promise<Answered> {
     const txRef = `order-${randomBytes(8).toString('hex')}`;
-    const created = await ask('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN', txRef });
+    const created = await send('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN', txRef });
     const { id } = created['payment'] as Payment;
-    await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-    const locked = (await ask('PATCH', `/v1/payments/${id}/currency/lock`)) as unknown as Payment;
+    await send('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+    const locked = (await send('PATCH', `/v1/payments/${id}/currency/lock`)) as unknown as Payment;
     const { amount = 0, addressInformation } = locked;
     const payment = { id, txRef, plan, amount, address: addressInformation?.address ?? '', sent: [] };
     answered.push(payment);
     return payment;
   }
 
-  async function send({ address, sent }: Answered, amount: number, at?: Name): Promise<void> {
+  async function transfer({ address, sent }: Answered, amount: number, at?: Name): Promise<void> {
     const body = { network: 'tron', currency: 'USDT', address, amount };
-    sent.push(String((await ask('POST', '/sandbox/transfers', body, at))['txHash']));
+    sent.push(String((await send('POST', '/sandbox/transfers', body, at))['txHash']));
   }
 
-  /** Takes one payment after the other to where its plan says, all of it answered. */
+  /** Runs payments one after the other, each by a random plan, until the signal is aborted. */
   async function pay(until: AbortSignal): Promise<void> {
     while (!until.aborted) {
       const all = Object.keys(plans) as Plan[];
       const payment = await lock(all[randomInt(all.length)] ?? 'paid');
       const { id, plan, amount } = payment;
-      if (plan === 'cancelled') await ask('PATCH', `/v1/payments/${id}/cancel`);
-      if (plan === 'paid') await send(payment, amount);
-      if (plan === 'paid in part' || plan === 'paid in two parts') await send(payment, 1);
-      if (plan === 'paid in two parts') await send(payment, amount);
+      if (plan === 'cancelled') await send('PATCH', `/v1/payments/${id}/cancel`);
+      if (plan === 'paid') await transfer(payment, amount);
+      if (plan === 'paid in part' || plan === 'paid in two parts') await transfer(payment, 1);
+      if (plan === 'paid in two parts') await transfer(payment, amount);
     }
   }
 
@@ -144,10 +145,10 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
         .executeTakeFirstOrThrow()
     ).lease_holder;
 
-  /** Waits until every payment is where its plan ends, with all that the chain says it got. */
-  async function expectEnds(payments: readonly Answered[]): Promise<void> {
+  /** Waits until every payment has the final status of its plan, and checks what it received against the chain. */
+  async function expectOutcomes(payments: readonly Answered[]): Promise<void> {
     for (const { id, txRef, plan, amount, address, sent } of payments) {
-      const read = async () => (await ask('GET', `/v1/transactions/${id}/verify`)) as unknown as Payment;
+      const read = async () => (await send('GET', `/v1/transactions/${id}/verify`)) as unknown as Payment;
       await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toBe(plans[plan]);
       const payment = await read();
       const log = JSON.stringify(payment.transactionTimeLog);
@@ -183,7 +184,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
     expect(receipts.filter(({ status }) => status !== 'confirmed')).toEqual([]);
     expect(ofKind('receipt')).toHaveLength(hashes.length);
 
-    // All that arrived belongs to the merchant or is the fee.
+    // Everything that arrived belongs to the merchant or is the fee.
     const accounts = await reader.selectFrom('ledger_accounts').select(['kind', 'balance']).execute();
     const balance = (...kinds: string[]) =>
       accounts
@@ -194,10 +195,11 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
   }
 
   it(
-    `lose nothing and double nothing when one is killed under load, ${rounds} times`,
-    { timeout: 240_000 },
+    `lose nothing and do nothing twice when one is killed under load, ${rounds} times`,
+    { timeout: 60_000 + rounds * 45_000 },
     async () => {
       for (let round = 0; round < rounds; round += 1) {
+        startRound('two servers', round, rounds);
         const [victim = 'first', survivor = 'second'] = round % 2 === 0 ? names : [...names].reverse();
         const done = answered.length;
         const stopped = new AbortController();
@@ -209,47 +211,51 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
           stopped.abort();
           await Promise.all(load);
         } else {
-          // The victim scans, has just answered for a transfer, and nothing hurries the survivor after that.
+          // The victim is killed right after it confirmed a transfer. Without further requests, the survivor must find it.
           stopped.abort();
           await Promise.all(load);
           const last = await lock('paid');
-          await send(last, last.amount, victim);
+          await transfer(last, last.amount, victim);
           const holder = await leaseHolder();
           await kill(victim);
           await expect.poll(leaseHolder, { timeout: 20_000 }).not.toBe(holder);
         }
         expect(answered.length).toBeGreaterThanOrEqual(done + streams);
         expect([...running.keys()]).toEqual([survivor]);
-        await expectEnds(answered.slice(done));
+        await expectOutcomes(answered.slice(done));
         await expectBooksInOrder();
         await start(victim);
       }
     },
   );
 
-  it('share the work: both take requests, make blocks and end payments', { timeout: 120_000 }, async () => {
-    const workers = async (work: string) => {
-      const { rows } = await sql<{ name: string }>`
+  it(
+    'share the work: both create payments, add blocks and expire payments',
+    { timeout: 120_000 },
+    async () => {
+      const workers = async (work: string) => {
+        const { rows } = await sql<{ name: string }>`
         select distinct name from replica_work where work = ${work} order by name`.execute(database.reader);
-      return rows.map(({ name }) => name);
-    };
-    await Promise.all(names.filter((name) => !running.has(name)).map(start));
-    await sql`delete from replica_work`.execute(database.reader);
-    const done = answered.length;
-    const deadline = Date.now() + 60_000;
-    while (Date.now() < deadline && (await workers('expiry')).length < 2) {
-      await Promise.all(Array.from({ length: 10 }, () => lock('not paid')));
-    }
-    for (const work of ['payment', 'block', 'expiry']) expect(await workers(work), work).toEqual(names);
-    await expectEnds(answered.slice(done));
-    await expectBooksInOrder();
-    const exits = await Promise.all([...running.values()].map((server) => server.stop()));
-    running.clear();
-    expect(exits).toEqual([0, 0]);
-  });
+        return rows.map(({ name }) => name);
+      };
+      await Promise.all(names.filter((name) => !running.has(name)).map(start));
+      await sql`delete from replica_work`.execute(database.reader);
+      const done = answered.length;
+      const deadline = Date.now() + 60_000;
+      while (Date.now() < deadline && (await workers('expiry')).length < 2) {
+        await Promise.all(Array.from({ length: 10 }, () => lock('not paid')));
+      }
+      for (const work of ['payment', 'block', 'expiry']) expect(await workers(work), work).toEqual(names);
+      await expectOutcomes(answered.slice(done));
+      await expectBooksInOrder();
+      const exits = await Promise.all([...running.values()].map((server) => server.stop()));
+      running.clear();
+      expect(exits).toEqual([0, 0]);
+    },
+  );
 });
 
-/** Has the database write down which program made payments and blocks, and which one ended payments. */
+/** Lets database triggers record which server created payments and blocks, and which one expired payments. */
 async function recordWork({ reader }: Database): Promise<void> {
   await sql`create table replica_work (name text not null, work text not null)`.execute(reader);
   await sql`

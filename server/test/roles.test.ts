@@ -1,4 +1,4 @@
-/** Who may do what: the two kinds of keys, the two modes, several merchants and several keys of each. */
+/** Access control: secret and public keys, test and live mode, and several merchants with several keys. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from './support/call.js';
@@ -9,7 +9,7 @@ const routes = Object.values(api)
   .flatMap((verbs) => Object.values<Endpoint>(verbs))
   .flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((route) => `${method} ${route}`));
 
-/** All that a page may call: it holds the public key, which anybody may read. */
+/** Everything that a page may call with its public key, which anybody can read. */
 const forPages = [
   'POST /v1/payments/checkout',
   'GET /v1/payments/{payment_id}',
@@ -35,7 +35,7 @@ describe.each(engines)('On $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  /** Keys of a new merchant. */
+  /** Creates a merchant and its keys. */
   async function newMerchant() {
     const { keys, merchants } = server.app;
     return server.database.write(async (transaction) => {
@@ -55,18 +55,18 @@ describe.each(engines)('On $name', (engine) => {
   const pay = (key: string, txRef: string) =>
     send('POST', '/v1/payments/checkout', key, { amount: 10, baseCurrency: 'USD', txRef });
 
-  it('the list of what pages may call names routes that exist', () => {
+  it('every route that pages may call exists', () => {
     expect(routes).toEqual(expect.arrayContaining(forPages));
   });
 
-  it.each(routes)('%s opens to a public key only if a page may call it', async (route) => {
+  it.each(routes)('%s accepts a public key only if pages may call it', async (route) => {
     const { method, path } = split(route);
     const { status, body } = await send(method, path, server.publicKey, method === 'GET' ? undefined : {});
     const isRefused = status === 403 && body.data.code === 'secret_key_required';
     expect(isRefused).toBe(!forPages.includes(route));
   });
 
-  it.each(routes)('%s is for scripts of other origins only if a page may call it', async (route) => {
+  it.each(routes)('%s allows other origins only if pages may call it', async (route) => {
     const { method, path } = split(route);
     const sharesPath = forPages.some((page) => split(page).path === path);
     const response = await fetch(server.url + path, {
@@ -78,7 +78,7 @@ describe.each(engines)('On $name', (engine) => {
     expect(response.status).toBe(sharesPath ? 204 : 401);
   });
 
-  it('a merchant sees nothing of another, nor of the other mode', async () => {
+  it('a merchant sees no records of another merchant or of the other mode', async () => {
     const other = await newMerchant();
     const made = await pay(server.secretKey, 'order-1');
     const { id } = made.body.data['payment'] as { id: string };
@@ -97,7 +97,7 @@ describe.each(engines)('On $name', (engine) => {
         pagination: { total: 0 },
       });
     }
-    // The same reference is another merchant's own affair.
+    // References are unique per merchant, so another merchant can use the same one.
     expect((await pay(other.secret.key, 'order-1')).status).toBe(200);
     expect((await send('PATCH', `/v1/payments/${id}/cancel`, other.public.key)).status).toBe(404);
     expect((await send('GET', `/v1/payments/${id}`, server.publicKey)).body.data['status']).toBe(
@@ -105,7 +105,7 @@ describe.each(engines)('On $name', (engine) => {
     );
   });
 
-  it('only a secret key learns which payment has a reference', async () => {
+  it('only a secret key learns which payment already has a reference', async () => {
     const { secret, public: page } = await newMerchant();
     const { id } = (await pay(secret.key, 'order-2')).body.data['payment'] as { id: string };
     const byServer = await pay(secret.key, 'order-2');
@@ -114,7 +114,7 @@ describe.each(engines)('On $name', (engine) => {
     expect([byPage.status, byPage.body.data['paymentId']]).toEqual([409, undefined]);
   });
 
-  it('a merchant has several keys of one kind, and loses one without the others', async () => {
+  it('a merchant can have several keys of one kind, and revoke one without the others', async () => {
     const { secret, another } = await newMerchant();
     const status = async (key: string) => (await send('GET', '/v1/transactions', key)).status;
     expect([await status(secret.key), await status(another.key)]).toEqual([200, 200]);
@@ -122,7 +122,7 @@ describe.each(engines)('On $name', (engine) => {
     expect([await status(secret.key), await status(another.key)]).toEqual([401, 200]);
   });
 
-  it('the controls of the simulated networks are for test keys alone', async () => {
+  it('the sandbox accepts only test keys', async () => {
     const { secret, public: page, live } = await newMerchant();
     const advance = (key: string) => send('POST', '/sandbox/clock', key, { advanceSeconds: 0 });
     expect([(await advance(secret.key)).status, (await advance(page.key)).status]).toEqual([200, 200]);

@@ -1,6 +1,6 @@
 /**
- * The interface specification, row by row and in its own order: each row of its tables of fields, states and endpoints has a
- * test of its name, with real calls of one server.
+ * The interface specification, in its own order: every row of its tables of fields, states and endpoints has a test of
+ * the same name, which makes real calls to a server.
  */
 import { api, type Endpoint, type Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ import { startReceiver, type Receiver } from './webhooks/receiver.js';
 
 type Json = Record<string, unknown>;
 
-/** From yesterday to tomorrow, so that midnight changes nothing. */
+/** From yesterday to tomorrow, so that the tests also pass around midnight. */
 const around = `from=${dayFrom(-1)}&to=${dayFrom(1)}`;
 
 const frequencies = ['hourly', 'weekly', 'daily', 'monthly', 'quarterly', 'every six months', 'yearly'];
@@ -42,14 +42,14 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
     server = await startServer({ engine });
     records = createRecords(server);
     receiver = await startReceiver();
-    receiver.secret = await records.tellAt(receiver.url);
+    receiver.secret = await records.setWebhookUrl(receiver.url);
   });
   afterAll(async () => {
     await server.stop();
     await receiver.stop();
   });
 
-  /** A call that must succeed, with the secret key unless another is given. */
+  /** Makes a call that must succeed, with the secret key by default. */
   async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const answer = await server.api(method, path, options);
     expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
@@ -59,7 +59,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
   }
   const record = async (method: string, path: string, body?: unknown): Promise<Json> =>
     (await call(method, path, body === undefined ? {} : { body })).body.data;
-  /** A list of records, each with these fields, and its pagination. */
+  /** Fetches a list that must not be empty. Each record must have these fields. */
   async function list(path: string, fields: Fields): Promise<Json[]> {
     const { body } = await call('GET', path);
     const rows = body.data as unknown as Json[];
@@ -68,8 +68,8 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
     for (const row of rows) expectFields(row, fields);
     return rows;
   }
-  /** The reply is status and message, and nothing else. */
-  async function bare(method: string, path: string, body?: unknown): Promise<void> {
+  /** Makes a call whose reply must have only status and message. */
+  async function callWithoutData(method: string, path: string, body?: unknown): Promise<void> {
     const answer = await call(method, path, body === undefined ? {} : { body });
     expect(Object.keys(answer.body).sort()).toEqual(['message', 'status']);
   }
@@ -271,7 +271,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
     });
     it('in progress → cancelled: cancel — only status and message', async () => {
       const id = await records.payment();
-      await bare('PATCH', `/v1/payments/${id}/cancel`);
+      await callWithoutData('PATCH', `/v1/payments/${id}/cancel`);
       expect(await retrieve(id)).toMatchObject({ status: 'cancelled' });
     });
     it('the complete flow: create, set, lock, customer pays, verify', async () => {
@@ -314,7 +314,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
 
   describe('Endpoints', () => {
     const asserted = new Set<string>();
-    /** A row of the tables of endpoints: what it is asked by, and what its response column says. */
+    /** A test for a row of the endpoint tables: the endpoint, and the text of its response column. */
     function row(endpoint: string, response: string, test: () => Promise<unknown>): void {
       asserted.add(endpoint);
       it(`${endpoint} — ${response}`, async () => {
@@ -512,7 +512,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
     describe('Payment plan subscribers', () => {
       row('POST /v1/payment-plan-subscribers/{payment_plan_id}', 'status and message only', async () => {
         const plan = await records.plan();
-        await bare('POST', `/v1/payment-plan-subscribers/${plan}`, { email: records.email() });
+        await callWithoutData('POST', `/v1/payment-plan-subscribers/${plan}`, { email: records.email() });
       });
       row('GET /v1/payment-plan-subscribers', 'data: array of Subscriber', async () => {
         const { id, email, planId } = await records.subscriber();
@@ -681,7 +681,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
         expect(payment['id']).toBe(id);
       });
       row('PATCH /v1/payments/{payment_id}/cancel', 'status, message', async () => {
-        await bare('PATCH', `/v1/payments/${await records.payment()}/cancel`);
+        await callWithoutData('PATCH', `/v1/payments/${await records.payment()}/cancel`);
       });
       row(
         'PATCH /v1/payments/{payment_id}/currency/set/{currency}/{network}',
@@ -751,8 +751,8 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
         'triggers sending the webhook for that transaction; status and message only',
         async () => {
           const id = await records.payment();
-          await bare('POST', `/v1/transactions/${id}/webhook`);
-          await expect.poll(() => told(id), { timeout: 10_000 }).toEqual(['payment.updated']);
+          await callWithoutData('POST', `/v1/transactions/${id}/webhook`);
+          await expect.poll(() => webhooksOf(id), { timeout: 10_000 }).toEqual(['payment.updated']);
         },
       );
     });
@@ -785,7 +785,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
       });
     });
 
-    it('is a table of 50 rows, and each of them stands above', () => {
+    it('has 50 endpoints, and each has a test above', () => {
       const declared = Object.values(api).flatMap((verbs) =>
         Object.values<Endpoint>(verbs).map(({ method, path }) =>
           `${method} ${path}`.replace('{*endpoint}', '{endpoint path after /v1}'),
@@ -863,8 +863,8 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
     });
   });
 
-  /** The types of the events that came of a record, in the order they happened. */
-  function told(id: string): string[] {
+  /** The types of the webhooks received for a record, in order of arrival. */
+  function webhooksOf(id: string): string[] {
     return receiver.received
       .filter(({ event, isVerified }) => isVerified && (event.data as Json)['id'] === id)
       .map(({ event }) => event.type);
@@ -873,7 +873,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
   describe('Events', () => {
     it('Payment outcome is delivered by webhook', async () => {
       const id = await records.paidPayment();
-      await expect.poll(() => told(id), { timeout: 10_000 }).toContain('payment.success');
+      await expect.poll(() => webhooksOf(id), { timeout: 10_000 }).toContain('payment.success');
     });
 
     it('A webhook is sent when a hosted wallet receives a transaction, until the wallet is deleted', async () => {
@@ -885,18 +885,18 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
         await records.sandbox('transfers', { network, currency: 'USDT', address, amount: 7 });
         await records.sandbox('blocks', { network, count: 3 });
       };
-      const notices = () =>
+      const walletWebhooks = () =>
         receiver.received.filter(
           ({ event, body }) => event.type === 'wallet.transaction' && body.includes(id),
         ).length;
       await deposit();
-      await expect.poll(notices, { timeout: 10_000 }).toBe(1);
+      await expect.poll(walletWebhooks, { timeout: 10_000 }).toBe(1);
       await call('DELETE', `/v1/wallets/${id}`);
       await deposit();
-      // A payment that is made after it is told of, and the deposit before it is not.
+      // The webhook of a later payment arrives, and none for the deposit before it.
       const later = await records.paidPayment();
-      await expect.poll(() => told(later), { timeout: 10_000 }).toContain('payment.success');
-      expect(notices()).toBe(1);
+      await expect.poll(() => webhooksOf(later), { timeout: 10_000 }).toContain('payment.success');
+      expect(walletWebhooks()).toBe(1);
     });
 
     it('Each payment keeps a time log, returned by its events', async () => {

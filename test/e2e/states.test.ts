@@ -112,6 +112,6 @@ test('nobody is shown a payment that does not exist', async () => {
   const page = await stage.page({ expectedErrors: /404/ });
   const response = await page.goto(`${stage.server.url}/pay/${'0'.repeat(26)}`);
   expect(response?.status()).toBe(404);
-  await page.getByRole('heading', { name: 'We know no such payment' }).waitFor();
+  await page.getByRole('heading', { name: 'Payment not found' }).waitFor();
   await inspect(page, 'hosted-not-found');
 });

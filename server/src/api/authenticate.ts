@@ -1,4 +1,4 @@
-/** Names the caller by the API key of the `Authorization` header. */
+/** Identifies the caller by the API key in the `Authorization` header. */
 import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
@@ -11,7 +11,10 @@ export async function authenticate(
   header: string | undefined,
 ): Promise<Caller> {
   if (header === undefined || header.trim() === '') {
-    throw new Problem('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>');
+    throw new Problem(
+      'missing_api_key',
+      'The API key is missing. Send it as Authorization: Bearer <API_KEY>',
+    );
   }
   const key = bearer.exec(header)?.[1];
   const caller = key === undefined ? undefined : await keys.authenticate(key);
@@ -19,7 +22,7 @@ export async function authenticate(
   throw new Problem(
     'invalid_api_key',
     key === undefined
-      ? 'The Authorization header must read Bearer <API_KEY>'
-      : 'The API key is unknown or was revoked',
+      ? 'The Authorization header must be: Bearer <API_KEY>'
+      : 'The API key is unknown or has been revoked',
   );
 }

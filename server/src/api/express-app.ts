@@ -1,4 +1,4 @@
-/** The Express application: everything that answers HTTP, in its order. */
+/** The Express application: all routes and middleware, in order. */
 import { api, type Api, type sandbox as sandboxTable } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
@@ -26,29 +26,31 @@ export interface ExpressAppOptions {
   readonly clock: Clock;
   readonly idempotency: Idempotency;
   readonly checkLimits: CheckLimits | undefined;
-  /** Sees every request before it is answered. */
+  /** Runs before every other handler. */
   readonly watchRequests: RequestHandler | undefined;
-  /** What answers beside the API: health, metrics and pages. */
+  /** The routes outside the API: health, metrics and pages. */
   readonly routers: readonly Router[];
-  /** Proxies whose word about the client's address is taken: how many, or their addresses. */
+  /** Proxies that are trusted to report the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
+  /** Where clients reach the server. Error replies link to its `/docs/errors`. */
+  readonly publicUrl: string;
   readonly stopping: AbortSignal;
   readonly log: Logger;
 }
 
 export function createExpressApp(options: ExpressAppOptions): Express {
-  const { handlers, sandbox, watchRequests, routers, trustProxy, log } = options;
+  const { handlers, sandbox, watchRequests, routers, trustProxy, publicUrl, log } = options;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
   app.use(
-    inOneLayer([
+    asOneHandler([
       startRequest,
       ...(watchRequests ? [watchRequests] : []),
       ...(log.isLevelEnabled('debug') ? [logRequests(log)] : []),
-      below('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
+      under('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
     ]),
   );
   app.use(
@@ -67,31 +69,33 @@ export function createExpressApp(options: ExpressAppOptions): Express {
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });
-  app.use(createProblemHandler(log));
+  app.use(createProblemHandler(log, publicUrl));
   return app;
 }
 
-/** Runs handlers one after the other, as Express does. One layer of Express costs as much as finding an endpoint. */
-function inOneLayer(handlers: readonly RequestHandler[]): RequestHandler {
+/**
+ * Chains handlers as Express does, but in a single Express layer: each layer costs as much as looking up an endpoint.
+ */
+function asOneHandler(handlers: readonly RequestHandler[]): RequestHandler {
   return (request, response, next) => {
-    let count = 0;
+    let index = 0;
     const run = (error?: unknown): void => {
-      const handler = error === undefined ? handlers[count] : undefined;
-      count += 1;
+      const handler = error === undefined ? handlers[index] : undefined;
+      index += 1;
       if (!handler) return next(error);
-      const answered: unknown = handler(request, response, run);
-      // Express itself watches only the promise of the first one.
-      if (answered instanceof Promise) answered.catch(next);
+      const result: unknown = handler(request, response, run);
+      // Express never sees these promises, so their rejections are handed on here.
+      if (result instanceof Promise) result.catch(next);
     };
     run();
   };
 }
 
-/** Handles the paths at a prefix and below it. They stay whole. */
-function below(prefix: string, handler: RequestHandler): RequestHandler {
-  const isBelow = ({ url }: { url: string }) =>
+/** Handles the paths under a prefix. Unlike `app.use(prefix, …)`, it does not strip the prefix. */
+function under(prefix: string, handler: RequestHandler): RequestHandler {
+  const isUnder = ({ url }: { url: string }) =>
     url.startsWith(prefix) && ['/', '?', undefined].includes(url[prefix.length]);
-  return (request, response, next) => (isBelow(request) ? handler(request, response, next) : next());
+  return (request, response, next) => (isUnder(request) ? handler(request, response, next) : next());
 }
 
 function logRequests(log: Logger): RequestHandler {

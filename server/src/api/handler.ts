@@ -1,4 +1,4 @@
-/** What a handler is: parsed input and a caller in, a reply out. It knows no Express and no SQL. */
+/** The type of a handler: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
 import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
 import type { Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -6,30 +6,30 @@ import type { Transaction } from '../db/engine.js';
 export interface Reply<D> {
   readonly message: string;
   readonly data: D;
-  /** For lists of records. */
+  /** Only for lists of records. */
   readonly pagination?: Pagination;
 }
 
 export interface Context {
   readonly caller: Caller;
   readonly requestId: string;
-  /** Aborted when the client goes away or the server stops. */
+  /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   /**
-   * Runs a change in one transaction. With an Idempotency-Key, the reply is kept in that same
-   * transaction, so that a repeat gets it and changes nothing. At most one call for each request.
+   * Runs a change in one transaction. With an Idempotency-Key, the reply is stored in the same transaction, so a
+   * repeated request gets that reply and changes nothing. Call it at most once per request.
    */
   change<D>(work: (transaction: Transaction) => Promise<Reply<D>>): Promise<Reply<D>>;
 }
 
 export type Handler<E extends Endpoint> = (input: Input<E>, context: Context) => Promise<Reply<Data<E>>>;
 
-/** Handlers for a table of endpoints, resource by resource and verb by verb: one that is missing does not compile. */
+/** A handler for every endpoint of a table, by resource and verb. A missing handler does not compile. */
 export type Handlers<Table extends Record<string, Record<string, Endpoint>>> = {
   readonly [Resource in keyof Table]: {
     readonly [Verb in keyof Table[Resource]]: Handler<Table[Resource][Verb]>;
   };
 };
 
-/** The handlers of one resource of the API. */
+/** The handlers of one API resource. */
 export type ApiHandlers<Resource extends keyof Api> = Handlers<Api>[Resource];

@@ -1,7 +1,8 @@
 /**
- * Idempotency keys: a request that is sent again gets the first one's reply and changes nothing.
- * A record belongs to merchant, mode, key kind, method and the path as it was called, so that an alias is a
- * path of its own. It commits with the change, so that a retry after a crash finds both or neither.
+ * Idempotency keys: a repeated request gets the reply of the first one and changes nothing.
+ *
+ * A record is scoped to the merchant, mode, kind of API key, method and path as called, so an alias counts as another
+ * path. It commits together with the change: a retry after a crash finds both or neither.
  */
 import { hash } from 'node:crypto';
 import { retention } from '../shared/retention.js';
@@ -13,15 +14,15 @@ import type { Mode, Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { send } from '../db/send.js';
 
-const maximumKeyLength = 255;
+const maxKeyLength = 255;
 
-/** A request that carries a key. */
+/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   readonly caller: Caller;
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** The parsed body: what is ignored of a body does not make it another one. */
+  /** The parsed body, so that ignored fields do not make a request count as different. */
   readonly body: unknown;
 }
 
@@ -30,33 +31,33 @@ export interface KeyedReply {
   readonly isReplay: boolean;
 }
 
-/** The record of the request that is under way, for the transaction that makes its change. */
+/** The record of the current request, to be written in the transaction of its change. */
 export interface OpenRecord {
-  /** Before the change: nobody else with the same key gets past this until the transaction ends. */
+  /** Call it before the change. It blocks other requests with the same key until the transaction ends. */
   claim(transaction: Transaction): Promise<void>;
-  /** After it. */
-  keep(transaction: Transaction, json: string): Promise<void>;
+  /** Call it after the change, with the reply. */
+  save(transaction: Transaction, json: string): Promise<void>;
 }
 
 export interface Idempotency {
   /**
-   * Runs the work of a request once. Errors are not kept.
+   * Runs a request's work once per key. Errors are not stored, so a failed request may be retried.
    * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
    */
   once(request: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply>;
-  /** Deletes the records of a mode that were made up to a time of its clock. */
+  /** Deletes a mode's records that were created at or before `before`, a time by the mode's clock. */
   prune(mode: Mode, before: number): Promise<void>;
 }
 
-/** The key of an `Idempotency-Key` header. Problem: `validation_error`. */
+/** Reads the `Idempotency-Key` header. Problem: `validation_error`. */
 export function readIdempotencyKey(header: string): string {
-  if (header === '' || header.length > maximumKeyLength) {
-    throw invalidField('Idempotency-Key', `Must have 1 to ${maximumKeyLength} characters`);
+  if (header === '' || header.length > maxKeyLength) {
+    throw invalidField('Idempotency-Key', `Must have 1 to ${maxKeyLength} characters`);
   }
   return header;
 }
 
-/** Another process took the key between our look and our claim: its record is there now. */
+/** Another process claimed the key between our lookup and our claim; its record is stored now. */
 class ClaimedElsewhere extends Error {
   override readonly name = 'ClaimedElsewhere';
 }
@@ -65,7 +66,7 @@ type Identity = Omit<IdempotencyTable, 'payload_hash' | 'reply' | 'created_at'>;
 
 export function createIdempotency(database: Database, clock: Clock): Idempotency {
   const inFlight = new Set<string>();
-  const oldest = (mode: Mode) => clock.now(mode) - retention.idempotencyMs;
+  const expiredBefore = (mode: Mode) => clock.now(mode) - retention.idempotencyMs;
 
   async function replay(identity: Identity, payloadHash: string): Promise<KeyedReply | undefined> {
     const record = await database.reader
@@ -77,11 +78,14 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       .where('method', '=', identity.method)
       .where('path', '=', identity.path)
       .where('idempotency_key', '=', identity.idempotency_key)
-      .where('created_at', '>', oldest(identity.mode))
+      .where('created_at', '>', expiredBefore(identity.mode))
       .executeTakeFirst();
     if (!record) return undefined;
     if (record.payload_hash !== payloadHash) {
-      throw new Problem('idempotency_mismatch', 'This Idempotency-Key was used with another request body');
+      throw new Problem(
+        'idempotency_mismatch',
+        'This Idempotency-Key was already used with a different request body. Use a new key for a new request',
+      );
     }
     return { json: record.reply, isReplay: true };
   }
@@ -89,7 +93,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
   const openRecord = (identity: Identity, payloadHash: string): OpenRecord => ({
     async claim(transaction) {
       const content = { payload_hash: payloadHash, reply: '', created_at: clock.now(identity.mode) };
-      // On PostgreSQL this waits for a transaction that has the same key, as SQLite's write lock does for all.
+      // On PostgreSQL this waits for any transaction with the same key. On SQLite the write lock has done so already.
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto('idempotency')
         .values({ ...identity, ...content })
@@ -97,12 +101,12 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
           conflict
             .columns(['merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key'])
             .doUpdateSet(content)
-            .where('idempotency.created_at', '<=', oldest(identity.mode)),
+            .where('idempotency.created_at', '<=', expiredBefore(identity.mode)),
         )
         .executeTakeFirstOrThrow();
       if (!numInsertedOrUpdatedRows) throw new ClaimedElsewhere();
     },
-    async keep(transaction, json) {
+    async save(transaction, json) {
       await send(
         transaction,
         transaction
@@ -128,7 +132,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
         path: indexable(path),
         idempotency_key: key,
       };
-      // Parsed bodies have their fields in the order of the schema, so equal ones are equal as text.
+      // Parsed bodies have their fields in schema order, so equal bodies serialize to equal text.
       const payloadHash = hash('sha256', JSON.stringify(body ?? {}), 'hex');
       const earlier = await replay(identity, payloadHash);
       if (earlier) return earlier;
@@ -140,8 +144,8 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
         return { json: await work(openRecord(identity, payloadHash)), isReplay: false };
       } catch (error) {
         if (!(error instanceof ClaimedElsewhere)) throw error;
-        const other = await replay(identity, payloadHash);
-        if (other) return other;
+        const theirs = await replay(identity, payloadHash);
+        if (theirs) return theirs;
         throw inProgress();
       } finally {
         inFlight.delete(name);
@@ -160,7 +164,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
   };
 }
 
-/** PostgreSQL indexes at most 2704 bytes; a path with a longer value in it is known by its hash. */
+/** PostgreSQL cannot index values of more than 2704 bytes, so long paths are stored as a hash. */
 function indexable(path: string): string {
   return path.length <= 500 ? path : hash('sha256', path, 'hex');
 }
@@ -168,6 +172,6 @@ function indexable(path: string): string {
 function inProgress(): Problem {
   return new Problem(
     'idempotency_in_progress',
-    'A request with this Idempotency-Key is under way; try again when it has ended',
+    'A request with this Idempotency-Key is still in progress. Try again when it has finished',
   );
 }

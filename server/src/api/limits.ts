@@ -1,4 +1,4 @@
-/** How many requests a caller may make. Counted in this process: behind a balancer, each replica counts its own. */
+/** Rate limits. Each process counts its own requests, so behind a load balancer the limits apply per replica. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import { ipKeyGenerator, rateLimit, type AugmentedRequest } from 'express-rate-limit';
@@ -6,7 +6,7 @@ import type { Limits } from '../config.js';
 import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
 
-/** Counts a request. Problem: `rate_limited`. */
+/** Counts a request against the caller's limits. Problem: `rate_limited`. */
 export type CheckLimits = (
   request: Request,
   response: Response,
@@ -17,7 +17,7 @@ export type CheckLimits = (
 type Limiter = (request: Request, response: Response) => Promise<void>;
 
 export function createLimits(limits: Limits): CheckLimits {
-  const byMode = { live: multiplied(limits, 1), test: multiplied(limits, limits.testFactor) };
+  const byMode = { live: createLimiters(limits, 1), test: createLimiters(limits, limits.testFactor) };
   return async (request, response, caller, endpoint) => {
     const { secret, anyPublic, creationByIp, creationByKey } = byMode[caller.mode];
     if (caller.kind === 'secret') return secret(request, response);
@@ -28,27 +28,31 @@ export function createLimits(limits: Limits): CheckLimits {
   };
 }
 
-function multiplied(limits: Limits, factor: number) {
+function createLimiters(limits: Limits, factor: number) {
   return {
-    // Counting over two seconds lets a burst of twice the rate through.
-    secret: limiter(2 * limits.secretPerSecond * factor, 2, byKey),
-    anyPublic: limiter(limits.publicPerSecond * factor, 1, byIp),
-    creationByIp: limiter(limits.paymentsPerMinutePerIp * factor, 60, byIp),
-    creationByKey: limiter(limits.paymentsPerMinutePerKey * factor, 60, byKey),
+    // The two-second window allows bursts of twice the rate.
+    secret: createLimiter(2 * limits.secretPerSecond * factor, 2, byKey),
+    anyPublic: createLimiter(limits.publicPerSecond * factor, 1, byIp),
+    creationByIp: createLimiter(limits.paymentsPerMinutePerIp * factor, 60, byIp),
+    creationByKey: createLimiter(limits.paymentsPerMinutePerKey * factor, 60, byKey),
   };
 }
 
-/** An IPv6 customer has a whole network, so all its addresses count as one. */
+/** The client's IP address. IPv6 addresses of one subnet count as one, because a single client gets the whole subnet. */
 function byIp(request: Request): string {
   return ipKeyGenerator(request.ip ?? '');
 }
 
-/** The random part of the key, however the header around it is written. */
+/** The random part of the API key, which does not depend on how the header is spelled. */
 function byKey(request: Request): string {
   return request.headers.authorization?.trim().slice(-43) ?? '';
 }
 
-function limiter(limit: number, windowSeconds: number, keyGenerator: (request: Request) => string): Limiter {
+function createLimiter(
+  limit: number,
+  windowSeconds: number,
+  keyGenerator: (request: Request) => string,
+): Limiter {
   const count = rateLimit({
     windowMs: windowSeconds * 1000,
     limit,
@@ -59,9 +63,11 @@ function limiter(limit: number, windowSeconds: number, keyGenerator: (request: R
       const resetTime = (request as AugmentedRequest).rateLimit?.resetTime?.getTime() ?? Date.now();
       const retryAfterSeconds = Math.max(1, Math.ceil((resetTime - Date.now()) / 1000));
       next(
-        new Problem('rate_limited', `Too many requests: at most ${limit} in ${windowSeconds} s`, {
-          retryAfterSeconds,
-        }),
+        new Problem(
+          'rate_limited',
+          `Too many requests: the limit is ${limit} in ${windowSeconds} s. Try again in ${retryAfterSeconds} s`,
+          { retryAfterSeconds },
+        ),
       );
     },
   });
@@ -70,9 +76,7 @@ function limiter(limit: number, windowSeconds: number, keyGenerator: (request: R
       void count(request, response, (error?: unknown) => {
         if (error === undefined) resolve();
         else
-          reject(
-            error instanceof Error ? error : new Error('The request could not be counted', { cause: error }),
-          );
+          reject(error instanceof Error ? error : new Error('Could not count the request', { cause: error }));
       });
     });
 }

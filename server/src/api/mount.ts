@@ -1,4 +1,4 @@
-/** Serves a table of endpoints: finds the endpoint of a request and who calls, and checks that the two fit. */
+/** Serves a table of endpoints: finds the endpoint and the caller of each request, and checks access. */
 import type { Endpoint } from 'crypto-checkout/contract';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../shared/clock.js';
@@ -14,15 +14,15 @@ import { createPathTree, type PathEntry } from './path-tree.js';
 import type { Mode } from '../shared/scope.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
-/** A table's handlers when they are walked by name, and the names no longer tell the types. */
+/** A table's handlers, indexed by plain strings: iterating over names loses the exact types. */
 type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
-  /** Absent when nothing is limited. */
+  /** Undefined if rate limits are off. */
   readonly checkLimits: CheckLimits | undefined;
-  /** For keys of other modes the paths do not exist. */
+  /** Keys of any other mode get `not_found`. */
   readonly modes: readonly Mode[];
 }
 
@@ -34,8 +34,8 @@ interface Mounted {
 }
 
 /**
- * Answers every path below the one it is mounted at, in this order: key, path and method, scope, body,
- * validation, handler. Without a key nothing is said about what exists.
+ * Handles every request under the path where it is mounted. The order of checks is: key, rate limit, path and method,
+ * kind of key, body, validation. Requests without a valid key learn nothing about which paths exist.
  */
 export function mount<T extends Table>(
   table: T,
@@ -57,19 +57,23 @@ export function mount<T extends Table>(
     setCaller(response, caller, clock.now(caller.mode));
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
-    if (!match || !modes.includes(caller.mode))
-      throw new Problem('not_found', 'There is nothing at this path');
+    if (!match || !modes.includes(caller.mode)) {
+      throw new Problem('not_found', 'There is no endpoint at this path');
+    }
     if (!mounted) {
       response.setHeader('Allow', match.route.allow);
-      throw new Problem('method_not_allowed', `This path answers to ${match.route.allow}`);
+      throw new Problem('method_not_allowed', `This path accepts only ${match.route.allow}`);
     }
     if (mounted.endpoint.key === 'secret' && caller.kind !== 'secret') {
-      throw new Problem('secret_key_required', 'This endpoint takes secret keys only, from your server');
+      throw new Problem(
+        'secret_key_required',
+        'This endpoint requires a secret key. Call it from your server, never from a page',
+      );
     }
 
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
-    // Once more: the request may have moved the clock.
+    // Set the date again: the request may have moved the clock.
     setCaller(response, caller, clock.now(caller.mode));
     sendJson(response, 200, json);
   };

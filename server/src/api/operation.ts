@@ -1,4 +1,4 @@
-/** One endpoint at one path: from the parts of a request to the reply of its handler. */
+/** Runs one endpoint at one path: reads and validates the request, calls the handler and serializes its reply. */
 import type { Data, Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import type { Database } from '../db/database.js';
@@ -15,18 +15,18 @@ import type { Transaction } from '../db/engine.js';
 
 export interface OperationDeps {
   readonly database: Database;
-  /** Absent where repeated requests are not told apart. */
+  /** Undefined if the endpoints ignore `Idempotency-Key`. */
   readonly idempotency: Idempotency | undefined;
-  /** Aborted when the server waits no longer for requests. */
+  /** Aborted when the server stops waiting for running requests. */
   readonly stopping: AbortSignal;
 }
 
-/** A request that passed key and scope. */
+/** A request whose key has been checked. */
 export interface Call {
   readonly request: Request;
   readonly response: Response;
   readonly caller: Caller;
-  /** What stands for the placeholders of the path, still percent-encoded. */
+  /** The values of the path's placeholders, still percent-encoded. */
   readonly values: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function createOperation<E extends Endpoint>(
   const hasBody = endpoint.method !== 'GET';
   const isKeyed = endpoint.method === 'POST' || endpoint.method === 'PATCH';
 
-  /** Runs the handler; a change and its reply commit together, under the record of the key if there is one. */
+  /** Runs the handler. With a record, its change and the stored reply commit together. */
   async function handle(
     call: Call,
     input: Parameters<typeof handler>[0],
@@ -53,14 +53,14 @@ export function createOperation<E extends Endpoint>(
   ): Promise<string> {
     let committed: string | undefined;
     const change = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
-      if (committed !== undefined) throw new Error('A request may make one change');
+      if (committed !== undefined) throw new Error('A handler may call change() only once');
       let json = '';
       const reply = await database.write(async (transaction) => {
         await record?.claim(transaction);
         const result = await work(transaction);
-        // A reply that breaks the contract must not leave its change behind.
+        // Serialized inside the transaction, so that a reply that breaks the contract rolls its change back.
         json = serialize(result as Reply<Data<E>>);
-        await record?.keep(transaction, json);
+        await record?.save(transaction, json);
         return result;
       });
       committed = json;
@@ -68,7 +68,7 @@ export function createOperation<E extends Endpoint>(
     };
     const context = new RequestContext(call, stopping, change);
     const reply = await handler(input, context);
-    // A handler that changed nothing has its reply kept all the same.
+    // The reply is stored even if the handler changed nothing.
     if (committed === undefined && record) await change(() => Promise.resolve(reply));
     return committed ?? serialize(reply);
   }
@@ -110,12 +110,12 @@ class RequestContext implements Context {
     this.#stopping = stopping;
   }
 
-  /** Made when it is asked for: most handlers need none, and it costs more than all the rest here. */
+  /** Created on first use: most handlers do not need it, and it costs more than everything else here. */
   get signal(): AbortSignal {
     if (!this.#signal) {
-      const gone = new AbortController();
-      this.#response.once('close', () => gone.abort());
-      this.#signal = AbortSignal.any([gone.signal, this.#stopping]);
+      const disconnected = new AbortController();
+      this.#response.once('close', () => disconnected.abort());
+      this.#signal = AbortSignal.any([disconnected.signal, this.#stopping]);
     }
     return this.#signal;
   }
@@ -138,7 +138,7 @@ function decode(name: string, value: string): string {
   }
 }
 
-/** The path with its values, written in one way however it was encoded. */
+/** The path with its values in canonical encoding, however the caller encoded them. */
 function concretePath(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

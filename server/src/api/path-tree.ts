@@ -1,20 +1,21 @@
-/** Finds the endpoints of a path: what is mounted where, and whose methods it answers to. */
+/** Finds the endpoints at a path, and the methods that the path accepts. */
 import { api, type Endpoint, type KeyKind, type Method } from 'crypto-checkout/contract';
 
-/** One path with all that is declared for it. */
+/** A path and the operations that are declared for it. */
 export interface MountedRoute<Operation> {
-  /** With numbered placeholders, as in `/v1/payments/{1}/cancel`: the same for every method. */
+  /** Has numbered placeholders, as in `/v1/payments/{1}/cancel`, so that it is the same for every method. */
   readonly pattern: string;
+  /** By HTTP method. */
   readonly operations: ReadonlyMap<string, Operation>;
-  /** The methods, for `Allow`. */
+  /** The value of the `Allow` header. */
   readonly allow: string;
-  /** Whether a public key may call any of the operations, so that browsers must be able to. */
+  /** True if a public key may call any of the operations. Browsers get CORS headers for these paths. */
   readonly isPublic: boolean;
 }
 
 export interface RouteMatch<Operation> {
   readonly route: MountedRoute<Operation>;
-  /** What stands for the placeholders, in their order and still percent-encoded. */
+  /** The values of the placeholders, in order and still percent-encoded. */
   readonly values: readonly string[];
 }
 
@@ -41,7 +42,7 @@ interface Branch<Operation> extends MountedRoute<Operation> {
 
 const placeholder = /^\{\*?\w+\}$/;
 
-/** The names of a path's placeholders, in their order. */
+/** The names of a path's placeholders, in order. */
 export function placeholderNames(path: string): string[] {
   return path
     .split('/')
@@ -50,8 +51,8 @@ export function placeholderNames(path: string): string[] {
 }
 
 /**
- * A look-up over the paths of endpoints. Segment by segment, a name beats a placeholder and a
- * placeholder beats a rest (`{*name}`), whatever the method. One slash at the end is ignored.
+ * Builds a lookup over endpoint paths. In each segment a literal wins over a placeholder, and a placeholder over a rest
+ * (`{*name}`), whatever the method. A single trailing slash is ignored.
  */
 export function createPathTree<Operation>(
   endpoints: Iterable<PathEntry<Operation>>,
@@ -117,7 +118,7 @@ function find<Operation>(
   return node.rest && { route: node.rest, values: [...values, segments.slice(position).join('/')] };
 }
 
-/** A look-up of the API's endpoints by path, aliases included. */
+/** Builds a lookup of the API's endpoints by path, including aliases. */
 export function createFindEndpoints(): (path: string) => ReadonlyMap<string, Endpoint> | undefined {
   const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
   const find = createPathTree(

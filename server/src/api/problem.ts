@@ -1,4 +1,4 @@
-/** The one place where an error becomes HTTP. */
+/** Turns errors into HTTP replies. This is the only place that does. */
 import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isUnavailable } from '../db/errors.js';
@@ -6,12 +6,15 @@ import { Problem } from '../shared/problem.js';
 import { pathForLog, requestIdOf } from '../ops/request.js';
 import { callerOf, sendJson } from './reply.js';
 
-const unavailable = 'The service is not available right now; try again shortly';
-const broken = 'Something went wrong on our side; the request id helps to find out what';
+const unavailable = 'The service is temporarily unavailable. Try again shortly';
+const internalError = 'Something went wrong on our side. Quote the request id when you report it';
 
-/** Express's last handler: answers any error in the envelope, and logs those that are ours. */
-export function createProblemHandler(log: Logger): ErrorRequestHandler {
-  // Express knows an error handler by its four parameters.
+/**
+ * The last Express handler: replies to any error with an error envelope, and logs the server's own errors.
+ * @param publicUrl where clients reach the server; each reply links to its `/docs/errors`
+ */
+export function createProblemHandler(log: Logger, publicUrl: string): ErrorRequestHandler {
+  // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
     const problem = toProblem(error);
     if (problem.status >= 500) {
@@ -27,21 +30,25 @@ export function createProblemHandler(log: Logger): ErrorRequestHandler {
       );
     }
     if (response.headersSent) {
-      // Half an answer cannot be mended: the client must see that it is broken.
+      // The reply is already half sent. Cut the connection, so that the client does not take it for complete.
       response.destroy();
       return;
     }
-    sendProblem(response, problem);
+    sendProblem(response, problem, publicUrl);
   };
 }
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) return new Problem('service_unavailable', unavailable, { retryAfterSeconds: 5 });
-  return new Problem('internal_error', broken);
+  return new Problem('internal_error', internalError);
 }
 
-function sendProblem(response: Response, { code, message, status, details }: Problem): void {
+function sendProblem(
+  response: Response,
+  { code, message, status, details }: Problem,
+  publicUrl: string,
+): void {
   const { param, errors, paymentId, retryAfterSeconds } = details;
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('Retry-After', String(retryAfterSeconds ?? 5));
@@ -49,9 +56,10 @@ function sendProblem(response: Response, { code, message, status, details }: Pro
   const data = {
     code,
     requestId: requestIdOf(response),
+    docsUrl: `${publicUrl}/docs/errors#${code}`,
     ...(param !== undefined && { param }),
     ...(errors !== undefined && { errors }),
-    // Whoever holds the public key is anybody: the page of one payer must not find the payment of another.
+    // Anybody can read a public key off a page, and one payer must not find another payer's payment.
     ...(isSecret && paymentId !== undefined && { paymentId }),
   };
   sendJson(response, status, JSON.stringify({ status: 'error', message, data }));

@@ -1,16 +1,17 @@
-/** Reads a JSON body, at most 100 kB of it. */
+/** Reads a JSON body of at most 100 kB. */
 import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
 import { invalidField, Problem } from '../shared/problem.js';
 
 const limitBytes = 100 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** `\u0000` where the backslash is not itself escaped. */
+/** `\u0000`, unless its backslash is itself escaped. */
 const nulEscape = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /**
- * The parsed body, and `{}` where there is none.
- * @throws Problem `payload_too_large`, `unsupported_media_type`, `invalid_json`, or `validation_error` for text
- *   with U+0000, which PostgreSQL cannot keep
+ * Returns the parsed body, or `{}` if the request has none.
+ * @throws Problem `payload_too_large`, `unsupported_media_type`, `invalid_json`, or `validation_error` for text that
+ *   contains U+0000, which PostgreSQL cannot store
  */
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   const { headers } = request;
@@ -29,25 +30,22 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
   try {
-    // The connection has to stay for the answer when reading ends early.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      const bytes = chunk as Buffer;
-      length += bytes.length;
-      if (length > limitBytes) break;
-      chunks.push(bytes);
-    }
+    return await getRawBody(request, { limit: limitBytes });
   } catch (error) {
-    throw new Problem('invalid_json', 'The body did not arrive whole', {}, { cause: error });
-  }
-  if (length > limitBytes) {
-    // The rest is read and thrown away: what the connection brings next stands behind it.
+    const isTooLarge = error instanceof Error && 'type' in error && error.type === 'entity.too.large';
+    if (!isTooLarge) {
+      throw new Problem(
+        'invalid_json',
+        'The body is incomplete: the connection closed early',
+        {},
+        { cause: error },
+      );
+    }
+    // Discard the rest, so that the connection can be used for the next request.
     request.resume();
     throw tooLarge();
   }
-  return Buffer.concat(chunks);
 }
 
 function parse(bytes: Buffer): unknown {
@@ -72,5 +70,5 @@ function isUtf8Json(headers: IncomingMessage['headers']): boolean {
 }
 
 function tooLarge(): Problem {
-  return new Problem('payload_too_large', 'The body may have at most 100 kB');
+  return new Problem('payload_too_large', 'The body must be at most 100 kB');
 }

@@ -1,4 +1,4 @@
-/** What every answer of the API has in common: its headers and its JSON. */
+/** Sends the API's replies: the headers that all of them share, and JSON. */
 import type { Response } from 'express';
 import { requestIdOf } from '../ops/request.js';
 import type { Caller, Mode } from '../shared/scope.js';
@@ -9,35 +9,35 @@ interface ReplyState {
   isForBrowsers?: boolean;
 }
 
-/** The caller, once the key is known. */
+/** The caller; undefined until the key has been checked. */
 export function callerOf(response: Response): Caller | undefined {
   return stateOf(response).caller;
 }
 
-/** @param now the mode's clock: the answer's `Date`, which clients count down by */
+/** @param now time by the mode's clock, for the `Date` header; clients base their countdown on it */
 export function setCaller(response: Response, caller: Caller, now: number): void {
   const state = stateOf(response);
   state.caller = caller;
   state.date = httpDate(caller.mode, now);
 }
 
-/** Lets pages of any origin read the answer. */
+/** Lets pages of any origin read the reply. */
 export function allowBrowsers(response: Response): void {
   stateOf(response).isForBrowsers = true;
 }
 
-/** A browser that opens an answer shows nothing, frames nothing and guesses no type. */
+/** If a browser opens a reply as a page, it must load nothing, not be framed and not guess a content type. */
 const commonHeaders = [
   ...['Content-Type', 'application/json; charset=utf-8'],
   ...['Cache-Control', 'no-store'],
   ...['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
   ...['Referrer-Policy', 'no-referrer'],
-  // Without includeSubDomains: subdomains may belong to somebody else.
+  // No includeSubDomains: subdomains may belong to somebody else.
   ...['Strict-Transport-Security', 'max-age=31536000'],
   ...['X-Content-Type-Options', 'nosniff'],
 ];
 
-/** Keys travel in a header, so no cookies and no credentials are needed. */
+/** The key is sent in a header, so no cookies or credentials need to be allowed. */
 const browserHeaders = [
   ...['Access-Control-Allow-Origin', '*'],
   ...['Access-Control-Expose-Headers', 'Date,Retry-After,X-Request-Id,Idempotent-Replayed'],
@@ -51,15 +51,15 @@ const preflightHeaders = {
   'Content-Length': '0',
 };
 
-/** Answers a browser that asks whether a page may call. */
+/** Replies to a CORS preflight request. */
 export function sendPreflight(response: Response): void {
   response.writeHead(204, { ...preflightHeaders, 'X-Request-Id': requestIdOf(response) });
   response.end();
 }
 
 /**
- * Sends JSON with its length and without an ETag: what the API answers is never cached. All headers go to Node in one
- * call, which is several times as fast as one by one.
+ * Sends a JSON reply. It has no ETag, because API replies are never cached. All headers are passed to Node in one call,
+ * which is several times faster than one by one.
  */
 export function sendJson(response: Response, status: number, json: string): void {
   const { date, isForBrowsers } = stateOf(response);

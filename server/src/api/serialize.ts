@@ -1,15 +1,15 @@
-/** Writes a handler's reply as the endpoint's contract says it. */
+/** Serializes a handler's reply by the endpoint's contract. */
 import type { Data, Endpoint } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { Reply } from './handler.js';
 
-/** A handler answered what its contract does not allow: a bug of ours. Names the fields, never their values. */
+/** A handler's reply breaks its contract: a bug in the server. The message names the fields, never their values. */
 export class WrongReply extends Error {
   override readonly name = 'WrongReply';
 }
 
 /**
- * The envelope as JSON, without what the contract does not name.
+ * Returns the envelope as JSON. Fields that are not in the contract are dropped.
  * @throws WrongReply
  */
 export type Serialize<E extends Endpoint> = (reply: Reply<Data<E>>) => string;
@@ -18,14 +18,13 @@ export function createSerialize<E extends Endpoint>(endpoint: E): Serialize<E> {
   const schema = endpoint.data && z.compile(endpoint.data);
   const wrong = (what: string) => new WrongReply(`The reply of ${endpoint.method} ${endpoint.path} ${what}`);
   return ({ message, data, pagination }) => {
-    if (endpoint.paginated && !pagination) throw wrong('lacks its pagination');
+    if (endpoint.paginated && !pagination) throw wrong('has no pagination');
     const meta = pagination && { pagination };
     if (!schema) return JSON.stringify({ status: 'success', message, meta });
     const result = schema.safeParse(data);
     if (!result.success) {
-      throw wrong(
-        `is wrong in ${result.error.issues.map((issue) => ['data', ...issue.path].join('.')).join(', ')}`,
-      );
+      const fields = result.error.issues.map((issue) => ['data', ...issue.path].join('.'));
+      throw wrong(`has invalid fields: ${fields.join(', ')}`);
     }
     return JSON.stringify({ status: 'success', message, data: result.data, meta });
   };

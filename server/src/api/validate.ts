@@ -1,9 +1,9 @@
-/** Parses what a caller sent by the endpoint's own schemas. */
+/** Validates and parses a request with the endpoint's schemas. */
 import type { Endpoint, Input } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { Problem, type FieldError } from '../shared/problem.js';
 
-// Mini's own messages say only that something is invalid. Set on the server alone: the widget needs none.
+// zod/mini's default message is just "Invalid input". Only the server needs better ones, so the widget stays small.
 z.config(z.locales.en());
 
 export interface RawInput {
@@ -12,7 +12,7 @@ export interface RawInput {
   readonly body: unknown;
 }
 
-/** @throws Problem `validation_error` with every field that is wrong, from params, query and body together */
+/** @throws Problem `validation_error` that lists every invalid field of params, query and body */
 export type Validate<E extends Endpoint> = (raw: RawInput) => Input<E>;
 
 export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
@@ -21,7 +21,7 @@ export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
   const body = parserOf(endpoint.body);
   return (raw) => {
     const errors: FieldError[] = [];
-    // The three parsers come from the endpoint's own schemas, which is what Input<E> is made of.
+    // The cast is safe: Input<E> is derived from the same three schemas.
     const input = {
       params: params?.(raw.params, errors),
       query: query?.(raw.query, errors),
@@ -47,7 +47,7 @@ function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
   };
 }
 
-/** An endpoint without a body takes any object, and only an object. */
+/** An endpoint without a body schema accepts any object, but nothing else. */
 function requireObject(body: unknown, errors: FieldError[]): undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     errors.push({ path: 'body', message: 'Must be a JSON object' });

@@ -1,13 +1,20 @@
-/** The ledger's invariants about money out: transfers, the payouts that carry them out, and payouts to banks. */
+/** The ledger's invariants for withdrawals: transfers and their payouts, and payouts to banks. */
 import { sql } from 'kysely';
 import { sumUnits } from '../db/units.js';
-import { compareToAccounts, count, keysAmong, Report, visitPages, type LedgerCheck } from './check-report.js';
+import {
+  compareToAccounts,
+  count,
+  findPostedKeys,
+  Report,
+  visitPages,
+  type LedgerCheck,
+} from './check-report.js';
 import type { Reader } from '../db/engine.js';
 
-/** One hold for each transfer, a post or a void where it has ended, and a payout that says the same. */
+/** Each transfer has one hold, a post or a void once it has ended, and a payout that matches it. */
 export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const report = new Report(
-    'Every transfer has one hold and, by its status, one post or one void, and its payout agrees',
+    'Every transfer has one hold, one post or void once it has ended, and a matching payout',
   );
   const checked = await visitPages(
     (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
@@ -20,11 +27,13 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
           ...(held === units ? [] : [`hold:${id} is ${held ?? 'missing'} instead of ${units}`]),
           ...(posted === (status === 'success' ? units : null)
             ? []
-            : [`post:${id} is ${posted ?? 'missing'}, the transfer ${status}`]),
+            : [`post:${id} is ${posted ?? 'missing'}, but the transfer is ${status}`]),
           ...(voided === (status === 'failed' ? units : null)
             ? []
-            : [`void:${id} is ${voided ?? 'missing'}, the transfer ${status}`]),
-          ...(isPayoutRight ? [] : [`The payout of ${id} is ${payout ?? 'missing'}, the transfer ${status}`]),
+            : [`void:${id} is ${voided ?? 'missing'}, but the transfer is ${status}`]),
+          ...(isPayoutRight
+            ? []
+            : [`The payout of ${id} is ${payout ?? 'missing'}, but the transfer is ${status}`]),
         ]);
       }
     },
@@ -38,9 +47,9 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
         or payouts.mode <> transfers.mode or coalesce(payouts.tx_hash, '') <> coalesce(transfers.tx_hash, '')`,
     )
     .select('payouts.id')
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
-  report.add(differing.map(({ id }) => `The payout ${id} says something else than its transfer`));
+  report.add(differing.map(({ id }) => `The payout ${id} differs from its transfer`));
   for (const kind of ['hold', 'post', 'void']) {
     const orphans = await reader
       .selectFrom('ledger_postings as posting')
@@ -48,14 +57,14 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
       .where('posting.key', 'like', `${kind}:%`)
       .where('transfers.id', 'is', null)
       .select('posting.key')
-      .limit(Report.shown)
+      .limit(Report.limit)
       .execute();
     report.add(orphans.map(({ key }) => `${key} has no transfer`));
   }
-  return report.checked(checked);
+  return report.result(checked);
 }
 
-/** Transfers with what was moved into and out of reserved for them, and the status of their payouts. */
+/** Transfers with the amounts moved into and out of reserved for them, and the status of their payouts. */
 function selectTransfers(reader: Reader) {
   const moved = (kind: 'hold' | 'post' | 'void', side: 'credit' | 'debit') =>
     reader
@@ -100,11 +109,11 @@ export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
     ...of,
     units: (BigInt(amounts) + BigInt(fees)).toString(),
   }));
-  return report.checked(await compareToAccounts(reader, report, 'reserved', held));
+  return report.result(await compareToAccounts(reader, report, 'reserved', held));
 }
 
 export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every payout to a bank is posted once, and taken back once where it failed');
+  const report = new Report('Every payout to a bank is posted once, and returned once if it failed');
   const toBanks = reader.selectFrom('payouts').where('transfer_id', 'is', null);
   let expected = 0;
   const checked = await visitPages(
@@ -115,7 +124,7 @@ export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
         ...(status === 'failed' ? [`bank-return:${id}`] : []),
       ]);
       expected += wanted.length;
-      const found = await keysAmong(reader, wanted);
+      const found = await findPostedKeys(reader, wanted);
       report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
     },
   );
@@ -124,7 +133,7 @@ export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
       .selectFrom('ledger_postings')
       .where((e) => e.or([e('key', 'like', 'bank:%'), e('key', 'like', 'bank-return:%')])),
   );
-  if (posted > expected) report.add([`${posted - expected} postings of payouts to banks are too many`]);
+  if (posted > expected) report.add([`${posted - expected} unexpected postings of payouts to banks`]);
   const paid = await toBanks
     .where('status', '<>', 'failed')
     .groupBy(['mode', 'currency'])
@@ -132,5 +141,5 @@ export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
     .execute();
   const clearing = paid.map((sum) => ({ ...sum, owner: null }));
   await compareToAccounts(reader, report, 'bank_clearing', clearing);
-  return report.checked(checked);
+  return report.result(checked);
 }

@@ -1,4 +1,4 @@
-/** What a check of the ledger says, and what the checks share: pages, counts and comparisons with accounts. */
+/** The result of a ledger check, and what the checks share: pages, counts and comparisons with accounts. */
 import { sql, type SelectQueryBuilder } from 'kysely';
 import type { LedgerAccountKind } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
@@ -7,16 +7,16 @@ import type { Reader } from '../db/engine.js';
 export interface LedgerCheck {
   /** What must hold. */
   readonly invariant: string;
-  /** Of how many records it was asked. */
+  /** How many records were checked. */
   readonly checked: number;
-  /** Where it does not hold; empty when it holds. The first ones, where there are very many. */
+  /** Where it does not hold, the first `Report.limit` places; empty if it holds. */
   readonly violations: readonly string[];
 }
 
-/** Collects where an invariant does not hold. */
+/** Collects the violations of an invariant. */
 export class Report {
-  /** How many violations are named. */
-  static readonly shown = 100;
+  /** The most violations that are listed. */
+  static readonly limit = 100;
   readonly #invariant: string;
   readonly #violations: string[] = [];
 
@@ -25,20 +25,20 @@ export class Report {
   }
 
   add(violations: readonly string[]): void {
-    this.#violations.push(...violations.slice(0, Report.shown - this.#violations.length));
+    this.#violations.push(...violations.slice(0, Report.limit - this.#violations.length));
   }
 
-  checked(records: number): LedgerCheck {
-    return { invariant: this.#invariant, checked: records, violations: this.#violations };
+  result(checked: number): LedgerCheck {
+    return { invariant: this.#invariant, checked, violations: this.#violations };
   }
 }
 
 const pageSize = 500;
 
 /**
- * Reads a query in pages, so that it may have any number of rows.
- * @param query rows with an id above the given one, in the order of their ids
- * @returns how many rows there were
+ * Reads a query page by page, so that it can have any number of rows.
+ * @param query selects the rows with an id above `after`, ordered by id
+ * @returns the number of rows
  */
 export async function visitPages<DB, TB extends keyof DB, Row extends { readonly id: string }>(
   query: (after: string) => SelectQueryBuilder<DB, TB, Row>,
@@ -66,8 +66,8 @@ export async function count<DB, TB extends keyof DB, O>(
   return Number((counted as { total: number | string }).total);
 }
 
-/** Which of these keys were posted. */
-export async function keysAmong(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
+/** Finds which of the keys were posted. */
+export async function findPostedKeys(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let start = 0; start < keys.length; start += pageSize) {
     const rows = await reader
@@ -83,13 +83,13 @@ export async function keysAmong(reader: Reader, keys: readonly string[]): Promis
 export interface ExpectedBalance {
   readonly mode: Mode;
   readonly currency: string;
-  /** The merchant that the account belongs to; null for the accounts of the service itself. */
+  /** The merchant that owns the account; null for the service's own accounts. */
   readonly owner: string | null;
   readonly units: string;
 }
 
 /**
- * Compares the accounts of a kind, debts apart, with what they should hold; accounts that are not named should be empty.
+ * Compares the accounts of a kind, except debts, with the expected balances. All other accounts should be empty.
  * @returns how many accounts were compared
  */
 export async function compareToAccounts(

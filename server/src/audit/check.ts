@@ -1,14 +1,21 @@
-/** The ledger's invariants, checked against what is stored; a command and the tests run them. */
+/** Checks the ledger's invariants against the database, for the `ledger check` command and the tests. */
 import { sql } from 'kysely';
 import { sumUnits } from '../db/units.js';
-import { compareToAccounts, count, keysAmong, Report, visitPages, type LedgerCheck } from './check-report.js';
+import {
+  compareToAccounts,
+  count,
+  findPostedKeys,
+  Report,
+  visitPages,
+  type LedgerCheck,
+} from './check-report.js';
 import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
 
 /**
- * Checks page by page and by sums in the database, so that its size does not matter. Give it a snapshot (or a
- * quiet database): what is posted while it reads would look like a mistake.
+ * Reads page by page and sums in the database, so the ledger can have any size. Pass a snapshot, or a database that
+ * nobody writes to: postings made during the check would look like violations.
  */
 export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
   return [
@@ -35,19 +42,19 @@ async function checkPostings(reader: Reader): Promise<LedgerCheck> {
     .groupBy('posting.id')
     .select(['posting.key', debits.as('debits'), credits.as('credits')])
     .having(sql<boolean>`${debits} <> ${credits} or count(entry.posting_id) = 0`)
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
   report.add(
     unbalanced.map(({ key, debits, credits }) =>
       debits === credits ? `${key} has no entries` : `${key} debits ${debits} and credits ${credits}`,
     ),
   );
-  return report.checked(await count(reader.selectFrom('ledger_postings')));
+  return report.result(await count(reader.selectFrom('ledger_postings')));
 }
 
-/** A posting stays within one asset of one mode, and so each asset's ledger balances by itself. */
+/** Each posting stays within one currency of one mode, so the ledger of each currency balances on its own. */
 async function checkAssets(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Debits equal credits in total, asset by asset');
+  const report = new Report('Debits equal credits in total, for each currency');
   const totals = await reader
     .selectFrom('ledger_entries as entry')
     .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
@@ -73,10 +80,12 @@ async function checkAssets(reader: Reader): Promise<LedgerCheck> {
       ]),
     )
     .select(['posting.key', 'entry.account_id'])
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
-  report.add(strays.map(({ key, account_id: account }) => `${key} posts to ${account}`));
-  return report.checked(totals.length);
+  report.add(
+    strays.map(({ key, account_id: account }) => `${key} posts to ${account}, of another mode or currency`),
+  );
+  return report.result(totals.length);
 }
 
 async function checkBalances(reader: Reader): Promise<LedgerCheck> {
@@ -96,14 +105,14 @@ async function checkBalances(reader: Reader): Promise<LedgerCheck> {
       for (const { id, kind, balance } of page) {
         const net = sums.get(id) ?? 0n;
         const sum = debitAccounts.has(kind) ? net : -net;
-        if (BigInt(balance) !== sum) report.add([`${id} is ${balance}, its entries ${sum}`]);
+        if (BigInt(balance) !== sum) report.add([`${id} is ${balance}, but its entries add up to ${sum}`]);
       }
     },
   );
-  return report.checked(checked);
+  return report.result(checked);
 }
 
-/** Debits less credits, by account; accounts without entries are absent. */
+/** Debits minus credits, by account. Accounts without entries are absent. */
 async function sumEntries(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
   if (accounts.length === 0) return new Map();
   const rows = await reader
@@ -128,14 +137,14 @@ async function checkSigns(reader: Reader): Promise<LedgerCheck> {
         e.and([e('kind', '=', 'unallocated'), e('balance', 'not like', '-%'), e('balance', '<>', '0')]),
       ]),
     )
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
   report.add(wrong.map(({ id, balance }) => `${id} is ${balance}`));
-  return report.checked(await count(accounts));
+  return report.result(await count(accounts));
 }
 
 async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every confirmed receipt is posted once, and every lost one is taken back');
+  const report = new Report('Every confirmed receipt is posted once, and every lost one is reversed');
   let expected = 0;
   const checked = await visitPages(
     (after) =>
@@ -150,7 +159,7 @@ async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
         ...numbered(`reversal:${id}`, reversals),
       ]);
       expected += wanted.length;
-      const found = await keysAmong(reader, wanted);
+      const found = await findPostedKeys(reader, wanted);
       report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
     },
   );
@@ -159,8 +168,8 @@ async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
       .selectFrom('ledger_postings')
       .where((e) => e.or([e('key', 'like', 'receipt:%'), e('key', 'like', 'reversal:%')])),
   );
-  if (posted > expected) report.add([`${posted - expected} postings of receipts are too many`]);
-  return report.checked(checked);
+  if (posted > expected) report.add([`${posted - expected} unexpected postings of receipts`]);
+  return report.result(checked);
 }
 
 /** The keys of the first `times` postings of a receipt. */
@@ -169,7 +178,7 @@ function numbered(key: string, times: number): string[] {
 }
 
 async function checkUnallocated(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Unallocated is what was received and not yet credited');
+  const report = new Report('Unallocated is what was received but not yet credited');
   const waiting = await reader
     .selectFrom('receipts')
     .innerJoin('payments', 'payments.id', 'receipts.payment_id')
@@ -183,11 +192,11 @@ async function checkUnallocated(reader: Reader): Promise<LedgerCheck> {
       sumUnits(reader, 'receipts.amount').as('units'),
     ])
     .execute();
-  return report.checked(await compareToAccounts(reader, report, 'unallocated', waiting));
+  return report.result(await compareToAccounts(reader, report, 'unallocated', waiting));
 }
 
 async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every success has one settlement');
+  const report = new Report('Every successful payment has one settlement');
   const successes = reader.selectFrom('payments').where('payments.settled_at', 'is not', null);
   const missing = await successes
     .leftJoin('ledger_postings as posting', (join) =>
@@ -195,7 +204,7 @@ async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
     )
     .select('payments.id')
     .where('posting.id', 'is', null)
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
   report.add(missing.map(({ id }) => `settlement:${id} is missing`));
   const surplus = await reader
@@ -209,8 +218,8 @@ async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
         e('posting.key', '<>', sql<string>`'settlement:' || payments.id`),
       ]),
     )
-    .limit(Report.shown)
+    .limit(Report.limit)
     .execute();
-  report.add(surplus.map(({ key }) => `${key} has no success`));
-  return report.checked(await count(successes));
+  report.add(surplus.map(({ key }) => `${key} has no successful payment`));
+  return report.result(await count(successes));
 }

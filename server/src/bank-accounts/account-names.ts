@@ -1,4 +1,4 @@
-/** Who holds a bank account: the interface to those who know, and the stand-in of test mode. */
+/** Looks up who holds a bank account: the interface of providers, and the example names of test mode. */
 import { hash } from 'node:crypto';
 import type { Bank } from './banks.js';
 
@@ -8,20 +8,20 @@ export interface AccountToResolve {
 }
 
 export interface AccountNames {
-  /** What the reply says about where the name is from. */
+  /** The message of a successful reply. It says where the name comes from. */
   readonly message: string;
   /**
-   * The name of an account's holder, or undefined where the bank has no such account.
-   * Problem: `service_unavailable` when the provider cannot be asked or does not answer.
+   * The name of an account's holder; undefined if the bank has no such account.
+   * Problem: `service_unavailable` if there is no provider, or if it fails.
    */
   resolve(account: AccountToResolve, signal: AbortSignal): Promise<string | undefined>;
 }
 
 const firstNames = ['Ada', 'Bola', 'Chidi', 'Dayo', 'Efua', 'Femi', 'Grace', 'Habiba'] as const;
 
-/** Test mode's names: made up from the number, offline, always the same for the same account, and plainly examples. */
+/** Test mode's names: obviously made up, computed offline, and always the same for the same account. */
 export const exampleAccountNames: AccountNames = {
-  message: 'Account name fetched: an example, since test mode asks no bank',
+  message: 'Account name fetched: an example name, because test mode does not ask the bank',
   async resolve({ accountNumber, bank }) {
     const digest = hash('sha256', `${bank.country}/${bank.code}/${accountNumber}`, 'buffer');
     return `${firstNames[digest.readUInt8(0) % firstNames.length] ?? firstNames[0]} Example`;

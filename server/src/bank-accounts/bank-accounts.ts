@@ -1,8 +1,9 @@
-/** Bank accounts that a merchant is settled to. */
+/** Bank accounts that merchants are paid out to. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Countries, Country } from './countries.js';
+import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
@@ -41,19 +42,22 @@ export interface BankAccounts {
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<BankAccount>;
   list(scope: Scope, filter: BankAccountFilter): Promise<{ bankAccounts: BankAccount[]; total: number }>;
-  /** Makes it the primary account in place of the one before. Problem: `not_found`. */
+  /** Makes an account the primary one, replacing the previous one. Problem: `not_found`. */
   makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
-  /** Hides it for good and answers it as it was. Problem: `not_found`. */
+  /** Hides an account for good, and returns it as it was. Problem: `not_found`. */
   archive(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
-  /** Who holds an account, and what to say about it. Problems: `validation_error`, `service_unavailable`. */
+  /**
+   * Looks up who holds an account. `message` is for the reply.
+   * Problems: `validation_error`, `service_unavailable`.
+   */
   checkName(
     scope: Scope,
     input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
     signal: AbortSignal,
   ): Promise<{ message: string; holder: AccountHolder }>;
-  /** By the code or name of a country; empty where its banks are not listed. Problem: `not_found`. */
+  /** The banks of a country, by its code or name; empty if there is no list for it. Problem: `not_found`. */
   listBanks(country: string): readonly Bank[];
-  /** An account that is not archived. */
+  /** An account, unless it is archived. */
   find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined>;
 }
 
@@ -72,30 +76,27 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
 
   function countryOf(codeOrName: string): Country {
     const country = countries.find(codeOrName);
-    if (!country) throw invalidField('country', 'Must be the code of a country from the list of countries');
+    if (!country)
+      throw invalidField('country', 'Must be the code or name of a country; see GET /v1/countries');
     return country;
   }
 
   function currencyOf(code: string): string {
-    const currency = currencies.find(code);
-    if (currency?.type === 'fiat') return currency.code;
-    throw new Problem(
-      'unsupported_currency',
-      `${code} is not a currency that a bank account is held in here`,
-      {
-        param: 'currency',
-      },
-    );
+    const currency = requireCurrency(currencies, code, 'currency');
+    if (currency.type === 'fiat') return currency.code;
+    throw new Problem('unsupported_currency', `A bank account cannot hold ${code}: use a fiat currency`, {
+      param: 'currency',
+    });
   }
 
-  /** Where no list says which banks there are, a bank is what it is called. */
+  /** If a country has no list of banks, any text is accepted as a bank's code and name. */
   function bankOf(
     country: string,
     codeOrName: string,
   ): Pick<Bank, 'code' | 'name' | 'country' | 'nubanCode'> {
     if (banks.list(country).length === 0) return { code: codeOrName, name: codeOrName, country };
     const bank = banks.find(country, codeOrName);
-    if (!bank) throw unknownBank(`the list of banks of ${country}`);
+    if (!bank) throw unknownBank(country);
     return bank;
   }
 
@@ -128,7 +129,7 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       if (!(await store.insertBankAccount(transaction, row))) {
         throw new Problem(
           'bank_account_exists',
-          `There is an account of this number at ${bank.name} in ${currency}`,
+          `An account with this number at ${bank.name} in ${currency} already exists`,
           {
             param: 'accountNumber',
           },
@@ -170,12 +171,12 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
 
     async checkName(scope, input, signal) {
       const bank = banks.findAnywhere(input.accountBank);
-      if (!bank) throw unknownBank('the lists of banks');
+      if (!bank) throw unknownBank('{country_code}');
       const accountNumber = parseAccountNumber(input.accountNumber, bank);
       const provider = accountNames[scope.mode];
       const accountName = await provider.resolve({ accountNumber, bank }, signal);
       if (accountName === undefined) {
-        throw invalidField('accountNumber', `There is no such account at ${bank.name}`);
+        throw invalidField('accountNumber', `${bank.name} has no account with this number`);
       }
       return { message: provider.message, holder: { accountNumber, accountBank: bank.code, accountName } };
     },
@@ -193,27 +194,27 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
   };
 }
 
-function unknownBank(list: string): Problem {
-  return invalidField('accountBank', `Must be the code or the name of a bank from ${list}`);
+function unknownBank(country: string): Problem {
+  return invalidField(
+    'accountBank',
+    `Must be the code or name of a bank; see GET /v1/bank-accounts/banks/${country}`,
+  );
 }
 
-/** The number without spaces and hyphens. Problem: `validation_error`. */
+/** Checks a number, and removes its spaces and hyphens. Problem: `validation_error`. */
 function parseAccountNumber(
   text: string,
   { country, name, nubanCode }: Pick<Bank, 'country' | 'name' | 'nubanCode'>,
 ): string {
   const number = text.replace(/[\s-]/g, '').toUpperCase();
   if (country === 'NG' && !/^\d{10}$/.test(number)) {
-    throw invalidField('accountNumber', 'Must be the ten digits of a Nigerian account number');
+    throw invalidField('accountNumber', 'Must be the 10 digits of a Nigerian account number');
   }
   if (!/^[0-9A-Z]{4,34}$/.test(number)) {
     throw invalidField('accountNumber', 'Must be 4 to 34 digits or letters');
   }
   if (nubanCode !== undefined && !hasNubanCheckDigit(number, nubanCode)) {
-    throw invalidField(
-      'accountNumber',
-      `The last digit does not check the others for ${name}: look for a typing mistake`,
-    );
+    throw invalidField('accountNumber', `The check digit is wrong for ${name}: look for a typing mistake`);
   }
   return number;
 }

@@ -1,29 +1,29 @@
-/** The banks of the countries whose banks are listed, from the files in `data/banks`, which name their sources. */
+/** Lists of banks, one per country, from the files in `data/banks`. Each file names its source. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
 
 export interface Bank {
-  /** What the bank goes by among the country's banks; in Nigeria the code of the Central Bank where it has one. */
+  /** Unique within the country. In Nigeria it is the code of the Central Bank, for banks that have one. */
   readonly code: string;
   readonly name: string;
   /** Two-letter code. */
   readonly country: string;
-  /** The country's own. */
+  /** The country's currency. */
   readonly currency: string;
-  /** Nigeria: the institution code that account numbers are checked with; absent where they cannot be. */
+  /** Nigeria only: the institution code for the check digit; absent if account numbers have no check digit. */
   readonly nubanCode?: string | undefined;
-  /** What the provider of account names calls it, where that is not `code`. */
+  /** The bank's code at the provider of account names, if it is not `code`. */
   readonly providerCode?: string | undefined;
 }
 
 export interface Banks {
-  /** By name; empty where a country's banks are not listed. */
+  /** Sorted by name; empty if there is no list for the country. */
   list(country: string): readonly Bank[];
-  /** A bank of a country by its code or its name, without case. */
+  /** Finds a bank of a country by its code or name, in any case. */
   find(country: string, codeOrName: string): Bank | undefined;
-  /** A bank of any country by its code, or by a name that no other bank has. */
+  /** Finds a bank of any country by its code or name, in any case, if only one bank matches. */
   findAnywhere(codeOrName: string): Bank | undefined;
 }
 
@@ -45,7 +45,7 @@ const banksFile = z.object({
   ),
 });
 
-/** @throws when a file is not of this shape */
+/** @throws if a file does not have this shape */
 export function createBanks(): Banks {
   const byCountry = new Map<string, readonly Bank[]>();
   for (const name of readdirSync(banksDirectory)) {

@@ -1,4 +1,4 @@
-/** The countries of ISO 3166-1, by their English names, and the files of their flags. */
+/** The countries of ISO 3166-1, with their English names and flags. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,25 +8,25 @@ import * as z from 'zod/mini';
 export type Country = Data<typeof api.countries.list>[number];
 
 export interface Countries {
-  /** By name. */
+  /** Sorted by name. */
   list(): readonly Country[];
-  /** By two-letter code or any English name, without case. */
+  /** By two-letter code or any English name, in any case. */
   find(codeOrName: string): Country | undefined;
 }
 
-/** SVG files, `ng.svg` for NG. */
+/** SVG files; the flag of NG is `ng.svg`. */
 export const flagsDirectory = join(
   dirname(fileURLToPath(import.meta.resolve('flag-icons/package.json'))),
   'flags',
   '4x3',
 );
 
-/** A country with several names has the official one first. */
+/** If a country has several names, the official one comes first. */
 const namesFile = z.object({ countries: z.record(z.string(), z.union([z.string(), z.array(z.string())])) });
 
-/** @param publicUrl where the server serves the flags */
+/** @param publicUrl the server's public URL, under which it serves the flags */
 export function createCountries(publicUrl: string): Countries {
-  // Only the English names: the package's own entry loads all its languages.
+  // Reads the English names only: the package's entry point loads all languages.
   const namesPath = fileURLToPath(import.meta.resolve('i18n-iso-countries/langs/en.json'));
   const content: unknown = JSON.parse(readFileSync(namesPath, 'utf8'));
   const byName = new Intl.Collator('en');

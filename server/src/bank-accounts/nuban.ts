@@ -1,11 +1,11 @@
-/** Nigerian account numbers: the NUBAN, ten digits of which the last checks the others. */
+/** The check digit of Nigerian account numbers (NUBAN): the last of their ten digits. */
 
 /**
  * Whether the check digit is right.
- * Central Bank of Nigeria, Revised Standards on NUBAN for Banks and Other Financial Institutions (2020), 3.1: the
- * institution's code in six digits and the nine of the serial number, weighted 3, 7, 3 over and over.
+ * Central Bank of Nigeria, Revised Standards on NUBAN for Banks and Other Financial Institutions (2020), 3.1: a sum of
+ * the institution's code, as six digits, and the nine-digit serial number, with the repeating weights 3, 7, 3.
  * @param accountNumber ten digits
- * @param institution the Central Bank's code: three digits of a deposit money bank, five of another institution
+ * @param institution the Central Bank's code: three digits for a deposit money bank, five for any other institution
  */
 export function hasNubanCheckDigit(accountNumber: string, institution: string): boolean {
   const code = institution.length === 3 ? `000${institution}` : `9${institution}`;

@@ -1,12 +1,12 @@
-/** Account names from Paystack, or from whoever answers in the form of its `GET /bank/resolve`. */
+/** Account names from Paystack, or from any service with the same `GET /bank/resolve`. */
 import * as z from 'zod/mini';
 import { Problem } from '../shared/problem.js';
 import type { AccountNames } from './account-names.js';
 
 export interface PaystackOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Undefined where live mode has no provider. */
+  /** Undefined if live mode has no provider. */
   readonly secretKey: string | undefined;
   readonly timeoutMs?: number;
 }
@@ -21,24 +21,24 @@ const resolved = z.object({
 
 const refused = z.object({ status: z.literal(false) });
 
-/** What Paystack answers about an account that it cannot find: 422, and for a bank that it does not know 400. */
+/** Paystack answers 422 for an account that it cannot find, and 400 for a bank that it does not know. */
 const unknownAccount = new Set([400, 404, 422]);
 
 export function createPaystackAccountNames(options: PaystackOptions): AccountNames {
   const { url, secretKey, timeoutMs = 10_000 } = options;
 
-  async function ask(path: string, signal: AbortSignal) {
+  async function get(path: string, signal: AbortSignal) {
     try {
       const response = await fetch(url + path, {
         headers: { Authorization: `Bearer ${secretKey}`, Accept: 'application/json' },
-        // The key goes to the configured address and nowhere else.
+        // A redirect would send the key to another address than the configured one.
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       const body: unknown = await response.json();
       return { status: response.status, retryAfter: response.headers.get('Retry-After'), body };
     } catch (error) {
-      throw unavailable('did not answer, or not in JSON', null, error);
+      throw unavailable('did not answer, or not with JSON', null, error);
     }
   }
 
@@ -48,7 +48,7 @@ export function createPaystackAccountNames(options: PaystackOptions): AccountNam
       if (secretKey === undefined) {
         throw new Problem(
           'service_unavailable',
-          'This server has no provider of account names for live mode: set PAYSTACK_SECRET_KEY',
+          'This server has no provider of account names in live mode: set PAYSTACK_SECRET_KEY',
           { retryAfterSeconds: 3600 },
         );
       }
@@ -56,11 +56,11 @@ export function createPaystackAccountNames(options: PaystackOptions): AccountNam
         account_number: accountNumber,
         bank_code: bank.providerCode ?? bank.code,
       });
-      const { status, retryAfter, body } = await ask(`/bank/resolve?${query.toString()}`, signal);
+      const { status, retryAfter, body } = await get(`/bank/resolve?${query.toString()}`, signal);
       if (unknownAccount.has(status) && refused.safeParse(body).success) return undefined;
       if (status !== 200) throw unavailable(`answered ${status}`, retryAfter);
       const reply = resolved.safeParse(body);
-      if (!reply.success) throw unavailable('answered in another form', retryAfter);
+      if (!reply.success) throw unavailable('answered with an unexpected body', retryAfter);
       const { account_name: name, account_number: number = accountNumber } = reply.data.data;
       if (number !== accountNumber) throw unavailable('answered about another account', retryAfter);
       return name;
@@ -68,12 +68,12 @@ export function createPaystackAccountNames(options: PaystackOptions): AccountNam
   };
 }
 
-/** The caller is told to come back; what was wrong is the cause, for the log. */
+/** The message only asks the caller to try again. What went wrong is in the cause, for the log. */
 function unavailable(what: string, retryAfter: string | null, cause?: unknown): Problem {
   const seconds = retryAfter !== null && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : 5;
   return new Problem(
     'service_unavailable',
-    'The provider of account names does not answer at the moment; try again shortly',
+    'The provider of account names is not available; try again shortly',
     { retryAfterSeconds: seconds },
     { cause: new Error(`The provider of account names ${what}`, { cause }) },
   );

@@ -1,4 +1,4 @@
-/** Bank accounts as they are kept. */
+/** Reads and writes bank accounts. */
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import type { BankAccountTable } from '../db/schema.js';
@@ -8,8 +8,8 @@ import type { PageRequest } from '../shared/pagination.js';
 
 export type BankAccountRow = BankAccountTable;
 
-/** An account, and whether it is the merchant's primary one. */
 export interface StoredBankAccount extends BankAccountRow {
+  /** The account's own id if it is the merchant's primary one, otherwise null. */
   readonly primary_id: string | null;
 }
 
@@ -17,11 +17,11 @@ export interface BankAccountQuery extends PageRequest {
   readonly isPrimary?: boolean | undefined;
   readonly country?: string | undefined;
   readonly currency?: string | undefined;
-  /** A bank's code or its name. */
+  /** A bank's code or name. */
   readonly bank?: string | undefined;
 }
 
-/** @returns false when the merchant has this account already */
+/** @returns false if the merchant already has this account */
 export async function insertBankAccount(transaction: Transaction, row: BankAccountRow): Promise<boolean> {
   const result = await transaction
     .insertInto('bank_accounts')
@@ -56,13 +56,13 @@ export function findBankAccount(
     .executeTakeFirst();
 }
 
-/** To be changed: locked until the transaction ends. */
+/** Locks an account until the transaction ends. */
 export async function lockBankAccount(
   transaction: Transaction,
   scope: Scope,
   id: string,
 ): Promise<StoredBankAccount | undefined> {
-  // First the lock, then what holds under it; PostgreSQL locks no row on the outer side of a join.
+  // Lock first, then read: PostgreSQL cannot lock rows through an outer join.
   await transaction
     .selectFrom('bank_accounts')
     .select('id')
@@ -89,7 +89,7 @@ export async function updateBankAccount(
   await transaction.updateTable('bank_accounts').set(changes).where('id', '=', id).execute();
 }
 
-/** An archived account is nobody's primary one. */
+/** Archives an account. It is no longer primary then. */
 export async function archiveBankAccount(transaction: Transaction, id: string, now: number): Promise<void> {
   await transaction.deleteFrom('primary_bank_accounts').where('bank_account_id', '=', id).execute();
   await updateBankAccount(transaction, id, { archived_at: now, updated_at: now });

@@ -1,23 +1,23 @@
-/** What a blockchain network is to the scanner, simulated or real. */
+/** The scanner's interface to a blockchain network, simulated or real. */
 
 import type { Mode } from '../shared/scope.js';
 
-/** A network, by its mode and its code: a code may stand for a test network and for a real one. */
+/** Identifies a network by mode and code: a test network and a real one can share a code. */
 export interface NetworkRef {
   readonly mode: Mode;
   readonly network: string;
 }
 
-/** A transfer of an asset to one address; a transaction may hold several. */
+/** A transfer of an asset to one address. A transaction can contain several. */
 export interface ChainTransfer {
   readonly txHash: string;
   /** Which output, log or transfer of the transaction. */
   readonly outputIndex: number;
   /** Currency code, such as USDT. Assets that are not configured are not reported. */
   readonly currency: string;
-  /** Where from, as far as the chain tells. */
+  /** The sending addresses, as far as the chain shows them. */
   readonly senders: readonly string[];
-  /** The receiving address, in the form that is shown to payers. */
+  /** The receiving address, in the form shown to payers. */
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
@@ -35,11 +35,11 @@ export interface ChainBlock extends ChainHead {
   readonly transfers: readonly ChainTransfer[];
 }
 
-/** One network. Every call may fail when the node does; the scanner tries again. */
+/** One network. Every call can fail when the node does; the scanner retries. */
 export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
-  /** The block at a height of the best chain, or undefined above its head. */
+  /** The block of the best chain at a height; undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
-  /** Transfers that are known but in no block yet. */
+  /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
 }

@@ -1,11 +1,11 @@
-/** What is kept of scans: where each network stands, who may scan it, and its last blocks. */
+/** Stores the state of the scans: each network's last scanned block, its lease, and its recent blocks. */
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import { chunksOf } from '../db/chunks.js';
 import type { ChainBlock, ChainHead, NetworkRef } from './chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-/** Who scans a network, until when (real time, epoch milliseconds). */
+/** Who may scan a network, and until when (real time, epoch milliseconds). */
 export interface Lease extends NetworkRef {
   readonly holder: string;
   readonly until: number;
@@ -23,7 +23,7 @@ export function readCursor(
     .executeTakeFirst();
 }
 
-/** Begins a network at a block. Changes nothing where it has a cursor already. */
+/** Starts a network at a block. Does nothing if it already has a cursor. */
 export function createCursor(
   database: Database,
   lease: Lease,
@@ -54,9 +54,10 @@ export function createCursor(
 }
 
 /**
- * Takes or renews a lease, and answers whether it is held.
- * @param now real time; a lease of another holder that ends before it may be taken
- * @param force takes it from another holder, whose next write then finds out
+ * Takes or renews a lease.
+ * @param now real time; another holder's lease that ended before this can be taken
+ * @param force takes the lease from another holder, whose next write then throws `LeaseLost`
+ * @returns whether this holder has the lease
  */
 export function takeLease(database: Database, lease: Lease, now: number, force: boolean): Promise<boolean> {
   const { mode, network, holder, until } = lease;
@@ -90,7 +91,7 @@ export function releaseLease(
   });
 }
 
-/** Somebody else scans the network now; what was read must not be written. */
+/** Another process scans the network now. What this one has read must not be written. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -101,7 +102,7 @@ export class LeaseLost extends Error {
 
 /**
  * Moves a network's cursor and renews its lease.
- * @throws LeaseLost when another holder has taken the lease since, and may have moved the cursor
+ * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(
   transaction: Transaction,
@@ -119,7 +120,7 @@ export async function moveCursor(
   if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });
 }
 
-/** The blocks that are kept, newest first. */
+/** The stored blocks, newest first. */
 export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef): Promise<ChainHead[]> {
   return reader
     .selectFrom('scanned_blocks')
@@ -130,7 +131,7 @@ export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef)
     .execute();
 }
 
-/** Adds new blocks in place of orphaned ones, and forgets those at or below a height. */
+/** Adds new blocks, replacing orphaned ones, and deletes those at or below `forgetUpTo`. */
 export async function writeScannedBlocks(
   transaction: Transaction,
   { mode, network }: NetworkRef,

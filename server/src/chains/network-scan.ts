@@ -21,19 +21,19 @@ export interface ScanDeps {
 
 export interface NetworkScan {
   /**
-   * Reads up to the chain's head. Only one call at a time.
-   * @param isUrgent takes the lease from another process, and notes the time of the scan in any case
-   * @throws LeaseLost when another process took the lease in between; what it wrote stands
+   * Reads up to the chain's head. Calls must not overlap.
+   * @param isUrgent takes the lease from another process, and stores the time of the scan even if nothing is new
+   * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
    */
   run(isUrgent: boolean, signal: AbortSignal): Promise<void>;
-  /** Lets another process scan. */
+  /** Releases the lease, so that another process can scan. */
   release(): Promise<void>;
-  /** As this process last saw it. */
+  /** The cursor as this process last saw it. */
   cursor(): ChainCursorTable | undefined;
 }
 
 const blocksAtOnce = 50;
-/** How far `synced_at` may lag behind while nothing happens: each step forward is a write. */
+/** How far `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
 
 export function createNetworkScan(
@@ -47,14 +47,14 @@ export function createNetworkScan(
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
-  /** What was pending at the last write of this lease; undefined when that is not known. */
+  /** What was pending at the last write under this lease; undefined if unknown. */
   let appliedPending: string | undefined;
 
   const realNow = () => clock.now('live');
   const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
 
-  /** The cursor, when this process may scan; undefined when another one does. */
-  async function hold(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
+  /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
+  async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
     known = await cursors.readCursor(database.reader, ref);
     if (!known) {
       const syncedAt = clock.now(mode);
@@ -64,19 +64,19 @@ export function createNetworkScan(
     }
     const isOurs = known.lease_holder === holder;
     if (isOurs && known.lease_until - realNow() > leaseMs / 2) return known;
-    // A SQLite file has one server, so a lease of another process was left by one that died.
+    // A SQLite file has only one server, so another process that holds the lease has died.
     const force = isUrgent || database.engine === 'sqlite';
     if (!isOurs) {
       appliedPending = undefined;
       if (!force && known.lease_holder !== null && known.lease_until >= realNow()) return undefined;
     }
     if (!(await cursors.takeLease(database, lease(), realNow(), force))) return undefined;
-    // Read after the lease was taken: only its holder moves the cursor.
+    // Read again under the lease: only its holder moves the cursor.
     known = await cursors.readCursor(database.reader, ref);
     return known;
   }
 
-  /** For reads that take longer than the lease. Answers until when it is held. */
+  /** Keeps the lease during reads that take longer than it lasts. Returns when it ends. */
   async function renewIfDue(until: number): Promise<number> {
     if (until - realNow() > leaseMs / 2) return until;
     const renewed = lease();
@@ -84,9 +84,9 @@ export function createNetworkScan(
     return renewed.until;
   }
 
-  /** One step. Answers whether there is more to read. */
+  /** Scans up to `blocksAtOnce` blocks. Returns whether there is more to read. */
   async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
-    const cursor = await hold(isUrgent, signal);
+    const cursor = await ensureLease(isUrgent, signal);
     if (!cursor) return false;
     const now = clock.now(mode);
     let heldUntil = cursor.lease_until;
@@ -103,7 +103,7 @@ export function createNetworkScan(
       signal,
     );
     signal.throwIfAborted();
-    // Another replica's clock may be ahead; what was synced stays synced.
+    // Another replica's clock can be ahead of this one's. `synced_at` never goes back.
     const syncedAt = difference.pending ? Math.max(now, cursor.synced_at) : cursor.synced_at;
     await write(cursor, difference, syncedAt, isUrgent);
     return difference.pending === undefined;
@@ -117,17 +117,17 @@ export function createNetworkScan(
   ): Promise<void> {
     const { orphanedAbove, blocks, pending, head } = difference;
     const pendingKey = pending && keyOf(pending);
-    const isNews =
+    const isChanged =
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
       (pendingKey !== undefined && pendingKey !== appliedPending);
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
-    if (!isNews && !isSyncDue) return;
+    if (!isChanged && !isSyncDue) return;
 
     const kept = lease();
     await database.write(async (transaction) => {
       await cursors.moveCursor(transaction, kept, head, syncedAt);
-      if (!isNews) return;
+      if (!isChanged) return;
       const forgetUpTo = head.height - keptBlocks;
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
       await sink.apply(transaction, { ...ref, orphanedAbove, blocks, pending, head, syncedAt });

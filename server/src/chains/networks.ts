@@ -1,22 +1,22 @@
-/** What a network is, and what can be paid on it. */
+/** Networks, and the assets that can be paid on them. */
 import type { Mode } from '../shared/scope.js';
 
-/** How a network writes its addresses. Networks of one family share their deposit keys. */
+/** How a network writes addresses. Networks of one family share their deposit keys. */
 export type Family = 'bitcoin' | 'litecoin' | 'evm' | 'tron';
 
-/** A network. Its mode and code together identify it: a code may stand for a test network and for a real one. */
+/** A network, identified by mode and code together: a test network and a real one can share a code. */
 export interface Network {
   readonly mode: Mode;
   readonly code: string;
   readonly name: string;
   readonly family: Family;
-  /** How many a receipt needs to count. */
+  /** How many confirmations a receipt needs to count. */
   readonly confirmations: number;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
-/** A currency on a network. Amounts are plain decimals in it. */
+/** A currency on a network. Amounts are plain decimals in that currency. */
 export interface Asset {
   /** The smallest payable amount. */
   readonly minAmount: string;

@@ -1,69 +1,69 @@
-/** Reads what has changed on a chain since a block: what was orphaned, what is new, what waits for a block. */
+/** Reads what changed on a chain since a block: orphaned blocks, new blocks, and pending transfers. */
 import type { Chain, ChainBlock, ChainHead, ChainTransfer } from './chain.js';
 
 export interface Difference {
-  /** Scanned blocks above this height are no longer on the best chain. */
+  /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */
   readonly orphanedAbove: number | undefined;
   /** Linked by their hashes, oldest first. */
   readonly blocks: readonly ChainBlock[];
-  /** Undefined where the blocks do not reach the head, or where the chain moved while it was read. */
+  /** Undefined if the blocks do not reach the head, or if the chain moved during the read. */
   readonly pending: readonly ChainTransfer[] | undefined;
-  /** The last block that was read, or the one to start from. */
+  /** The last block that was read, or the base if there was none. */
   readonly head: ChainHead;
 }
 
 export interface ReadFrom {
   /** The last block that was scanned. */
   readonly last: ChainHead;
-  /** The blocks that were scanned and are kept, newest first; asked for when `last` is on the best chain no more. */
+  /** The scanned blocks that are stored, newest first. Called only if `last` is no longer on the best chain. */
   scanned(): Promise<readonly ChainHead[]>;
   /** Called before each block. */
   beforeBlock(): Promise<void>;
 }
 
-/** A block to go on from; the hash is unknown when the fork lies below all blocks that are kept. */
+/** The block to continue from. Its hash is unknown if the fork is below all stored blocks. */
 interface Base {
   readonly height: number;
   readonly hash: string | undefined;
 }
 
-/** @param maximumBlocks how many to read at most, so that catching up goes in steps */
+/** @param maxBlocks the most blocks to read, so that catching up happens in steps */
 export async function readDifference(
   chain: Chain,
   from: ReadFrom,
-  maximumBlocks: number,
+  maxBlocks: number,
   signal: AbortSignal,
 ): Promise<Difference> {
   const tip = await chain.head(signal);
   let base: Base = from.last;
-  let blocks = await readBlocks(chain, base, tip, maximumBlocks, from, signal);
+  let blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   if (blocks === 'forked') {
     base = await findFork(chain, await from.scanned(), tip, signal);
-    blocks = await readBlocks(chain, base, tip, maximumBlocks, from, signal);
+    blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   }
   const head = blocks === 'forked' ? undefined : (blocks.at(-1) ?? withHash(base));
   if (blocks === 'forked' || !head) throw new Error(`${chain.network} reorganised while it was read`);
 
   let pending = head.hash === tip.hash ? await chain.pending(signal) : undefined;
-  // What left the pending ones for a block in between would be in neither: only a chain that stood still tells.
+  // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
   if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
   return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash } };
 }
 
-/** The blocks that follow a base, as far as they link to each other; `forked` when none can follow it. */
+/** Reads the blocks after a base, as long as each links to the previous one; `forked` if none can follow the base. */
 async function readBlocks(
   chain: Chain,
   base: Base,
   tip: ChainHead,
-  maximumBlocks: number,
+  maxBlocks: number,
   { beforeBlock }: ReadFrom,
   signal: AbortSignal,
 ): Promise<readonly ChainBlock[] | 'forked'> {
   if (tip.height <= base.height) return tip.height === base.height && tip.hash === base.hash ? [] : 'forked';
   const blocks: ChainBlock[] = [];
   let previous = base;
-  const end = Math.min(tip.height, base.height + maximumBlocks);
+  const end = Math.min(tip.height, base.height + maxBlocks);
   while (previous.height < end) {
     await beforeBlock();
     signal.throwIfAborted();
@@ -79,7 +79,7 @@ async function readBlocks(
   return blocks;
 }
 
-/** The newest scanned block that is still on the best chain, or what lies below all of them. */
+/** The newest scanned block that is still on the best chain, or the height below all of them. */
 async function findFork(
   chain: Chain,
   scanned: readonly ChainHead[],

@@ -1,22 +1,22 @@
-/** What a scan hands over, and who takes it: the scanner knows chains, the receipts rule knows payments. */
+/** The interface between the scanner, which knows chains, and the receipts rule, which knows payments. */
 import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
 import type { Transaction } from '../db/engine.js';
 
-/** The difference between what was scanned before and a network's best chain now. */
+/** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {
-  /** Blocks above this height that were scanned before are no longer on the best chain. */
+  /** Previously scanned blocks above this height are no longer on the best chain; undefined if all still are. */
   readonly orphanedAbove: number | undefined;
   /** New blocks of the best chain, oldest first. */
   readonly blocks: readonly ChainBlock[];
-  /** All transfers in no block yet, or undefined while catching up, when they were not read. */
+  /** All transfers that are not in a block yet; undefined if they were not read, as while catching up. */
   readonly pending: readonly ChainTransfer[] | undefined;
   /** The last scanned block, after this batch. */
   readonly head: ChainHead;
-  /** The mode's clock when reading began; with `pending`, everything up to it has been read. */
+  /** The mode's clock when reading began. If `pending` is defined, everything up to then has been read. */
   readonly syncedAt: number;
 }
 
-/** Takes a batch inside the transaction that moves the cursor, so that both happen or neither. */
+/** Applies a batch in the transaction that moves the cursor, so that either both happen or neither. */
 export interface ScanSink {
   apply(transaction: Transaction, batch: ScanBatch): Promise<void>;
 }

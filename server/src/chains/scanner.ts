@@ -1,4 +1,4 @@
-/** Keeps every network scanned: one loop for each, so that a failing one holds up no other. */
+/** Scans all networks, each in its own loop, so that a failing one does not delay the others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { NewId } from '../shared/ids.js';
@@ -23,16 +23,16 @@ export interface NetworkStatus extends NetworkRef {
 
 export interface Scanner {
   start(): void;
-  /** Waits until a scan that began after the call has finished; fails when it fails. */
+  /** Resolves when a scan that began after the call has finished. Rejects if it fails. */
   scanNow(network: NetworkRef): Promise<void>;
-  /** Aborts what is under way, waits for its end, and lets other processes scan. */
+  /** Aborts running scans, waits until they have ended, and releases the leases. */
   stop(): Promise<void>;
   status(): readonly NetworkStatus[];
 }
 
 const longestPauseMs = 30_000;
-/** How often an urgent scan begins again when other processes' urgent scans take its lease. */
-const urgentTries = 20;
+/** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
+const urgentAttempts = 20;
 
 export function createScanner({ networks, newId, log, ...deps }: ScannerOptions): Scanner {
   const holder = newId();
@@ -41,12 +41,12 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
   function createLoop(network: ScannedNetwork) {
     const { mode, network: code } = network.chain;
     const scan = createNetworkScan(network, deps, holder);
-    // Of its own: one signal for all networks would gather more listeners than Node thinks right.
+    // One per network: on a shared signal, Node would warn about too many listeners.
     const stopping = new AbortController();
     const { signal } = stopping;
     let failures = 0;
     let running: Promise<void> = Promise.resolve();
-    /** The scan that begins when the running one has ended; callers until then share it. */
+    /** The scan that begins when the running one has ended. Callers until then share it. */
     let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
     let loop: Promise<void> | undefined;
 
@@ -76,30 +76,29 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
       } catch (error) {
         if (signal.aborted) throw error;
         failures += 1;
-        if (failures === 1)
-          log.warn({ err: error, mode, network: code }, 'Scanning failed; it is tried again');
-        // Another process may reach a node that this one does not.
+        if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
+        // Another process may reach the network's node when this one does not.
         await scan.release().catch(() => {});
         throw error;
       }
     }
 
     async function runUnlessLost(isUrgent: boolean): Promise<void> {
-      for (let tried = 1; ; tried += 1) {
+      for (let attempts = 1; ; attempts += 1) {
         try {
           return await scan.run(isUrgent, signal);
         } catch (error) {
           if (!(error instanceof LeaseLost)) throw error;
           if (!isUrgent) return;
-          if (tried === urgentTries) throw error;
-          await delay(Math.random() * 20 * tried, undefined, { signal });
+          if (attempts === urgentAttempts) throw error;
+          await delay(Math.random() * 20 * attempts, undefined, { signal });
         }
       }
     }
 
     async function run(): Promise<void> {
       while (!signal.aborted) {
-        // What failed is logged where it failed.
+        // `attempt` has logged the error.
         await request(false).catch(() => {});
         const pause = Math.min(network.intervalMs * 2 ** Math.min(failures, 10), longestPauseMs);
         await delay(pause, undefined, { signal }).catch(() => {});
@@ -112,14 +111,17 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
         loop ??= run();
       },
       async stop() {
-        stopping.abort(new Error('The scanner stops'));
+        stopping.abort(new Error('The scanner was stopped'));
         await loop;
         await next?.done.catch(() => {});
         await running;
         await scan
           .release()
           .catch((error: unknown) =>
-            log.warn({ err: error, mode, network: code }, 'A lease was not released'),
+            log.warn(
+              { err: error, mode, network: code },
+              'A lease could not be released; it expires by itself',
+            ),
           );
       },
       status(): NetworkStatus {

@@ -1,39 +1,42 @@
-/** What sends money on a network, simulated or real. */
+/** The interface for sending money on a network, simulated or real. */
 import type { NetworkRef } from './chain.js';
 
 export interface Withdrawal {
   readonly currency: string;
-  /** In the network's canonical form. */
+  /** In canonical form. */
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
-  /** What the merchant pays for it, in the same unit: the most that the network may take. */
+  /** The merchant's fee, in the same unit: the most that the network may take. */
   readonly fee: bigint;
 }
 
-/** A transaction that only has to be sent. */
+/** A transaction that is ready to be broadcast. */
 export interface SignedTransaction {
   readonly txHash: string;
-  /** Text that the signer reads back. */
+  /** The signed transaction, as text in the signer's own format. */
   readonly payload: string;
-  /** What the network takes in the currency that is sent, in its smallest unit; 0 where it takes another coin. */
+  /** What the network takes, in the smallest unit of the currency that is sent; 0 if it takes another coin. */
   readonly networkFee: bigint;
 }
 
 /**
- * Signs and sends on one network. A transaction is known by its hash: sending the same one again, by whatever
- * process and however often, moves money once.
+ * Signs and broadcasts on one network. A transaction is identified by its hash: however often and by whichever process
+ * the same one is broadcast, it moves money once.
  */
 export interface Signer extends NetworkRef {
-  /** Makes a new transaction each time it is called. It asks no node: it runs inside a database transaction. */
+  /** Creates a new transaction on every call. Asks no node, because it runs inside a database transaction. */
   sign(withdrawal: Withdrawal): SignedTransaction;
-  /** Hands a transaction to the network. @throws TransactionRefused; any other error says nothing about its fate */
+  /**
+   * Sends a transaction to the network.
+   * @throws TransactionRefused if the network will never accept it. After any other error, it may have been accepted
+   */
   broadcast(transaction: Pick<SignedTransaction, 'txHash' | 'payload'>, signal: AbortSignal): Promise<void>;
-  /** Confirmations by hash, 0 while a transaction waits for a block; those that the network does not know are absent. */
+  /** Confirmations by hash, 0 while a transaction waits for a block. Unknown transactions are absent. */
   confirmations(txHashes: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
 }
 
-/** The network will never take this transaction: no node, not later. The message is for the merchant. */
+/** No node will accept this transaction, now or later. The message is for the merchant. */
 export class TransactionRefused extends Error {
   override readonly name = 'TransactionRefused';
 }

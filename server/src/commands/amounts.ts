@@ -1,10 +1,10 @@
-/** Amounts as commands print them. */
+/** Formats amounts for the output of commands. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { currencies } from '../money/currency-list.js';
 
-/** Every digit, as a plain decimal: what is paid by hand must be exact. */
+/** Formats units as a decimal with every digit: an amount that is paid by hand must be exact. */
 export function amountOf(units: string, code: string): string {
-  const currency = currencies.find((one) => one.code === code);
-  if (!currency) throw new Error(`The currency ${code} is not configured`);
+  const currency = currencies.find((known) => known.code === code);
+  if (!currency) throw new Error(`Unknown currency ${code}`);
   return fromUnits(BigInt(units), currency.decimals);
 }

@@ -1,4 +1,4 @@
-/** `balances …`: whether money may leave a merchant's balance. */
+/** `balances …`: suspends and resumes withdrawals from a merchant's balance. */
 import { modeOf, required, text, type Command } from './command.js';
 
 const options = { merchant: text, currency: text, mode: text };
@@ -6,7 +6,7 @@ const options = { merchant: text, currency: text, mode: text };
 function change(verb: 'suspend' | 'resume', help: string): Command {
   return {
     usage: `balances ${verb} --merchant ID --currency CODE [--mode test|live]`,
-    help: `${help} Again changes nothing.\n\n  --mode test|live          (default live)`,
+    help: `${help} Repeating it changes nothing.\n\n  --mode test|live          (default live)`,
     options,
     positionals: [],
     async run({ database, merchants, balances }, given) {
@@ -20,7 +20,7 @@ function change(verb: 'suspend' | 'resume', help: string): Command {
       const isSuspended = verb === 'suspend';
       return {
         json: { ...scope, currency, isSuspended },
-        text: `The ${scope.mode} balance in ${currency} is ${isSuspended ? 'suspended' : 'not suspended'}`,
+        text: `The ${scope.mode} balance in ${currency} is ${isSuspended ? 'suspended' : 'active'}`,
       };
     },
   };
@@ -29,7 +29,7 @@ function change(verb: 'suspend' | 'resume', help: string): Command {
 export const balanceCommands: Readonly<Record<string, Command>> = {
   'balances suspend': change(
     'suspend',
-    'Lets no transfer or payout be made from a balance. What was accepted before goes on.',
+    'Blocks new transfers and payouts from a balance. Those already accepted continue.',
   ),
-  'balances resume': change('resume', 'Lets transfers and payouts be made from a balance again.'),
+  'balances resume': change('resume', 'Allows transfers and payouts from a balance again.'),
 };

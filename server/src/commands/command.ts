@@ -1,35 +1,36 @@
-/** What a command is: its help, its options and what it does with the server's rules. */
+/** The type of a command, and helpers to read its options. */
 import type { ParseArgsConfig } from 'node:util';
 import type { App } from '../app.js';
 import type { Database } from '../db/database.js';
 import type { Mode } from '../shared/scope.js';
 
-/** What commands work with: the rules of the server, on its database. */
+/** What a command runs with: the server's rules and its database. */
 export interface CommandContext extends App {
   readonly database: Database;
 }
 
-/** What was given by name: text, or true for a flag. */
+/** The given options by name: text, or true for a flag. */
 export type Options = Readonly<Record<string, unknown>>;
 
-/** What a command says, for machines and for people. */
-export interface Answer {
+/** The output of a command, for programs (`--json`) and for people. */
+export interface Output {
   readonly json: unknown;
   readonly text: string;
+  /** Makes the program exit with 1. */
   readonly hasFailed?: boolean;
 }
 
 export interface Command {
-  /** After the program's name. */
+  /** The usage line, without the name of the program. */
   readonly usage: string;
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** Names of what follows the command. */
+  /** The names of the arguments that follow the command. */
   readonly positionals: readonly string[];
-  run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Answer>;
+  run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Output>;
 }
 
-/** The command line was not understood. */
+/** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -39,18 +40,18 @@ export const text = { type: 'string' } as const;
 
 export function required(options: Options, name: string): string {
   const value = options[name];
-  if (typeof value !== 'string') throw new UsageError(`--${name} is missing`);
+  if (typeof value !== 'string') throw new UsageError(`--${name} is required`);
   return value;
 }
 
 export function oneOf<const T extends string>(options: Options, name: string, allowed: readonly T[]): T {
   const value = required(options, name);
-  const found = allowed.find((one) => one === value);
+  const found = allowed.find((option) => option === value);
   if (found === undefined) throw new UsageError(`--${name} must be ${allowed.join(' or ')}, not "${value}"`);
   return found;
 }
 
-/** `--mode`; live where it is not given. */
+/** The value of `--mode`; live by default. */
 export function modeOf(options: Options): Mode {
   return options['mode'] === undefined ? 'live' : oneOf(options, 'mode', ['test', 'live']);
 }

@@ -1,18 +1,20 @@
-/** `database …`: a copy of the database, also while the server runs. */
+/** `database …`: backs up the database. */
 import { sql } from 'kysely';
 import { UsageError, type Command } from './command.js';
 
 export const databaseCommands: Readonly<Record<string, Command>> = {
   'database backup': {
     usage: 'database backup FILE',
-    help: `Copies a SQLite database as it is at this moment into a new file, also while the server runs.
-PostgreSQL has pg_dump for this.`,
+    help: `Copies the SQLite database to a new file. The server may keep running: the copy is a consistent snapshot.
+For PostgreSQL, use pg_dump.`,
     options: {},
     positionals: ['FILE'],
     async run({ database }, _options, [file = '']) {
-      if (database.engine !== 'sqlite') throw new UsageError('PostgreSQL is copied by pg_dump');
+      if (database.engine !== 'sqlite') {
+        throw new UsageError('This command works only on SQLite. Back up PostgreSQL with pg_dump');
+      }
       await sql`vacuum into ${file}`.execute(database.reader);
-      return { json: { file }, text: `The database is copied to ${file}` };
+      return { json: { file }, text: `Copied the database to ${file}` };
     },
   },
 };

@@ -1,11 +1,11 @@
-/** `ledger …`: the ledger's check. */
+/** `ledger …`: checks the ledger. */
 import { checkLedger } from '../audit/check.js';
 import type { Command } from './command.js';
 
 export const ledgerCommands: Readonly<Record<string, Command>> = {
   'ledger check': {
     usage: 'ledger check',
-    help: "Checks the ledger's invariants, each with how much was checked; exits 1 where one does not hold.",
+    help: "Checks the ledger's invariants and prints how many records each covers. Exits with 1 if one is violated.",
     options: {},
     positionals: [],
     async run({ database }) {

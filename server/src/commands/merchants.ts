@@ -1,4 +1,4 @@
-/** `merchants …`: accounts, and where they are told of events. */
+/** `merchants …`: merchant accounts and their webhook endpoints. */
 import { isoTime } from '../shared/clock.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
@@ -6,10 +6,10 @@ import {
   required,
   text,
   UsageError,
-  type Answer,
   type Command,
-  type Options,
   type CommandContext,
+  type Options,
+  type Output,
 } from './command.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -21,18 +21,18 @@ const accountOptions = {
   'webhook-url': text,
 };
 const accountUsage = '[--business-name NAME] [--logo URL] [--fee-basis-points N] [--webhook-url URL]';
-const accountHelp = `  --name NAME               of the account
-  --business-name NAME      what payers see (default: the name)
-  --logo URL                https, shown to payers
-  --fee-basis-points N      service fee, 100 is 1 % (default 100)
-  --webhook-url URL         where events are sent, in test and in live mode; http is for test
-                            mode alone. Empty removes it. The secret that signs is made with
-                            the first URL and shown this once`;
+const accountHelp = `  --name NAME               name of the account
+  --business-name NAME      name that payers see (default: the account's name)
+  --logo URL                https URL of a logo that payers see
+  --fee-basis-points N      service fee in basis points; 100 is 1 % (default 100)
+  --webhook-url URL         where webhooks are sent, in test and live mode; http works only in
+                            test mode. An empty URL removes it. The first URL creates a signing
+                            secret, which is shown only once`;
 
 export const merchantCommands: Readonly<Record<string, Command>> = {
   'merchants create': {
     usage: `merchants create --name NAME ${accountUsage}`,
-    help: `Makes a merchant account.\n\n${accountHelp}`,
+    help: `Creates a merchant account.\n\n${accountHelp}`,
     options: accountOptions,
     positionals: [],
     async run(context, options) {
@@ -45,14 +45,14 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
   },
   'merchants update': {
     usage: `merchants update ID [--name NAME] ${accountUsage} [--rotate-webhook-secret]`,
-    help: `Changes what is given. A new fee counts for new payments.\n\n${accountHelp}
-  --rotate-webhook-secret   makes a new secret and shows it; the former one signs beside it
-                            for another 24 hours`,
+    help: `Changes the given fields. A new fee applies to new payments only.\n\n${accountHelp}
+  --rotate-webhook-secret   creates a new secret and shows it. For another 24 hours webhooks are
+                            signed with the former one as well`,
     options: { ...accountOptions, 'rotate-webhook-secret': { type: 'boolean' } },
     positionals: ['ID'],
     async run(context, options, [id = '']) {
       if (Object.keys(options).every((name) => name === 'json')) {
-        throw new UsageError('Nothing to change is given');
+        throw new UsageError('Nothing to change: give at least one option');
       }
       const change = accountChange(options);
       return context.database.write(async (transaction) => {
@@ -71,10 +71,12 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     positionals: [],
     async run({ database, merchants, endpoints }) {
       const accounts = await merchants.list(database.reader);
-      const all = new Map((await endpoints.list(database.reader)).map((one) => [one.merchantId, one]));
+      const endpointOf = new Map(
+        (await endpoints.list(database.reader)).map((endpoint) => [endpoint.merchantId, endpoint]),
+      );
       const lines = accounts.map(({ id, name, feeBasisPoints }) => `${id}  ${feeBasisPoints} bp  ${name}`);
       return {
-        json: accounts.map((account) => merchantJson(account, all.get(account.id))),
+        json: accounts.map((account) => merchantJson(account, endpointOf.get(account.id))),
         text: lines.join('\n') || 'There are no accounts',
       };
     },
@@ -94,13 +96,13 @@ function accountChange(options: Options): MerchantChange {
   };
 }
 
-/** What is said of a merchant that was changed, with the secret if one is made now. */
+/** The output for a merchant that was created or updated, with the webhook secret if a new one was created. */
 async function showMerchant(
   { endpoints }: CommandContext,
   transaction: Transaction,
   merchant: Merchant,
   options: Options,
-): Promise<Answer> {
+): Promise<Output> {
   const { 'webhook-url': url, 'rotate-webhook-secret': isRotated } = options;
   let secret = typeof url === 'string' ? await endpoints.set(transaction, merchant.id, url) : undefined;
   if (isRotated === true && secret === undefined) {

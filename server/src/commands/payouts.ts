@@ -1,17 +1,17 @@
-/** `payouts …`: payouts to bank accounts, which an operator makes and follows. */
+/** `payouts …`: payouts to bank accounts, which an operator creates and settles by hand. */
 import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { modeOf, oneOf, required, text, type Answer, type Command } from './command.js';
+import { modeOf, oneOf, required, text, type Command, type Output } from './command.js';
 
 export const payoutCommands: Readonly<Record<string, Command>> = {
   'payouts create': {
     usage:
       'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT [--mode test|live]',
-    help: `Takes an amount from a merchant's balance, to be paid to a bank account. The same again makes no second one.
+    help: `Takes an amount from a merchant's balance, for you to pay to a bank account. Repeating it changes nothing.
 
-  --currency CODE           whose balance pays
-  --reference TEXT          what the bank's statement will say; a merchant is paid under it once
+  --currency CODE           currency of the balance to take it from
+  --reference TEXT          text on the bank statement; it identifies the payout, so use each once per merchant
   --mode test|live          (default live)`,
     options: {
       merchant: text,
@@ -39,7 +39,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
   'payouts list': {
     usage: 'payouts list [--status processing|success|failed]',
-    help: 'Lists the payouts to banks of all merchants, the oldest 1000, oldest first.',
+    help: 'Lists the bank payouts of all merchants, oldest first, at most 1000.',
     options: { status: text },
     positionals: [],
     async run({ payouts }, options) {
@@ -48,12 +48,12 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
           ? undefined
           : oneOf(options, 'status', ['processing', 'success', 'failed']),
       );
-      return { json: rows.map(payoutJson), text: rows.map(payoutLine).join('\n') || 'There are none' };
+      return { json: rows.map(payoutJson), text: rows.map(payoutLine).join('\n') || 'There are no payouts' };
     },
   },
   'payouts settle': {
     usage: 'payouts settle ID',
-    help: 'Says that a payout to a bank has arrived. Again changes nothing.',
+    help: 'Marks a bank payout as paid. Repeating it changes nothing.',
     options: {},
     positionals: ['ID'],
     async run({ database, payouts }, _options, [id = '']) {
@@ -62,9 +62,9 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
   'payouts fail': {
     usage: 'payouts fail ID --reason TEXT',
-    help: `Gives the money of a payout to a bank back to the merchant's balance. Again changes nothing.
+    help: `Marks a bank payout as failed and returns its amount to the merchant's balance. Repeating it changes nothing.
 
-  --reason TEXT             what the merchant is told`,
+  --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
     async run({ database, payouts }, options, [id = '']) {
@@ -74,7 +74,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-function showPayout(row: PayoutTable): Answer {
+function showPayout(row: PayoutTable): Output {
   const json = payoutJson(row);
   const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
   return { json, text: lines.join('\n') };

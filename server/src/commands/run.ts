@@ -1,4 +1,4 @@
-/** The command line `crypto-checkout-server`: finds the command, opens the server's database and words the outcome. */
+/** The command line `crypto-checkout-server`: parses it, runs the command on the server's database and returns the output. */
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
@@ -16,8 +16,8 @@ import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
 import { openDatabase } from '../db/open.js';
 
-/** What a command leaves behind: 0 done, 1 failed, 2 not understood. */
 export interface Outcome {
+  /** 0: succeeded, 1: failed, 2: invalid usage. */
   readonly exitCode: 0 | 1 | 2;
   readonly stdout: string;
   readonly stderr: string;
@@ -36,7 +36,7 @@ const commands: Readonly<Record<string, Command>> = {
   ...webhookCommands,
 };
 
-/** Runs one command line; nothing is printed here. */
+/** Runs one command line. It prints nothing: the caller does. */
 export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -47,9 +47,9 @@ export async function runCommand(
   try {
     const { values, positionals } = parseCommand(command, args.slice(2));
     if (values.help === true) return done(commandHelp(command));
-    const answer = await withContext(environment, (context) => command.run(context, values, positionals));
-    const stdout = values.json === true ? JSON.stringify(answer.json, null, 2) : answer.text;
-    return { exitCode: answer.hasFailed ? 1 : 0, stdout: `${stdout}\n`, stderr: '' };
+    const output = await withContext(environment, (context) => command.run(context, values, positionals));
+    const stdout = values.json === true ? JSON.stringify(output.json, null, 2) : output.text;
+    return { exitCode: output.hasFailed ? 1 : 0, stdout: `${stdout}\n`, stderr: '' };
   } catch (error) {
     if (error instanceof UsageError) {
       return { exitCode: 2, stdout: '', stderr: `${error.message}\n\nUsage: ${program} ${command.usage}\n` };
@@ -66,8 +66,9 @@ function parseCommand(command: Command, args: readonly string[]) {
       allowPositionals: true,
     });
     if (!values.help && positionals.length !== command.positionals.length) {
-      const wanted = command.positionals.join(' ') || 'nothing';
-      throw new UsageError(`After the command comes ${wanted}, not "${positionals.join(' ')}"`);
+      const expected = command.positionals.join(' ') || 'no arguments';
+      const given = positionals.length === 0 ? 'none' : `"${positionals.join(' ')}"`;
+      throw new UsageError(`Expected ${expected} after the command, got ${given}`);
     }
     return { values, positionals };
   } catch (error) {
@@ -80,7 +81,7 @@ async function withContext<T>(
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
-  const database = await openDatabase(config.databaseUrl);
+  const database = await openDatabase(config.databaseUrl, config);
   try {
     const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
     const app = await createApp({
@@ -97,18 +98,17 @@ async function withContext<T>(
   }
 }
 
-/** Help where it is asked for, and usage where the command is not known. */
+/** Prints the help if it was asked for. Otherwise the command is missing or unknown, which is a usage error. */
 function explain(args: readonly string[]): Outcome {
   const words = args.filter((word) => !word.startsWith('-'));
   const [group = ''] = words;
-  const listed = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
-  const help = listed.length > 0 && group !== '' ? groupHelp(listed) : groupHelp(Object.entries(commands));
-  const isAsked = args.includes('--help') || args.includes('-h');
-  const isKnown = words.length === 0 || (words.length === 1 && listed.length > 0);
-  if (isAsked && isKnown) return done(help);
-  const what =
-    words.length === 0 ? 'A command is missing' : `There is no command "${words.slice(0, 2).join(' ')}"`;
-  return { exitCode: 2, stdout: '', stderr: `${what}\n\n${help}\n` };
+  const inGroup = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
+  const help = inGroup.length > 0 && group !== '' ? groupHelp(inGroup) : groupHelp(Object.entries(commands));
+  const isHelp = args.includes('--help') || args.includes('-h');
+  const isKnown = words.length === 0 || (words.length === 1 && inGroup.length > 0);
+  if (isHelp && isKnown) return done(help);
+  const reason = words.length === 0 ? 'No command given' : `Unknown command "${words.slice(0, 2).join(' ')}"`;
+  return { exitCode: 2, stdout: '', stderr: `${reason}\n\n${help}\n` };
 }
 
 function groupHelp(listed: readonly (readonly [string, Command])[]): string {
@@ -117,8 +117,8 @@ function groupHelp(listed: readonly (readonly [string, Command])[]): string {
 
 ${lines.join('\n')}
 
-Every command works on the database of DATABASE_URL, also while the server runs.
---json prints one JSON value.`;
+Commands work on the database in DATABASE_URL, also while the server is running.
+--json prints the result as one JSON value.`;
 }
 
 function commandHelp({ usage, help }: Command): string {

@@ -1,14 +1,14 @@
-/** `transfers …`: what operators do about transfers on networks where the server does not send by itself. */
+/** `transfers …`: for operators, who send transfers by hand on networks where the server has no signer. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { oneOf, required, text, type Answer, type Command } from './command.js';
+import { oneOf, required, text, type Command, type Output } from './command.js';
 
 export const transferCommands: Readonly<Record<string, Command>> = {
   'transfers list': {
     usage: 'transfers list [--status pending|processing|success|failed]',
-    help: `Lists the transfers of all merchants, the oldest 1000, oldest first.
-Of those whose executor is operator, send the pending ones by hand and settle them.`,
+    help: `Lists the transfers of all merchants, oldest first, at most 1000.
+Send the pending ones whose executor is "operator" by hand, then settle them.`,
     options: { status: text },
     positionals: [],
     async run({ transfers }, options) {
@@ -17,15 +17,18 @@ Of those whose executor is operator, send the pending ones by hand and settle th
           ? undefined
           : oneOf(options, 'status', ['pending', 'processing', 'success', 'failed']),
       );
-      return { json: rows.map(transferJson), text: rows.map(transferLine).join('\n') || 'There are none' };
+      return {
+        json: rows.map(transferJson),
+        text: rows.map(transferLine).join('\n') || 'There are no transfers',
+      };
     },
   },
   'transfers settle': {
     usage: 'transfers settle ID --tx-hash HASH [--network-fee AMOUNT]',
-    help: `Says that a transfer was sent by hand. Again with the same hash changes nothing.
+    help: `Marks a transfer as sent by hand. Repeating it with the same hash changes nothing.
 
-  --tx-hash HASH            the transaction that pays it
-  --network-fee AMOUNT      what the network took in the transfer's own currency (default 0: it takes another coin)`,
+  --tx-hash HASH            hash of the transaction that paid it
+  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)`,
     options: { 'tx-hash': text, 'network-fee': text },
     positionals: ['ID'],
     async run({ database, transfers }, options, [id = '']) {
@@ -38,9 +41,9 @@ Of those whose executor is operator, send the pending ones by hand and settle th
   },
   'transfers fail': {
     usage: 'transfers fail ID --reason TEXT',
-    help: `Gives up on a transfer that was not sent: its money is available again. Again changes nothing.
+    help: `Marks a transfer that was not sent as failed and makes its amount available again. Repeating it changes nothing.
 
-  --reason TEXT             what the merchant is told`,
+  --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
     async run({ database, transfers }, options, [id = '']) {
@@ -50,7 +53,7 @@ Of those whose executor is operator, send the pending ones by hand and settle th
   },
 };
 
-function showTransfer(row: TransferTable): Answer {
+function showTransfer(row: TransferTable): Output {
   const json = transferJson(row);
   const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
   return { json, text: lines.join('\n') };

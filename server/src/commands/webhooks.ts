@@ -1,24 +1,24 @@
-/** `webhooks …`: what was sent to merchants, and what became of it. */
+/** `webhooks …`: lists and retries the events that were sent to merchants. */
 import { isoTime } from '../shared/clock.js';
-import type { WebhookRecord, WebhookTry } from '../webhooks/webhooks.js';
+import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import { oneOf, text, UsageError, type Command } from './command.js';
 
-const usualLimit = 100;
+const defaultLimit = 100;
 
 export const webhookCommands: Readonly<Record<string, Command>> = {
   'webhooks list': {
     usage: 'webhooks list [--merchant ID] [--status pending|delivered|failed] [--limit N]',
-    help: `Lists events, newest first, each with its tries.
+    help: `Lists webhook events, newest first, each with its delivery attempts.
 
-  --merchant ID   of one account
-  --status S      pending (waits for a try), delivered, or failed (given up)
-  --limit N       at most so many (default ${usualLimit})`,
+  --merchant ID   only events of this merchant
+  --status S      pending (waits for an attempt), delivered, or failed (given up)
+  --limit N       how many events to list (default ${defaultLimit})`,
     options: { merchant: text, status: text, limit: text },
     positionals: [],
     async run({ database, webhooks }, options) {
-      const { merchant, limit = String(usualLimit) } = options;
+      const { merchant, limit = String(defaultLimit) } = options;
       if (typeof limit !== 'string' || !/^[1-9]\d{0,5}$/.test(limit)) {
-        throw new UsageError('--limit must be an integer, 1 to 999999');
+        throw new UsageError('--limit must be an integer from 1 to 999999');
       }
       const events = await webhooks.list(database.reader, {
         merchantId: typeof merchant === 'string' ? merchant : undefined,
@@ -36,8 +36,8 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhooks retry': {
     usage: 'webhooks retry ID',
-    help: `Sends an event once more, delivered or not, under the same webhook-id. A server that runs does it within a
-second; if it fails, it is tried again as a new event would be.`,
+    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within
+a second. If that fails, it is retried like a new event.`,
     options: {},
     positionals: ['ID'],
     async run({ database, webhooks }, _options, [id = '']) {
@@ -47,21 +47,22 @@ second; if it fails, it is tried again as a new event would be.`,
   },
 };
 
-function eventJson({ createdAt, dueAt, tries, ...event }: WebhookRecord) {
+function eventJson({ createdAt, dueAt, attempts, ...event }: WebhookRecord) {
   return {
     ...event,
     createdAt: isoTime(createdAt),
     dueAt: dueAt === null ? null : isoTime(dueAt),
-    tries: tries.map(({ triedAt, ...one }) => ({ ...one, triedAt: isoTime(triedAt) })),
+    tries: attempts.map(({ attemptedAt, ...attempt }) => ({ ...attempt, triedAt: isoTime(attemptedAt) })),
   };
 }
 
-function eventText({ id, merchantId, mode, type, subjectId, status, dueAt, tries }: WebhookRecord): string {
+function eventText(event: WebhookRecord): string {
+  const { id, merchantId, mode, type, subjectId, status, dueAt, attempts } = event;
   const due = dueAt === null ? '' : `  due ${isoTime(dueAt)}`;
   const head = `${id}  ${status.padEnd(9)}  ${type}  ${mode}  of ${subjectId}  to ${merchantId}${due}`;
-  return [head, ...tries.map((one) => `    ${tryText(one)}`)].join('\n');
+  return [head, ...attempts.map((attempt) => `    ${attemptText(attempt)}`)].join('\n');
 }
 
-function tryText({ triedAt, durationMs, responseStatus, error }: WebhookTry): string {
-  return `${isoTime(triedAt)}  ${durationMs} ms  ${error ?? `Answered ${responseStatus ?? ''}`}`;
+function attemptText({ attemptedAt, durationMs, responseStatus, error }: WebhookAttempt): string {
+  return `${isoTime(attemptedAt)}  ${durationMs} ms  ${error ?? `Returned HTTP ${responseStatus ?? ''}`}`;
 }

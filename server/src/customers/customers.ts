@@ -1,4 +1,4 @@
-/** Customers: the people a merchant is paid by, one for each email of a merchant and mode, whatever its case. */
+/** Customers: the people who pay a merchant. Within a merchant and mode, emails are unique, whatever their case. */
 import type { api, Data } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -13,7 +13,7 @@ import type { PageRequest } from '../shared/pagination.js';
 
 export type Customer = Data<typeof api.customers.retrieve>;
 
-/** Who a payment or a subscription is for; empty text counts as not given. */
+/** Who pays, or subscribes to a plan. An empty string counts as absent. */
 export interface Payer {
   readonly email: string;
   readonly fullName?: string | undefined;
@@ -24,12 +24,12 @@ export interface NewCustomer extends Payer {
   readonly isBlacklisted: boolean;
 }
 
-/** What is given changes; empty text takes a name or a phone number away. */
+/** Changes only the given fields. An empty string removes a name or a phone number. */
 export type CustomerChange = { readonly [Field in keyof NewCustomer]?: NewCustomer[Field] | undefined };
 
 export interface CustomerFilter extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
-  /** Without case. */
+  /** In any case. */
   readonly email?: string | undefined;
   readonly phoneNumber?: string | undefined;
 }
@@ -43,14 +43,14 @@ export interface Customers {
   update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange): Promise<Customer>;
   list(scope: Scope, filter: CustomerFilter): Promise<{ customers: Customer[]; total: number }>;
   /**
-   * The customer of an email, made where there is none. What is stored about one stays as it is and is told to
-   * nobody: whoever pays is not known to be who they say.
-   * Problem: `customer_not_allowed` for a blacklisted one.
+   * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,
+   * because nothing proves that the payer is that customer.
+   * Problem: `customer_not_allowed` if the customer is blacklisted.
    */
   link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }>;
-  /** The id of the customer who has an email, without case. */
+  /** The id of the customer with an email, in any case. */
   findId(reader: Reader, scope: Scope, email: string): Promise<string | undefined>;
-  /** Who pays for a subscription: the customer's record as it is now. */
+  /** Who pays for a subscription, from the customer's current record. */
   payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }>;
 }
 
@@ -118,13 +118,16 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       let row = await findByEmail(transaction, scope, payer.email);
       if (!row) {
         const added = newRow(scope, { ...payer, isBlacklisted: false });
-        // Of two that link a new email at once, the second waits here and then finds the first one's customer.
+        // If two transactions link a new email at once, the second waits here, then finds the customer of the first.
         const isNew = await store.insertCustomer(transaction, added);
         row = isNew ? added : await findByEmail(transaction, scope, payer.email);
       }
-      if (!row) throw new Error('A customer disappeared while it was linked');
+      if (!row) throw new Error('The customer disappeared while it was being linked');
       if (row.is_blacklisted === 1) {
-        throw new Problem('customer_not_allowed', 'This customer may start no new payment or subscription');
+        throw new Problem(
+          'customer_not_allowed',
+          'This customer is not allowed to start payments or subscriptions',
+        );
       }
       return { id: row.id };
     },
@@ -139,7 +142,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
 }
 
 function emailTaken(): Problem {
-  return new Problem('customer_exists', 'There is a customer with this email', { param: 'email' });
+  return new Problem('customer_exists', 'A customer with this email already exists', { param: 'email' });
 }
 
 function view(row: CustomerRow): Customer {

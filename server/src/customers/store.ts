@@ -1,4 +1,4 @@
-/** Customers as they are kept. */
+/** Reads and writes customers. */
 import { prepared } from '../db/prepared.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { CustomerTable } from '../db/schema.js';
@@ -14,7 +14,7 @@ export interface CustomerQuery extends PageRequest {
   readonly phoneNumber?: string | undefined;
 }
 
-/** @returns false when there is a customer of this email */
+/** @returns false if a customer with this email exists */
 export async function insertCustomer(transaction: Transaction, row: CustomerRow): Promise<boolean> {
   const result = await transaction
     .insertInto('customers')
@@ -34,7 +34,7 @@ export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<
     .executeTakeFirst();
 }
 
-/** The customer of a stored id, in whatever scope. */
+/** A customer of any merchant and mode, by an id from the database. */
 export function readCustomer(reader: Reader, id: string): Promise<CustomerRow> {
   return reader.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
@@ -58,7 +58,7 @@ export async function findCustomerByEmail(
   return row;
 }
 
-/** @throws what `isUniqueViolation` knows, when another customer has the email */
+/** @throws an error that `isUniqueViolation` recognises, if another customer has the email */
 export function updateCustomer(
   transaction: Transaction,
   scope: Scope,
@@ -92,7 +92,7 @@ export function listCustomers(
         ...(phoneNumber !== undefined && { phone_number: phoneNumber }),
       }),
     );
-  // One email address or phone number has few customers; the others may have very many.
+  // Few customers share an email or a phone number. The other lists can be very long.
   if (emailLower !== undefined || phoneNumber !== undefined) return readPage(rows, 'customers', query);
   const list =
     isBlacklisted === undefined ? 'customers' : isBlacklisted ? 'customers.blacklisted' : 'customers.allowed';

@@ -1,16 +1,15 @@
-/** Lists that are longer than a statement may have parameters. */
+/** Splits lists that are too long for the parameters of one statement. */
 
-/** Far below what either engine takes in one statement, and large enough that more would not be faster. */
+/** Far below the parameter limit of either engine. Larger chunks are not faster. */
 const chunkSize = 500;
 
-/** Splits values into lists that fit into one statement. */
 export function chunksOf<T>(values: readonly T[], size = chunkSize): T[][] {
   const chunks: T[][] = [];
   for (let start = 0; start < values.length; start += size) chunks.push(values.slice(start, start + size));
   return chunks;
 }
 
-/** Reads the rows of any number of values, chunk by chunk. */
+/** Runs a query for any number of values, chunk by chunk, and joins the rows. */
 export async function inChunks<V, T>(
   values: readonly V[],
   select: (chunk: readonly V[]) => Promise<readonly T[]>,

@@ -1,18 +1,18 @@
-/** What a database does, whichever engine it is. */
+/** The database interface that both engines implement. */
 import type { Engine, Reader, Transaction } from './engine.js';
 
 export interface Database {
   readonly engine: Engine;
-  /** For reads outside of transactions. Using it inside `write` is an error. */
+  /** For reads outside transactions. Using it inside `write` or `snapshot` throws. */
   readonly reader: Reader;
   /**
-   * Runs one transaction and commits it durably. On a deadlock or a serialization failure it runs
-   * again, so `work` must not have effects outside the database.
+   * Runs one transaction and commits it durably. It retries after a deadlock or a serialization failure, so `work` must
+   * have no effects outside the database.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Runs several reads on one state of the database. They see no later commits, and nobody waits for them. */
+  /** Runs several reads on one snapshot of the database. They see no later commits and block no writes. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** This process's connections, and what waits for one; undefined where there is no pool. */
+  /** The use of this process's connection pool; undefined on SQLite, which has none. */
   connections(): Connections | undefined;
   close(): Promise<void>;
 }
@@ -20,10 +20,11 @@ export interface Database {
 export interface Connections {
   readonly open: number;
   readonly idle: number;
+  /** Requests that wait for a connection. */
   readonly waiting: number;
 }
 
 export interface DatabaseOptions {
-  /** Whether PostgreSQL keeps prepared statements. Poolers that share connections between clients may not allow it. */
+  /** Whether to use prepared statements on PostgreSQL; true by default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
 }

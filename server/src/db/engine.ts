@@ -1,4 +1,4 @@
-/** The handles that queries run on, and which engine is behind them. */
+/** The handles that queries run on, and the engine behind them. */
 import { PostgresAdapter, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
 import type { Schema } from './schema.js';
 
@@ -7,7 +7,7 @@ export type Engine = 'sqlite' | 'postgres';
 /** A write transaction. */
 export type Transaction = KyselyTransaction<Schema>;
 
-/** For queries that change nothing, outside of transactions or inside one. */
+/** For reads, inside or outside a transaction. */
 export type Reader = Kysely<Schema>;
 
 /** The engine that a handle or a transaction runs on. */

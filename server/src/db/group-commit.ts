@@ -1,16 +1,16 @@
 /**
- * Commits transactions in groups. SQLite lets one transaction write at a time and waits for the disk at every commit;
- * those that queue up meanwhile run one after the other inside one outer transaction, each in a savepoint of its own,
- * and share its commit. None is reported as done before that commit, and one that fails undoes only itself.
+ * Commits transactions in groups. SQLite runs one write transaction at a time and waits for the disk at every commit.
+ * Transactions that queue up meanwhile run one after another inside one outer transaction, each in its own savepoint,
+ * and share one commit. None resolves before that commit. One that fails rolls back only its own savepoint.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from './engine.js';
 import { runInTransaction } from './transaction-context.js';
 
 export interface GroupCommitDeps {
-  /** Runs one transaction of the engine, and commits it durably. */
+  /** Runs one engine transaction and commits it durably. */
   transaction(work: (transaction: Transaction) => Promise<void>): Promise<void>;
-  /** Runs a statement on the connection of the transaction. */
+  /** Runs a statement on the transaction's connection. */
   run(statement: string): void;
 }
 
@@ -18,22 +18,22 @@ export interface GroupCommit {
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** A transaction of a caller, waiting for its turn. */
+/** A caller's transaction that waits for its turn. */
 interface Queued {
-  /** Runs it. Returns what to do once its group has committed. */
+  /** Runs the transaction. Returns a callback to call after the group's commit. */
   run(transaction: Transaction): Promise<() => void>;
   reject(error: unknown): void;
 }
 
-/** A group ends after this many transactions or this long, so that the first of it is not kept waiting. */
-const mostInGroup = 32;
-const longestGroupMs = 20;
+/** Limits of a group, so that its first transaction does not wait long for the commit. */
+const maxGroupSize = 32;
+const maxGroupMs = 20;
 
 export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupCommit {
   const queue: Queued[] = [];
   let isRunning = false;
 
-  /** Runs one of the group in a savepoint. Returns what to do after the commit; undefined where it failed. */
+  /** Runs one transaction in a savepoint. Returns the callback for after the commit; undefined if it failed. */
   async function runOne(outer: Transaction, queued: Queued): Promise<(() => void) | undefined> {
     run('savepoint own');
     try {
@@ -46,7 +46,7 @@ export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupC
         run('rollback to own');
         run('release own');
       } catch {
-        // SQLite has undone the whole transaction, as it does when the disk is full.
+        // The savepoint is gone: SQLite rolled back the whole transaction, as it does when the disk is full.
         throw error;
       }
       return undefined;
@@ -59,8 +59,8 @@ export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupC
     try {
       await transaction(async (outer) => {
         const started = performance.now();
-        while (members.length < mostInGroup && performance.now() - started < longestGroupMs) {
-          // Requests that have arrived meanwhile are read in the next turn of the event loop, and join the group.
+        while (members.length < maxGroupSize && performance.now() - started < maxGroupMs) {
+          // Lets requests that have just arrived be read, so that they join the group.
           if (queue.length === 0) await nextTurn();
           const queued = queue.shift();
           if (!queued) break;
@@ -70,7 +70,7 @@ export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupC
         }
       });
     } catch (error) {
-      // Nothing was committed. Where the group could not even begin, its first member learns why.
+      // Nothing was committed. If the outer transaction could not begin, only the first in the queue fails.
       const failed = members.length > 0 ? members : queue.splice(0, 1);
       for (const { reject } of failed) reject(error);
       return;

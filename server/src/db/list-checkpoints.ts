@@ -1,27 +1,28 @@
 /**
- * Counts and pages long lists without walking them: every thousandth row of a merchant's list has a checkpoint with its
- * ordinal, so that a count or a page starts from the nearest checkpoint. Marks are made by a job. A row that comes among
- * checkpointed ones, or leaves them, takes the checkpoints after it away (triggers of the table), so what is counted is always exact.
+ * Counts and pages long lists without scanning them. Every thousandth row of a merchant's list has a checkpoint with its
+ * ordinal, so that a count or a page starts at the nearest checkpoint. A job adds checkpoints. When a row is inserted
+ * before a checkpoint or leaves the list, triggers delete the checkpoints after it, so counts are always exact.
  */
 import { setImmediate } from 'node:timers/promises';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
+import { checkpointLock } from './checkpoint-lock.js';
 import type { Database } from './database.js';
 import type { ListCheckpointTable, CheckpointedList } from './schema.js';
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
-/** Where the rows of a page are: `limit` of them, newest first, after `offset` rows from `start` on. */
+/** Where the rows of a page are: skip `offset` rows from `start`, newest first, then take `limit`. */
 export interface ListPage {
-  /** How many rows match. */
+  /** The number of matching rows. */
   readonly total: number;
   readonly limit: number;
   readonly offset: number;
-  /** The newest row to look at; `created_at` alone where no row's id is known. */
+  /** The newest row to read; without `id`, every row created at or before `createdAt`. */
   readonly start: { readonly createdAt: number; readonly id?: string } | undefined;
 }
 
-/** The rows of each list, in an index on merchant_id, mode, the condition's column, created_at and id. */
+/** Each list's table and condition. An index covers merchant_id, mode, the condition's columns, created_at and id. */
 const lists: Readonly<
   Record<CheckpointedList, { readonly table: string; readonly condition: RawBuilder<SqlBool> }>
 > = {
@@ -38,12 +39,12 @@ const lists: Readonly<
 type Checkpoint = Pick<ListCheckpointTable, 'created_at' | 'id' | 'ordinal'>;
 
 export const rowsPerCheckpoint = 1000;
-/** The newest rows stay without checkpoints: rows that are inserted at the same time may commit in another order. */
+/** The newest rows get no checkpoints, because concurrent inserts may commit out of order and would delete them. */
 const trailingRows = 1000;
 const checkpointsPerTransaction = 50;
 const beforeAll: Checkpoint = { created_at: -1, id: '', ordinal: 0 };
 
-/** Counts the rows of a list and finds a page of it, at a cost that does not grow with the list. */
+/** Counts the rows of a list and locates a page of it. The cost does not grow with the list. */
 export async function locatePage(
   reader: Reader,
   list: CheckpointedList,
@@ -74,7 +75,7 @@ export async function locatePage(
   };
 }
 
-/** For `where`: the rows of a list's table from a page's start on. */
+/** A `where` condition: the rows of a list's table from a page's start on. */
 export function startsAt(start: ListPage['start'], table: string): RawBuilder<SqlBool> {
   if (!start) return sql`true`;
   const { createdAt, id } = start;
@@ -84,7 +85,7 @@ export function startsAt(start: ListPage['start'], table: string): RawBuilder<Sq
     : sql`(${time}, ${sql.ref(`${table}.id`)}) <= (${createdAt}, ${id})`;
 }
 
-/** Adds the checkpoints that lists have grown for since the last time. */
+/** Adds checkpoints to the lists that have grown. */
 export async function extendCheckpoints(database: Database, signal: AbortSignal): Promise<void> {
   const merchants = await database.reader.selectFrom('merchants').select('id').execute();
   for (const { id: merchantId } of merchants) {
@@ -96,7 +97,7 @@ export async function extendCheckpoints(database: Database, signal: AbortSignal)
         }
       }
     }
-    // SQLite answers without a turn of the event loop: requests come first.
+    // SQLite's calls are synchronous. This lets waiting requests run first.
     await setImmediate();
     if (signal.aborted) return;
   }
@@ -112,10 +113,10 @@ const growth = rowsPerCheckpoint + trailingRows;
 
 async function addCheckpoints(transaction: Transaction, list: CheckpointedList, scope: Scope): Promise<void> {
   if (engineOf(transaction) === 'postgres') {
-    // Waits for every insertion under way, since its trigger has touched the checkpoints, and holds new ones up until
-    // the checkpoints are in: no row can slip in unseen. A transaction that hangs makes this fail, and it is tried again.
+    // Waits for the transactions that are changing a list, and blocks new ones until the checkpoints are committed, so
+    // that no row is missed. If a transaction hangs, this fails with a lock timeout, and the job's next run retries.
     await sql`set local lock_timeout = '500ms'`.execute(transaction);
-    await sql`lock table list_checkpoints in share row exclusive mode`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${sql.lit(checkpointLock)})`.execute(transaction);
   }
   let last = await lastCheckpoint(transaction, list, scope);
   for (let added = 0; added < checkpointsPerTransaction; added += 1) {
@@ -167,7 +168,7 @@ async function countUpTo(
   return checkpoint.ordinal + (rows[0]?.count ?? 0);
 }
 
-/** The row so many rows after a checkpoint. */
+/** The row at a distance from a checkpoint, in rows. */
 async function rowAfter(
   reader: Reader,
   list: CheckpointedList,
@@ -181,7 +182,7 @@ async function rowAfter(
   return rows[0];
 }
 
-/** The rows after a checkpoint, all in one range of the list's index. */
+/** The rows after a checkpoint: one range of the list's index. */
 function rowsFrom(
   list: CheckpointedList,
   { merchantId, mode }: Scope,

@@ -1,8 +1,8 @@
-/** Row locks, on the engine that has them. */
+/** Row locks, which only PostgreSQL has. */
 import type { SelectQueryBuilder } from 'kysely';
 import { engineOf, type Reader } from './engine.js';
 
-/** For `$call`: adds `FOR UPDATE` on PostgreSQL. SQLite does not know it, and a write transaction there is alone anyway. */
+/** For `$call`: adds `FOR UPDATE` on PostgreSQL. SQLite does not need it: it runs one write transaction at a time. */
 export function forUpdate(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
@@ -10,8 +10,8 @@ export function forUpdate(transaction: Reader) {
 }
 
 /**
- * For `$call`: adds `FOR UPDATE SKIP LOCKED` on PostgreSQL, so that servers on one database share work without
- * waiting for each other: a row that another one works on is passed over.
+ * For `$call`: adds `FOR UPDATE SKIP LOCKED` on PostgreSQL, so that replicas share work without waiting for each other:
+ * each skips the rows that another one has locked.
  */
 export function forUpdateSkipLocked(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
@@ -19,7 +19,7 @@ export function forUpdateSkipLocked(transaction: Reader) {
     isPostgres ? query.forUpdate().skipLocked() : query;
 }
 
-/** For `$call`: adds `FOR SHARE` on PostgreSQL: the row stays as it is read until the transaction ends. */
+/** For `$call`: adds `FOR SHARE` on PostgreSQL, so that the row cannot change until the transaction ends. */
 export function forShare(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>

@@ -1,4 +1,4 @@
-/** What both engines do alike: migrations, and reads on one state of the database. */
+/** Migrations and snapshots, which work alike on both engines. */
 import { Migrator, type Kysely } from 'kysely';
 import type { Database } from './database.js';
 import type { Engine } from './engine.js';

@@ -1,4 +1,4 @@
-/** The migrations, in order and for both engines. A migration that has been released never changes. */
+/** The migrations of both engines, in order. Never change a migration that has been released. */
 import type { Migration } from 'kysely';
 import { createFoundation } from './migrations/0001-foundation/foundation.js';
 import type { Engine } from './engine.js';

@@ -1,12 +1,12 @@
-/** Opens the database that a URL names. */
+/** Opens the database that `DATABASE_URL` names. */
 import type { Database, DatabaseOptions } from './database.js';
 import { openPostgres } from './postgres.js';
 import { openSqlite } from './sqlite.js';
 
 /**
- * Opens SQLite or PostgreSQL, migrated and ready.
+ * Opens and migrates a SQLite or PostgreSQL database.
  * @param url `sqlite:PATH`, `sqlite::memory:` or `postgres://…`
- * @throws when the URL is of neither form or the database cannot be reached
+ * @throws if the URL has neither form or the database cannot be reached
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));

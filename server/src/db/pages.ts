@@ -1,4 +1,4 @@
-/** One page of a list of records, newest first, and how many there are. */
+/** Reads one page of a list, newest first, and the total number of rows. */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -7,8 +7,8 @@ import type { CheckpointedList } from './schema.js';
 import type { Reader } from './engine.js';
 
 /**
- * The rows of a table that belong to the scope and were created in the time asked for.
- * @param table its columns are merchant_id, mode and created_at
+ * A `where` condition: rows of the scope, created between `from` and `to`.
+ * @param table must have the columns merchant_id, mode and created_at
  */
 export function isListed(table: string, scope: Scope, { from, to }: PageRequest): Expression<SqlBool> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -18,7 +18,7 @@ export function isListed(table: string, scope: Scope, { from, to }: PageRequest)
     ${to === undefined ? sql`` : sql`and ${createdAt} <= ${to}`}`;
 }
 
-/** @param query the rows that match, of a table with created_at and id */
+/** @param query selects the matching rows of a table with created_at and id */
 export async function readPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   table: TB,
@@ -37,8 +37,8 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
 }
 
 /**
- * The same for a list that has marks, and so may be long.
- * @param query the rows that the list has, and no others
+ * The same for a list that may be long, and therefore has checkpoints.
+ * @param query must select exactly the rows of the list
  */
 export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
   reader: Reader,
@@ -51,7 +51,7 @@ export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
   const { total, limit, offset, start } = await locatePage(reader, list, scope, request);
   if (limit === 0) return { rows: [], total };
   const id = sql.ref<string>(`${table}.id`);
-  // The page's ids come from the index alone, so that rows which are passed over are never read.
+  // The subquery finds the page's ids in the index alone, so that skipped rows are never read.
   const ids = newestFirst(query.where(startsAt(start, table)), table)
     .clearSelect()
     .select(id.as('id'))

@@ -1,30 +1,26 @@
-/** PostgreSQL: a pool of connections that send statements without waiting for each other, prepared where they repeat. */
+/** PostgreSQL: a connection pool with pipelined statements and prepared queries. */
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  Kysely,
-  PostgresDialect,
-  type CompiledQuery,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
-} from 'kysely';
+import { Kysely, PostgresDialect, type Driver, type QueryResult, type TransactionSettings } from 'kysely';
 import pg from 'pg';
 import type { Database, DatabaseOptions } from './database.js';
 import type { Transaction } from './engine.js';
 import { migrate, snapshotsOf } from './migrate.js';
+import { registerDirectRun, type NamedQuery } from './prepared.js';
 import type { Schema } from './schema.js';
 import type { SendingConnection } from './send.js';
 import { refuseInsideTransaction, runInTransaction } from './transaction-context.js';
 
 const connectionLimit = 10;
-/** The rest are left to reads, so that transactions that wait for one row do not hold everything up. */
+/** The other connections are left for reads, so that transactions waiting for one row cannot block everything. */
 const transactionLimit = 8;
-const mostTries = 5;
+const maxAttempts = 5;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { INT8 } = pg.types.builtins;
   const types: pg.CustomTypesConfig = {
-    // BIGINT holds only times and heights, all below 2^53. The driver's parsers return any.
+    // BIGINT columns hold only times, heights and counts, all below 2^53. The cast is there because pg's parsers
+    // return any.
     getTypeParser: (oid, format): ((value: string) => unknown) =>
       oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
   };
@@ -34,19 +30,30 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     types,
     connectionTimeoutMillis: 5000,
     keepAlive: true,
-    // Statements are sent before the one in front of them is answered; PostgreSQL answers them in order.
+    // Sends statements without waiting for earlier results. PostgreSQL answers in order.
     pipeline: true,
-    // A replica that is frozen or cut off must not keep its rows locked until TCP gives up, hours later.
+    // A replica that freezes or loses its network must not keep rows locked until TCP times out, hours later.
     idle_in_transaction_session_timeout: 30_000,
   } as pg.PoolConfig);
-  // An idle connection that breaks is replaced at the next query, which reports what is wrong.
+  // The next query replaces an idle connection that breaks, and reports the error if it cannot.
   pool.on('error', () => {});
-  // So is one that breaks between two queries of a transaction. Without a listener it would end the process.
+  // The same for a connection that breaks between two queries of a transaction. Without a listener, the process would
+  // crash.
   pool.on('connect', (client) => client.on('error', () => {}));
   const names = options.hasPreparedStatements === false ? undefined : createStatementNames();
   const kysely = new Kysely<Schema>({ dialect: new PipelinedDialect(pool, names) });
   await migrate(kysely, 'postgres');
-  const inTurn = createTurns(transactionLimit);
+  registerDirectRun(kysely, async (text, values, name) => {
+    refuseInsideTransaction();
+    const read = () => pool.query<object>(statementOf(names, text, values, name));
+    const { rows } = await read().catch((error: unknown) => {
+      if (!isStalePlan(error)) throw error;
+      names?.renew();
+      return read();
+    });
+    return rows;
+  });
+  const limited = createLimiter(transactionLimit);
 
   async function commit<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const callbacks: (() => void)[] = [];
@@ -62,13 +69,13 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     reader: kysely,
     async write(work) {
       refuseInsideTransaction();
-      for (let tries = 1; ; tries += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         try {
-          return await inTurn(() => commit(work));
+          return await limited(() => commit(work));
         } catch (error) {
-          if (tries === mostTries || !isRetryable(error)) throw error;
-          // Those that collided begin again one after the other.
-          await delay(Math.random() * 20 * tries);
+          if (attempt === maxAttempts || !isRetryable(error)) throw error;
+          // The random delay keeps transactions that collided from colliding again.
+          await delay(Math.random() * 20 * attempt);
         }
       }
     },
@@ -78,21 +85,21 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
 }
 
-/** Serialization failure, deadlock. */
+/** Serialization failure and deadlock. */
 const collisions = new Set(['40001', '40P01']);
 
 function isRetryable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (collisions.has(error.code ?? '') || isStalePlan(error));
 }
 
-/** Another release's migration changed what a prepared statement returns. It is prepared anew under another name. */
+/** A migration of another release changed the columns that a prepared statement returns. It must be prepared again. */
 function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.includes('cached plan');
 }
 
-/** Lets so many transactions run at once; the others wait for their turn. */
-function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = atOnce;
+/** Runs at most `limit` transactions at once. The others wait for their turn. */
+function createLimiter(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = limit;
   const waiting: (() => void)[] = [];
   return async (work) => {
     if (free > 0) free -= 1;
@@ -107,36 +114,19 @@ function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> 
   };
 }
 
+/** The names under which connections prepare queries. All connections share them. */
 interface StatementNames {
-  /** The name to prepare a statement by; undefined for one that was not asked for before. */
-  of(sql: string): string | undefined;
-  /** Gives every statement another name. */
+  of(name: string): string;
+  /** Changes the name of every query, so that each is prepared again. */
   renew(): void;
 }
 
-/** Every connection keeps each of them, so there is a limit. Texts with lists of values in them have many forms. */
-const mostNames = 300;
-
 function createStatementNames(): StatementNames {
-  const names = new Map<string, string | undefined>();
   let generation = 0;
-  let count = 0;
   return {
-    of(sql) {
-      const name = names.get(sql);
-      if (name !== undefined) return name;
-      if (count === mostNames) return undefined;
-      // What is asked for a second time will be asked for again.
-      const isKnown = names.has(sql);
-      if (isKnown) count += 1;
-      else if (names.size > 20 * mostNames) return undefined;
-      names.set(sql, isKnown ? `s${generation}_${count}` : undefined);
-      return names.get(sql);
-    },
+    of: (name) => `${name}_${generation}`,
     renew() {
-      names.clear();
       generation += 1;
-      count = 0;
     },
   };
 }
@@ -178,7 +168,7 @@ class PipelinedDriver implements Driver {
     return connection;
   }
 
-  // Not waited for: the first statement of the transaction travels with it.
+  // Does not wait for the result, so that the transaction's first statement travels with it.
   async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings): Promise<void> {
     const { isolationLevel, accessMode } = settings;
     const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
@@ -202,39 +192,44 @@ class PipelinedDriver implements Driver {
   }
 }
 
-const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 class PipelinedConnection implements SendingConnection {
   readonly #client: pg.PoolClient;
   readonly #names: StatementNames | undefined;
-  /** Statements of this transaction that nobody waits for, and the first error of one. */
+  readonly #stream: Socket;
+  #isCorked = false;
+  /** Statements of this transaction whose results nobody awaits. They never reject. */
   #sent: Promise<void>[] = [];
+  /** The first error of those statements. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(client: pg.PoolClient, names: StatementNames | undefined) {
     this.#client = client;
     this.#names = names;
+    // pg's types do not declare `connection`.
+    this.#stream = (client as unknown as { connection: { stream: Socket } }).connection.stream;
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: NamedQuery): Promise<QueryResult<R>> {
     try {
-      const { command, rowCount, rows } = await this.#query(query.sql, query.parameters);
+      const { command, rowCount, rows } = await this.#query(query);
       return {
         rows: rows as R[],
-        ...(changing.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),
+        ...(writeCommands.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),
       };
     } catch (error) {
       if (isStalePlan(error)) this.#names?.renew();
-      // After a failed statement everything in the transaction fails: the first error is the one that tells why.
+      // After a failed statement, all later ones in the transaction fail too. Only the first error has the cause.
       throw this.#failure?.error ?? error;
     }
   }
 
-  send({ sql, parameters }: CompiledQuery): void {
-    this.#watch(this.#query(sql, parameters));
+  send(query: NamedQuery): void {
+    this.#watch(this.#query(query));
   }
 
-  // The driver's own type: kysely asks for it, and nothing here streams.
+  // Kysely's interface requires it, but nothing here streams.
   // eslint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('Streaming is not supported');
@@ -243,12 +238,14 @@ class PipelinedConnection implements SendingConnection {
   begin(statement: string): void {
     this.#sent = [];
     this.#failure = undefined;
+    this.#cork();
     this.#watch(this.#client.query(statement));
   }
 
   async commit(): Promise<void> {
+    this.#cork();
     const committed = this.#client.query('commit');
-    // PostgreSQL answers in order, so what was sent before has its result by then.
+    // PostgreSQL answers in order, so the statements sent before have their results by then.
     await Promise.all([committed, ...this.#sent]);
     if (this.#failure) throw this.#failure.error;
   }
@@ -262,10 +259,20 @@ class PipelinedConnection implements SendingConnection {
     this.#client.release();
   }
 
-  #query(sql: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
-    const name = this.#names?.of(sql);
-    const values = [...parameters];
-    return this.#client.query(name === undefined ? { text: sql, values } : { name, text: sql, values });
+  #query({ sql, parameters, name }: NamedQuery): Promise<pg.QueryResult> {
+    this.#cork();
+    return this.#client.query(statementOf(this.#names, sql, [...parameters], name));
+  }
+
+  /** Sends the statements of one turn of the event loop in one packet. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#stream.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      this.#stream.uncork();
+    });
   }
 
   #watch(result: Promise<unknown>): void {
@@ -279,4 +286,13 @@ class PipelinedConnection implements SendingConnection {
       ),
     );
   }
+}
+
+function statementOf(
+  names: StatementNames | undefined,
+  text: string,
+  values: unknown[],
+  name: string | undefined,
+): pg.QueryConfig {
+  return names && name !== undefined ? { name: names.of(name), text, values } : { text, values };
 }

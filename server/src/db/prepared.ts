@@ -1,22 +1,23 @@
-/** Queries that run so often that building their SQL each time would cost more than running it. */
+/** Queries that are compiled once, because they run so often that building their SQL each time would cost too much. */
+import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, DatabaseConnection } from 'kysely';
 import { engineOf, type Engine, type Reader, type Transaction } from './engine.js';
 import type { SendingConnection } from './send.js';
 
-/** Runs SQL on a connection of its own, at once. */
-export type RunAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[];
+/** Runs SQL on the driver, without Kysely. @param name identifies the SQL; PostgreSQL prepares it under this name */
+export type DirectRun = (sql: string, parameters: unknown[], name: string) => unknown[] | Promise<unknown[]>;
 
-const atOnce = new WeakMap<Reader, RunAtOnce>();
+const directRuns = new WeakMap<Reader, DirectRun>();
 
 /**
- * Lets the prepared queries of a handle run at once. SQLite answers without waiting, and the turns that Kysely takes
- * to get and give back a connection cost as much as reading a payment.
+ * Makes the prepared queries of a handle bypass Kysely. Getting a connection through Kysely costs as much as reading a
+ * payment.
  */
-export function answerAtOnce(reader: Reader, run: RunAtOnce): void {
-  atOnce.set(reader, run);
+export function registerDirectRun(reader: Reader, run: DirectRun): void {
+  directRuns.set(reader, run);
 }
 
-/** Stands for an argument while a query is built, and is found again among its parameters. */
+/** Stands for an argument while a query is built. Its place among the parameters shows where to put the value. */
 class Placeholder {
   readonly name: string;
 
@@ -25,14 +26,19 @@ class Placeholder {
   }
 }
 
+/** A compiled query. With a name, PostgreSQL prepares it. */
+export interface NamedQuery<Row = unknown> extends CompiledQuery<Row> {
+  readonly name?: string;
+}
+
 type Values = Readonly<Record<string, unknown>>;
 
 interface Prepared<Row> {
-  readonly query: CompiledQuery<Row>;
+  readonly query: NamedQuery<Row> & { readonly name: string };
   parameters(values: Values): unknown[];
 }
 
-/** Compiles a query once for each engine and each set of names among its arguments. */
+/** Compiles a query once for each engine and each set of argument names. */
 function createCompile<V extends object, Row>(build: (reader: Reader, values: V) => Compilable<Row>) {
   const known = new Map<string, Prepared<Row>>();
   return (reader: Reader, values: V): Prepared<Row> => {
@@ -42,8 +48,10 @@ function createCompile<V extends object, Row>(build: (reader: Reader, values: V)
     const found = known.get(key);
     if (found) return found;
     const placeholders = Object.fromEntries(names.map((name) => [name, new Placeholder(name)]));
-    // The build function may only pass its arguments on, so it cannot tell a placeholder from a value.
-    const query = build(reader, placeholders as unknown as V).compile();
+    // The cast is safe: `build` only passes its arguments on, so it cannot tell a placeholder from a value.
+    const compiled = build(reader, placeholders as unknown as V).compile();
+    // The name is a hash of the SQL: through a pooler, processes share connections, and must not mix up statements.
+    const query = { ...compiled, name: hash('sha256', compiled.sql, 'hex').slice(0, 32) };
     const made: Prepared<Row> = {
       query,
       parameters: (given) =>
@@ -57,9 +65,9 @@ function createCompile<V extends object, Row>(build: (reader: Reader, values: V)
 }
 
 /**
- * A query that is compiled once. Several that are asked for at once inside a transaction travel to PostgreSQL
- * together, and run in the order in which they were asked for.
- * @param build makes the query from its arguments, which it may only pass on as values
+ * A query that is compiled once. Several that are started at once inside a transaction travel to PostgreSQL together,
+ * and run in the order in which they were started.
+ * @param build builds the query. It must only pass its arguments on as values, and never inspect them
  */
 export function prepared<V extends object, Row>(
   build: (reader: Reader, values: V) => Compilable<Row>,
@@ -68,9 +76,9 @@ export function prepared<V extends object, Row>(
   return async (reader, values) => {
     const { query, parameters } = compile(reader, values);
     const given = parameters(values as Values);
-    const run = atOnce.get(reader);
-    // The rows are those that the query was built for.
-    if (run) return run(query.sql, given) as Row[];
+    const run = directRuns.get(reader);
+    // The cast is safe: these are the rows of the compiled query.
+    if (run) return (await run(query.sql, given, query.name)) as Row[];
     const bound = { ...query, parameters: given };
     if (!reader.isTransaction) return (await reader.executeQuery<Row>(bound)).rows;
     const connection = await connectionOf(reader);
@@ -78,7 +86,7 @@ export function prepared<V extends object, Row>(
   };
 }
 
-/** An insert, update or delete that is compiled once, and whose result nobody needs: see `send`. */
+/** An insert, update or delete that is compiled once. Its result is not awaited: see `send`. */
 export function preparedSend<V extends object>(
   build: (transaction: Transaction, values: V) => Compilable,
 ): (transaction: Transaction, values: V) => Promise<void> {
@@ -86,9 +94,9 @@ export function preparedSend<V extends object>(
   return async (transaction, values) => {
     const { query, parameters } = compile(transaction, values);
     const given = parameters(values as Values);
-    const run = atOnce.get(transaction);
+    const run = directRuns.get(transaction);
     if (run) {
-      run(query.sql, given);
+      await run(query.sql, given, query.name);
       return;
     }
     const connection = await connectionOf(transaction);
@@ -98,7 +106,7 @@ export function preparedSend<V extends object>(
   };
 }
 
-/** The connection of a transaction, which is its own until it ends. */
+/** The connection of a transaction. No one else uses it until the transaction ends. */
 function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
   return transaction.getExecutor().provideConnection((connection) => Promise.resolve(connection));
 }

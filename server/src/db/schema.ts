@@ -1,14 +1,14 @@
 /**
  * The tables, in the portable subset that SQLite and PostgreSQL share: TEXT, BIGINT and INTEGER.
- * Times are epoch milliseconds; amounts are integers of the smallest unit written as text, since wei
- * does not fit 64 bits; JSON is TEXT.
+ * Times are epoch milliseconds. Amounts are integers in the smallest unit, stored as text because wei does not fit into
+ * 64 bits. JSON is TEXT.
  */
 import type { Frequency, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
 import type { Mode } from '../shared/scope.js';
 
 export type EpochMs = number;
-/** An integer of the smallest unit, as text. */
+/** An integer in the smallest unit, as text. */
 export type Units = string;
 
 export interface MerchantTable {
@@ -30,7 +30,7 @@ export interface ApiKeyTable {
   mode: Mode;
   /** SHA-256 of the whole key, in hex. */
   digest: string;
-  /** The key itself: of public keys alone. */
+  /** The key itself; null for secret keys. */
   public_key: string | null;
   last4: string;
   created_at: EpochMs;
@@ -50,26 +50,26 @@ export interface PaymentTable {
   /** In units of the base currency. */
   transaction_fees: Units;
   fee_basis_points: number;
-  /** The codes it may be paid in, as a JSON array; null where every one may. */
+  /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
   accepted_currencies: string | null;
   customer_email: string | null;
   customer_name: string | null;
   customer_phone: string | null;
   currency: string | null;
   network: string | null;
-  /** The deposit address and its id, a copy of the `addresses` row in use. */
+  /** The deposit address and its id, copied from the `addresses` row in use. */
   address_id: string | null;
   address: string | null;
   amount: Units | null;
   fee: Units | null;
-  /** The frozen rate as JSON: dollars for one unit of the paying and of the base currency, their source and time. */
+  /** The locked rates as JSON: the dollar rates of the paying and the base currency, with their source and time. */
   quote: string | null;
   locked_at: EpochMs | null;
   expires_at: EpochMs;
   cancelled_at: EpochMs | null;
-  /** When success was first reached. It stays when a settled receipt is lost later. */
+  /** When the payment first succeeded. Stays set if a settled receipt is lost later. */
   settled_at: EpochMs | null;
-  /** The wallet that a deposit came to; null for payments that were asked for. */
+  /** The wallet of a deposit; null for other payments. */
   wallet_id: string | null;
   created_at: EpochMs;
   updated_at: EpochMs;
@@ -83,7 +83,7 @@ export interface LogEntryTable {
   event: string;
 }
 
-/** A deposit address, of a payment or of a wallet. Never given to a second one. */
+/** A deposit address of one payment or wallet. It is never reused for another. */
 export interface AddressTable {
   id: string;
   mode: Mode;
@@ -91,15 +91,15 @@ export interface AddressTable {
   wallet_id: string | null;
   currency: string;
   network: string;
-  /** As shown to the payer. Unique within a mode: it may be reached on every network of its family. */
+  /** As shown to the payer. Unique within a mode, because funds can reach it on every network of its family. */
   address: string;
-  /** The address source that derived it, and from which index. */
+  /** The address source and the index that it was derived from. */
   source_id: string;
   derivation_index: number;
   created_at: EpochMs;
 }
 
-/** A hosted wallet; its addresses outlive its deletion. */
+/** A hosted wallet. Its addresses stay watched after its deletion. */
 export interface WalletTable {
   id: string;
   merchant_id: string;
@@ -116,7 +116,7 @@ export interface DerivationTable {
   next_index: number;
 }
 
-/** One transfer to one of our addresses, as seen on a chain. */
+/** A transfer to one of our addresses, as seen on a chain. */
 export interface ReceiptTable {
   id: string;
   payment_id: string;
@@ -126,43 +126,47 @@ export interface ReceiptTable {
   address: string;
   currency: string;
   tx_hash: string;
-  /** Which output, log or transfer of the transaction. */
+  /** The index of the output, log or transfer in the transaction. */
   output_index: number;
   amount: Units;
-  /** The addresses it came from, as a JSON array. */
+  /** The addresses that it came from, as a JSON array. */
   senders: string;
-  /** The earlier of when we saw it and its block's time. */
+  /** When we first saw it, or its block's time if that is earlier. */
   first_seen_at: EpochMs;
   block_height: number | null;
   block_hash: string | null;
-  /** seen: waiting for a block or for confirmations; confirmed: credited; dropped: gone before that; reversed: gone after. */
+  /**
+   * seen: waits for a block or for confirmations; confirmed: has enough confirmations; dropped: disappeared before it
+   * was confirmed; reversed: disappeared after it was confirmed.
+   */
   status: 'seen' | 'confirmed' | 'dropped' | 'reversed';
   confirmed_at: EpochMs | null;
-  /** How often it was confirmed and then lost; part of its ledger keys, so that each confirmation posts once. */
+  /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
   reversals: number;
-  /** 1 once it was moved from unallocated to the merchant's available balance. */
+  /** 1 if it was moved from unallocated to the merchant's available balance. */
   is_credited: 0 | 1;
-  /** What it was worth when first seen, in units of 2 decimals; null where no rate was known. */
+  /** Its value when first seen, in kobo; null if no rate was known. */
   naira_value: Units | null;
+  /** The same in cents. */
   dollar_value: Units | null;
-  /** What it was worth in the payment's base currency when first seen, in units of that currency. */
+  /** The same in units of the payment's base currency. */
   base_value: Units | null;
 }
 
-/** Where a network's scan stands. */
+/** How far a network was scanned. */
 export interface ChainCursorTable {
   mode: Mode;
   network: string;
   height: number;
   hash: string;
-  /** Everything that was on the chain or waiting at this time of the mode's clock has been read. */
+  /** Time of the mode's clock. Everything that was on the chain or pending at this time has been read. */
   synced_at: EpochMs;
-  /** Which process scans, until when (real time). */
+  /** The process that scans, and when its lease ends (real time). */
   lease_holder: string | null;
   lease_until: EpochMs;
 }
 
-/** The last scanned blocks of a network, to walk back over when the chain reorganises. */
+/** The last scanned blocks of a network, to find the fork point after a chain reorganisation. */
 export interface ScannedBlockTable {
   mode: Mode;
   network: string;
@@ -187,7 +191,7 @@ export type LedgerAccountKind =
 
 export interface LedgerPostingTable {
   id: string;
-  /** What is posted, once: `receipt:<id>`, `settlement:<payment id>`, `hold:<transfer id>`. */
+  /** Unique, so that nothing is posted twice: `receipt:<id>`, `settlement:<payment id>`, `hold:<transfer id>`. */
   key: string;
   mode: Mode;
   currency: string;
@@ -216,25 +220,25 @@ export interface IdempotencyTable {
   created_at: EpochMs;
 }
 
-/** What a merchant is told of, once for each change. */
+/** A webhook event: one for each change that a merchant is notified of. */
 export interface OutboxTable {
   /** Also the `webhook-id`. */
   id: string;
   merchant_id: string;
   mode: Mode;
   type: WebhookEventType;
-  /** Whose change it is: the id of a payment, transfer, wallet deposit or subscriber. */
+  /** The record that changed: the id of a payment, transfer, wallet deposit or subscriber. */
   subject_id: string;
-  /** Rises with each event of a subject. */
+  /** Increases with each event of a subject. */
   sequence: number;
   /** The event's `data` as JSON. */
   data: string;
   status: WebhookStatus;
-  /** Failed ones since the event was first or last asked to be sent. */
+  /** Failed attempts since the event was added or last resent. */
   tries: number;
-  /** When the next try is due, on the mode's clock; null unless pending. */
+  /** When the next attempt is due, on the mode's clock; null unless pending. */
   due_at: EpochMs | null;
-  /** Who delivers it at the moment, until when (real time). */
+  /** The id of the current delivery's claim, and when the claim ends (real time). */
   claim: string | null;
   claimed_until: EpochMs | null;
   created_at: EpochMs;
@@ -242,30 +246,30 @@ export interface OutboxTable {
 
 export type WebhookStatus = 'pending' | 'delivered' | 'failed';
 
-/** One try to deliver an event. */
+/** An attempt to deliver an event. */
 export interface WebhookTryTable {
   event_id: string;
   /** Real time. */
   tried_at: EpochMs;
   duration_ms: number;
-  /** The answer's HTTP status; null where none came. */
+  /** HTTP status; null if no response came. */
   response_status: number | null;
-  /** How the answer began, without anything secret. */
+  /** The start of the response, without secrets. */
   response_excerpt: string;
-  /** Why the try did not deliver; null where it did. */
+  /** Why the attempt failed; null if it succeeded. */
   error: string | null;
 }
 
-/** Where a merchant is told. */
+/** The URL that a merchant's webhooks are sent to. */
 export interface WebhookEndpointTable {
   merchant_id: string;
   url: string;
-  /** `whsec_…`, as it is: events are signed with it. */
+  /** `whsec_…`, in plain text, because events are signed with it. */
   secret: string;
-  /** Signs beside the new one until its time is over (real time). */
+  /** Signs together with the new secret until it expires (real time). */
   former_secret: string | null;
   former_secret_until: EpochMs | null;
-  /** When it answered 410 Gone; null while events are sent. */
+  /** When it responded 410 Gone; null while it is enabled. */
   disabled_at: EpochMs | null;
   updated_at: EpochMs;
 }
@@ -276,21 +280,21 @@ export interface TransferTable {
   merchant_id: string;
   mode: Mode;
   status: TransferStatus;
-  /** Who sends it, for ever: the server's own signer of the network, or an operator. */
+  /** Who sends it: the network's signer in the server, or an operator. Never changes. */
   executor: 'signer' | 'operator';
   currency: string;
   network: string;
   amount: Units;
-  /** What the merchant pays for it; both are held from the available balance. */
+  /** The merchant's fee. Amount and fee are held from the available balance. */
   fee: Units;
-  /** Where to, in the canonical form of the network. */
+  /** The destination, in the network's canonical form. */
   address: string;
-  /** The saved address that it was given by. */
+  /** The saved address that named the destination, if any. */
   wallet_address_id: string | null;
-  /** What the signer signed, stored before it is sent. A transfer is never signed again. */
+  /** The signed transaction, stored before it is broadcast. A transfer is never signed twice. */
   signed_transaction: string | null;
   tx_hash: string | null;
-  /** What the network takes from custody in this currency; null until it is known. */
+  /** The network's fee, taken from custody in this currency; null until it is known. */
   network_fee: Units | null;
   failure_reason: string | null;
   created_at: EpochMs;
@@ -299,7 +303,7 @@ export interface TransferTable {
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
-/** What is paid out: to a wallet address by a transfer, or to a bank account. */
+/** A payout to a wallet address, which a transfer carries out, or to a bank account. */
 export interface PayoutTable {
   id: string;
   merchant_id: string;
@@ -313,10 +317,10 @@ export interface PayoutTable {
   fee_order: string;
   bank_account_id: string | null;
   wallet_address_id: string | null;
-  /** Account number or address, its middle masked. */
+  /** The account number or address, with its middle masked. */
   destination: string;
   transfer_id: string | null;
-  /** Of payouts to banks: unique for each merchant and mode. */
+  /** Only for payouts to banks. Unique within a merchant and mode. */
   reference: string | null;
   tx_hash: string | null;
   failure_reason: string | null;
@@ -324,7 +328,7 @@ export interface PayoutTable {
   updated_at: EpochMs;
 }
 
-/** A balance that nothing may be taken from. */
+/** A suspended balance: nothing can be withdrawn from it. */
 export interface BalanceSuspensionTable {
   merchant_id: string;
   mode: Mode;
@@ -341,11 +345,11 @@ export interface PaymentPlanTable {
   /** The currency of `amount`. */
   currency: string;
   amount: Units;
-  /** The codes that it may be paid in, as a JSON array. */
+  /** The codes of the currencies that it may be paid in, as a JSON array. */
   currencies: string;
   number_of_times_to_charge: number;
   is_active: 0 | 1;
-  /** What was due before is not charged: the plan was off, or did not exist. */
+  /** Cycles due before this time are not charged: the plan was inactive, or did not exist. */
   active_since: EpochMs;
   created_at: EpochMs;
   updated_at: EpochMs;
@@ -357,9 +361,9 @@ export interface SubscriberTable {
   mode: Mode;
   plan_id: string;
   customer_id: string;
-  /** The first cycle that is neither charged nor passed over. */
+  /** The first cycle that is neither charged nor skipped. */
   next_cycle: number;
-  /** When billing looks at it next; null once nothing more is to be charged. */
+  /** When billing processes it next; null if there is nothing left to charge. */
   charge_at: EpochMs | null;
   times_charged: number;
   times_paid: number;
@@ -369,7 +373,7 @@ export interface SubscriberTable {
   created_at: EpochMs;
 }
 
-/** A cycle that was charged; a number that is missing was passed over. */
+/** A charged cycle. Skipped cycles have no row. */
 export interface SubscriberCycleTable {
   subscriber_id: string;
   cycle: number;
@@ -377,12 +381,12 @@ export interface SubscriberCycleTable {
   outcome: 'open' | 'paid' | 'unpaid';
 }
 
-/** One for each email of a merchant and mode, whatever its case. */
+/** Emails are unique within a merchant and mode, whatever their case. */
 export interface CustomerTable {
   id: string;
   merchant_id: string;
   mode: Mode;
-  /** As it was given. */
+  /** As given, in its original case. */
   email: string;
   email_lower: string;
   full_name: string | null;
@@ -396,10 +400,10 @@ export interface BankAccountTable {
   merchant_id: string;
   mode: Mode;
   account_number: string;
-  /** The name itself, in countries whose banks are not listed. */
+  /** The bank's name, in countries whose banks are not listed. */
   bank_code: string;
   bank_name: string;
-  /** Two-letter code. */
+  /** ISO 3166-1 alpha-2 code. */
   country: string;
   currency: string;
   account_name: string;
@@ -408,7 +412,7 @@ export interface BankAccountTable {
   updated_at: EpochMs;
 }
 
-/** The bank account that a merchant is settled to unless another is named. */
+/** The bank account that payouts go to by default. */
 export interface PrimaryBankAccountTable {
   merchant_id: string;
   mode: Mode;
@@ -421,9 +425,9 @@ export interface WalletAddressTable {
   merchant_id: string;
   mode: Mode;
   currency: string;
-  /** Empty where it was saved without one. */
+  /** Empty if it was saved without a network. */
   network: string;
-  /** In its canonical form. */
+  /** In canonical form. */
   address: string;
   label: string | null;
   created_at: EpochMs;
@@ -437,7 +441,7 @@ export interface PrimaryWalletAddressTable {
   wallet_address_id: string;
 }
 
-/** Lists that have marks; after the dot, the rows of the list that a filter is for. */
+/** Lists that have checkpoints. The part after the dot is a filter on the list. */
 export type CheckpointedList =
   | 'payments'
   | 'customers'
@@ -448,14 +452,14 @@ export type CheckpointedList =
   | 'subscribers.inactive'
   | 'transfers';
 
-/** Every thousandth row of a merchant's list, oldest first. */
+/** A checkpoint: every thousandth row of a merchant's list, counted from the oldest. */
 export interface ListCheckpointTable {
   list: CheckpointedList;
   merchant_id: string;
   mode: Mode;
   created_at: EpochMs;
   id: string;
-  /** How many rows there are up to this one. */
+  /** The number of rows up to and including this one. */
   ordinal: number;
 }
 
@@ -480,7 +484,7 @@ export interface SimulatedTransferTable {
   address: string;
   amount: Units;
   sent_at: EpochMs;
-  /** Null while it waits for a block. */
+  /** Null while it is pending. */
   block_height: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Statements whose results nobody needs. */
+/** Sends statements whose results nobody needs. */
 import type { Compilable, CompiledQuery, DatabaseConnection } from 'kysely';
 import type { Transaction } from './engine.js';
 
@@ -8,9 +8,9 @@ export interface SendingConnection extends DatabaseConnection {
 }
 
 /**
- * Runs an insert, update or delete. PostgreSQL is not waited for: the statement travels together with the next one,
- * and with the commit. Its error then fails the transaction instead of this call, so do not use it where an error has
- * a meaning of its own.
+ * Runs an insert, update or delete. On PostgreSQL it does not wait for the result, so that the statement travels with
+ * the next one or the commit. An error then fails the transaction instead of this call, so do not use it if you handle
+ * the error.
  */
 export async function send(transaction: Transaction, query: Compilable): Promise<void> {
   const compiled = query.compile();

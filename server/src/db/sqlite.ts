@@ -1,4 +1,4 @@
-/** SQLite: one connection for writes, whose transactions are committed in groups, and one for reads. */
+/** SQLite: one connection for writes, which are committed in groups, and separate connections for reads. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
@@ -16,12 +16,12 @@ import {
 import type { Database } from './database.js';
 import type { Transaction } from './engine.js';
 import { createGroupCommit } from './group-commit.js';
-import { answerAtOnce } from './prepared.js';
+import { registerDirectRun } from './prepared.js';
 import type { Schema } from './schema.js';
 import { migrate, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
-/** @param path a file, or `:memory:` */
+/** Opens and migrates a database. @param path a file, or `:memory:` */
 export async function openSqlite(path: string): Promise<Database> {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
   const connect = () => {
@@ -38,12 +38,13 @@ export async function openSqlite(path: string): Promise<Database> {
   const writing = connect();
   const writer = open(writing);
   await migrate(writer, 'sqlite');
-  // In WAL mode reads go on beside a write transaction, on a connection of their own. A database in memory has one.
+  // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
+  // connection.
   const isShared = path === ':memory:';
   const reader = isShared ? writer : open(connect());
   const preparedReads = isShared ? undefined : connect();
   if (preparedReads) {
-    answerAtOnce(reader, (text, parameters) => {
+    registerDirectRun(reader, (text, parameters) => {
       refuseInsideTransaction();
       return preparedReads.prepare(text).all(...parameters);
     });
@@ -51,7 +52,7 @@ export async function openSqlite(path: string): Promise<Database> {
   const groups = createGroupCommit({
     transaction: (work) =>
       writer.transaction().execute((transaction: Transaction) => {
-        answerAtOnce(transaction, (text, parameters) => {
+        registerDirectRun(transaction, (text, parameters) => {
           const statement = writing.prepare(text);
           if (statement.reader) return statement.all(...parameters);
           statement.run(...parameters);
@@ -78,7 +79,7 @@ export async function openSqlite(path: string): Promise<Database> {
   };
 }
 
-/** `sumUnits` of `units.ts` calls this: SQLite's own sum is wrong above 64 bits. */
+/** Defines the SQL function that `sumUnits` in units.ts calls. SQLite's own sum overflows above 64 bits. */
 function defineUnitSums(connection: SqliteDatabase.Database): void {
   connection.aggregate('sum_units', {
     start: () => 0n,
@@ -88,9 +89,9 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
   });
 }
 
-const keptStatements = 500;
+const maxCachedStatements = 500;
 
-/** better-sqlite3 prepares at every call of `prepare`. The same text is the same statement, so it is kept. */
+/** Caches prepared statements by their SQL. better-sqlite3 compiles the SQL at every call of `prepare`. */
 function cachingStatements(connection: SqliteDatabase.Database) {
   const statements = new Map<string, SqliteDatabase.Statement>();
   return {
@@ -98,7 +99,7 @@ function cachingStatements(connection: SqliteDatabase.Database) {
       let statement = statements.get(sql);
       if (!statement) {
         statement = connection.prepare(sql);
-        if (statements.size < keptStatements) statements.set(sql, statement);
+        if (statements.size < maxCachedStatements) statements.set(sql, statement);
       }
       return statement;
     },
@@ -126,7 +127,10 @@ class GuardedSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Migrates in one transaction: of two processes that start at once the second waits, and a killed one leaves nothing. */
+/**
+ * Makes Kysely migrate in one transaction. If two processes start at once, the second waits. If one is killed, its
+ * migration leaves nothing behind.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -150,14 +154,14 @@ class GuardedSqliteDriver extends SqliteDriver {
     connection: DatabaseConnection,
     settings?: TransactionSettings,
   ): Promise<void> {
-    // Takes the write lock at once, so that a command line beside the server waits instead of failing at its first
-    // write. A transaction that only reads holds nobody up.
+    // Takes the write lock at once, so that a CLI command running next to the server waits instead of failing at its
+    // first write. A read-only transaction needs no write lock.
     const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate';
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // After some errors, such as a full disk, SQLite has done so itself.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (this.#connection.isInTransaction()) await super.rollbackTransaction(connection);
   }
 }

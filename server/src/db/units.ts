@@ -1,8 +1,8 @@
-/** Sums of amounts in SQL: amounts are integer text, since they do not fit the engines' 64-bit integers. */
+/** Sums amounts in SQL. Amounts are stored as text, because they do not fit into 64-bit integers. */
 import { sql, type RawBuilder } from 'kysely';
 import { type Reader, engineOf } from './engine.js';
 
-/** The exact sum of a column of units, as integer text; nulls count as nothing. */
+/** The exact sum of a column of units, as integer text. Nulls count as 0. */
 export function sumUnits(reader: Reader, column: string): RawBuilder<string> {
   const units = sql.ref(column);
   return engineOf(reader) === 'postgres'

@@ -1,20 +1,20 @@
-/** The double-entry ledger: append-only postings, one ledger for each currency, integers of its smallest unit. */
+/** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
 import type { LedgerAccountKind, LedgerAccountTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
 import { insertEntries, insertPosting, lockAccounts, readBalances, writeBalances } from './store.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-/** Which account, within a mode and a currency. */
+/** Identifies an account within a mode and a currency. */
 export interface AccountName {
   readonly kind: LedgerAccountKind;
-  /** Of custody accounts. */
+  /** For custody accounts. */
   readonly network?: string;
-  /** Of the accounts that belong to a merchant: unallocated, available, reserved. */
+  /** For accounts that belong to a merchant: unallocated, available, reserved. */
   readonly merchantId?: string;
   /**
-   * The part of unallocated, never above 0, that a merchant owes: a receipt was credited, withdrawn, and
-   * then lost. Each later credit to available repays it first.
+   * The part of unallocated that the merchant owes, never above 0: a receipt was credited, withdrawn, and then
+   * lost. Each later credit to available first repays it.
    */
   readonly isDebt?: true;
 }
@@ -32,7 +32,7 @@ export interface CurrencyAccount {
 }
 
 export interface Posting {
-  /** What is posted. A key that was posted before posts nothing. */
+  /** Identifies the posting. Posting the same key again does nothing. */
   readonly key: string;
   readonly mode: Mode;
   readonly currency: string;
@@ -42,18 +42,18 @@ export interface Posting {
 
 export interface Ledger {
   /**
-   * Posts once. Accounts are locked in one order, so that parallel postings wait and never deadlock.
-   * @returns false when the key was posted before
+   * Posts once per key. Accounts are locked in a fixed order, so that parallel postings wait but never deadlock.
+   * @returns false if the key was posted before, or if there is nothing to post
    */
   post(transaction: Transaction, posting: Posting, now: number): Promise<boolean>;
   /**
-   * Locks accounts until the transaction ends. Whoever posts more than once locks all that the postings touch before
-   * the first of them: accounts that are locked posting by posting are not locked in one order.
+   * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of
+   * them before the first: locked posting by posting, they would not be locked in the fixed order.
    */
   lock(transaction: Transaction, mode: Mode, accounts: readonly CurrencyAccount[]): Promise<void>;
-  /** A merchant's balance on an account, locked until the transaction ends. */
+  /** The balance of an account, which is locked until the transaction ends. */
   balance(transaction: Transaction, mode: Mode, currency: string, account: AccountName): Promise<bigint>;
-  /** What a merchant has, by currency; currencies without accounts are absent. */
+  /** A merchant's balances by currency. Currencies without accounts are absent. */
   balances(reader: Reader, merchantId: string, mode: Mode): Promise<ReadonlyMap<string, MerchantBalance>>;
 }
 
@@ -61,13 +61,13 @@ export interface Ledger {
 export interface MerchantBalance {
   readonly available: bigint;
   readonly reserved: bigint;
-  /** Received and not yet settled, less what the merchant owes; below 0 when that is more. */
+  /** Received but not yet settled, minus what the merchant owes. Below 0 if the debt is larger. */
   readonly unallocated: bigint;
 }
 
 /**
- * Accounts whose balance grows by debits: what is held or spent. All others grow by credits: what is owed,
- * earned, or paid out by bank (`bank_clearing`) while the coins stay in custody.
+ * The accounts that grow with debits: what is held or spent. All others grow with credits: what is owed, earned, or
+ * paid out through a bank (`bank_clearing`) while the coins stay in custody.
  */
 export const debitAccounts: ReadonlySet<LedgerAccountKind> = new Set(['custody', 'network_fee']);
 
@@ -109,7 +109,7 @@ export function createLedger(newId: NewId): Ledger {
         })
         .map(({ account: name, debit = 0n, credit = 0n }) => {
           const account = accounts.get(accountId(mode, currency, name));
-          if (!account) throw new Error(`The account of ${posting.key} was not made`);
+          if (!account) throw new Error(`An account of the posting ${posting.key} was not created`);
           const change = debitAccounts.has(account.kind) ? debit - credit : credit - debit;
           const balance = BigInt(account.balance) + change;
           if (balance < 0n && (account.kind === 'available' || account.kind === 'reserved')) {
@@ -151,7 +151,7 @@ export function createLedger(newId: NewId): Ledger {
       const sums = new Map<string, MerchantBalance>();
       for (const { currency, kind, balance } of await readBalances(reader, merchantId, mode)) {
         const sum = sums.get(currency) ?? { available: 0n, reserved: 0n, unallocated: 0n };
-        // A merchant has accounts of these three kinds alone; the debt is a second one of unallocated.
+        // A merchant has accounts of these three kinds only. The debt account is of the kind unallocated too.
         const own = kind as keyof MerchantBalance;
         sums.set(currency, { ...sum, [own]: sum[own] + BigInt(balance) });
       }
@@ -160,12 +160,12 @@ export function createLedger(newId: NewId): Ledger {
   };
 }
 
-/** What becomes available repays a debt first, whatever it comes from. */
+/** Every credit to available first repays the debt, whatever its source. */
 function isRepaying({ account, credit = 0n }: LedgerEntry): boolean {
   return account.kind === 'available' && credit > 0n;
 }
 
-/** @param debt the balance of the account of the debt: 0, or below it */
+/** @param debt the balance of the debt account: 0 or negative */
 function repayFirst({ account, credit = 0n }: LedgerEntry, debt: bigint): LedgerEntry[] {
   const repaid = -debt < credit ? -debt : credit;
   const parts: LedgerEntry[] = [

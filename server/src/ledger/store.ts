@@ -1,11 +1,11 @@
-/** What the ledger keeps. */
+/** Reads and writes the ledger: postings, entries and accounts. */
 import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 
-/** @returns false when a posting of this key exists */
+/** @returns false if a posting with this key exists */
 export async function insertPosting(transaction: Transaction, posting: LedgerPostingTable): Promise<boolean> {
   const result = await transaction
     .insertInto('ledger_postings')
@@ -24,9 +24,9 @@ export async function insertEntries(
 
 /**
  * Locks accounts, in the order of their ids.
- * @param accounts those that are missing are made
- * @param existing ids of accounts that are locked where they exist. Whoever makes one of them holds the lock
- * of one of `accounts` meanwhile, so that a missing one stays missing.
+ * @param accounts missing ones are created
+ * @param existing ids of accounts to lock if they exist. A missing one stays missing: whoever creates it must hold
+ *   the lock of one of `accounts`.
  */
 export async function lockAccounts(
   transaction: Transaction,
@@ -60,7 +60,7 @@ function lockAccount(transaction: Transaction, id: string): Promise<LedgerAccoun
     .executeTakeFirst();
 }
 
-/** Writes the balances of the accounts that were changed. */
+/** Writes the balances of the changed accounts. */
 export async function writeBalances(
   transaction: Transaction,
   changed: readonly string[],
@@ -77,7 +77,7 @@ export async function writeBalances(
   }
 }
 
-/** The accounts that belong to a merchant. */
+/** The balances of a merchant's accounts. */
 export function readBalances(
   reader: Reader,
   merchantId: string,

@@ -1,4 +1,4 @@
-/** The first account and its test keys, so that a new server can be used at once. */
+/** Creates the first merchant account and its test keys, so that a new server can be used at once. */
 import type { Database } from '../db/database.js';
 import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
@@ -13,13 +13,14 @@ export interface BootstrapKeys {
 export interface Bootstrapped {
   /** The oldest account. */
   readonly merchantId: string;
-  /** Keys that were made now: this is the only time the secret one can be shown. */
+  /** The keys that were generated now. The secret key cannot be shown again. */
   readonly made: { readonly publicKey?: string; readonly secretKey?: string };
 }
 
 /**
- * Makes the first account where there is none, and gives the oldest one the test keys that are not known yet.
- * Of several processes that start together, one does it and the others find it done.
+ * Creates the first account if there is none, and adds the given test keys to the oldest account if they are new.
+ * Generates the keys of a new account that are not given.
+ * If several processes start together, one of them does this and the others find it done.
  */
 export async function bootstrap(
   database: Database,
@@ -47,7 +48,7 @@ export async function bootstrap(
   });
 }
 
-/** Writes one row that everybody writes: PostgreSQL lets one transaction after the other past it, SQLite does so anyway. */
+/** Writes a row that every process writes: PostgreSQL then runs them one after the other, as SQLite always does. */
 async function waitForTurn(transaction: Transaction): Promise<void> {
   const turn = { name: 'bootstrap', value: 'done' };
   await transaction

@@ -1,4 +1,4 @@
-/** API keys as they are kept: digests, and of public keys the keys themselves. */
+/** Reads and writes API keys: their digests, and public keys in full. */
 import type { ApiKeyTable } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -13,7 +13,7 @@ export function listKeys(reader: Reader): Promise<KeyRow[]> {
   return reader.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
 }
 
-/** The newest public key of a merchant that is not revoked. */
+/** A merchant's newest public key that is not revoked. */
 export async function findPublicKey(
   reader: Reader,
   merchantId: string,
@@ -37,7 +37,10 @@ export async function insertKey(transaction: Transaction, row: KeyRow): Promise<
   await transaction.insertInto('api_keys').values(row).execute();
 }
 
-/** Whether the key exists; one that was revoked before keeps its time. */
+/**
+ * Revokes a key. A key that is already revoked keeps its time.
+ * @returns false if there is no such key
+ */
 export async function revokeKey(transaction: Transaction, id: string, now: number): Promise<boolean> {
   const row = await transaction
     .selectFrom('api_keys')

@@ -1,4 +1,4 @@
-/** API keys: made, found by what a caller sends, revoked. */
+/** Creates, authenticates and revokes API keys. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -16,27 +16,30 @@ export interface KeyRecord {
   readonly merchantId: string;
   readonly kind: KeyKind;
   readonly mode: Mode;
-  /** Public keys whole, secret keys as their start and their last 4 characters. */
+  /** Public keys in full, secret keys as their prefix and last 4 characters. */
   readonly key: string;
   readonly createdAt: number;
   readonly revokedAt: number | null;
 }
 
 export interface Keys {
-  /** Who a key stands for, or undefined where it is unknown or revoked (for at most 5 s it may still be known). */
+  /**
+   * The caller that a key belongs to; undefined if the key is unknown or revoked. A key that another process revoked
+   * can still be accepted for up to 5 s.
+   */
   authenticate(key: string): Promise<Caller | undefined>;
-  /** A new key. It is shown this once: of secret keys only a digest is kept. */
+  /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
   create(transaction: Transaction, owner: Caller): Promise<{ id: string; key: string }>;
-  /** Adds a key that was made elsewhere. */
+  /** Adds a key that was generated elsewhere. */
   add(transaction: Transaction, owner: Caller, key: string): Promise<{ id: string }>;
   /** Whether a key is in the database, revoked or not. */
   exists(transaction: Transaction, key: string): Promise<boolean>;
   list(): Promise<KeyRecord[]>;
-  /** Revokes a key, for this process at once and for others within 5 s. Problem: `not_found`. */
+  /** Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`. */
   revoke(id: string): Promise<void>;
-  /** The public key that a page of the merchant may hold, the newest one. */
+  /** The merchant's newest public key, for its pages; undefined if it has none. */
   publicKey(merchantId: string, mode: Mode): Promise<string | undefined>;
-  /** A secret key that only this process knows, and only while it runs. */
+  /** Creates a secret key that only this process knows, and only while it runs. */
   addEphemeral(merchantId: string, mode: Mode): string;
 }
 
@@ -52,7 +55,7 @@ interface Known {
 
 const format = /^(sk|pk)_(test|live)_[A-Za-z0-9_-]{43}$/;
 
-/** What a key says about itself, or undefined where it has not the form of one. */
+/** The kind and mode in a key's prefix; undefined if the text is not formatted like a key. */
 export function parseKey(key: string): { kind: KeyKind; mode: Mode } | undefined {
   if (!format.test(key)) return undefined;
   return {
@@ -66,7 +69,7 @@ function newKey(kind: KeyKind, mode: Mode): string {
 }
 
 export function createKeys(database: Database, clock: Clock, newId: NewId): Keys {
-  // By digest, the oldest first. Keys are read at every request and hardly ever change.
+  // By digest, oldest first. Keys are read on every request and hardly ever change.
   const cache = new Map<string, Known>();
   const ephemeral = new Map<string, Known>();
 
@@ -165,7 +168,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
   };
 }
 
-/** SHA-256 in hex. Keys are random, so nothing slower is needed. */
+/** SHA-256 in hex. Keys are random, so a slow hash is not needed. */
 function digestOf(key: string): string {
   return hash('sha256', key, 'hex');
 }

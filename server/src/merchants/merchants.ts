@@ -1,6 +1,7 @@
-/** Merchant accounts: who is paid, under which name, for which fee. */
+/** Merchant accounts: names, logo and service fee. */
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
+import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, notFound } from '../shared/problem.js';
 import * as store from './store.js';
 import type { MerchantRow } from './store.js';
@@ -9,7 +10,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 export interface Merchant {
   readonly id: string;
   readonly name: string;
-  /** What payers see. */
+  /** The name that payers see. */
   readonly businessName: string;
   /** An https URL, or empty. */
   readonly logo: string;
@@ -21,7 +22,7 @@ export interface Merchant {
 
 export interface NewMerchant {
   readonly name: string;
-  /** The name, where it is not given. */
+  /** Defaults to `name`. */
   readonly businessName?: string | undefined;
   readonly logo?: string | undefined;
   readonly feeBasisPoints?: number | undefined;
@@ -32,17 +33,24 @@ export type MerchantChange = Partial<NewMerchant>;
 export interface Merchants {
   /** Problem: `validation_error`. */
   create(transaction: Transaction, input: NewMerchant): Promise<Merchant>;
-  /** Changes what is given. Problems: `validation_error`, `not_found`. */
+  /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
   update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant>;
   /** Oldest first. */
   list(reader: Reader): Promise<Merchant[]>;
   /** Problem: `not_found`. */
   retrieve(reader: Reader, id: string): Promise<Merchant>;
-  /** The same as it is stored. */
-  row(reader: Reader, id: string): Promise<MerchantRow>;
+  /**
+   * A merchant's settings, from memory. A change by this process takes effect at once, one by another within 5 s.
+   * Problem: `not_found`.
+   */
+  settings(reader: Reader, id: string): Promise<MerchantRow>;
 }
 
+const cachedMs = 5000;
+
 export function createMerchants(clock: Clock, newId: NewId): Merchants {
+  const cache = new Map<string, { readonly row: MerchantRow; readonly until: number }>();
+
   async function row(reader: Reader, id: string): Promise<MerchantRow> {
     const found = await store.findMerchant(reader, id);
     if (!found) throw notFound('merchant');
@@ -50,7 +58,13 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
   }
 
   return {
-    row,
+    async settings(reader, id) {
+      const cached = cache.get(id);
+      if (cached && performance.now() < cached.until) return cached.row;
+      const found = await row(reader, id);
+      cache.set(id, { row: found, until: performance.now() + cachedMs });
+      return found;
+    },
 
     async create(transaction, input) {
       check(input);
@@ -78,6 +92,8 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
         updated_at: clock.now('live'),
       });
       if (!updated) throw notFound('merchant');
+      cache.delete(id);
+      afterCommit(() => cache.delete(id));
       return view(updated);
     },
 
@@ -97,13 +113,13 @@ function check({ name, businessName, logo, feeBasisPoints }: MerchantChange): vo
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
     throw invalidField(
       'logo',
-      'Must be an https URL without a password, of at most 2048 characters, or empty',
+      'Must be empty, or an https URL of at most 2048 characters without a user name or password',
     );
   }
   const isFee =
     feeBasisPoints === undefined ||
     (Number.isInteger(feeBasisPoints) && feeBasisPoints >= 0 && feeBasisPoints <= 10_000);
-  if (!isFee) throw invalidField('feeBasisPoints', 'Must be an integer, 0 to 10000');
+  if (!isFee) throw invalidField('feeBasisPoints', 'Must be an integer from 0 to 10000');
 }
 
 function checkName(field: string, value: string): void {

@@ -1,4 +1,4 @@
-/** Merchant accounts as they are kept. */
+/** Reads and writes merchant accounts. */
 import { prepared } from '../db/prepared.js';
 import type { MerchantTable } from '../db/schema.js';
 import type { Transaction, Reader } from '../db/engine.js';

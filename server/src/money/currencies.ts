@@ -1,4 +1,4 @@
-/** Which currencies may be named, and on which networks each mode can be paid. */
+/** The server's currencies, and the networks on which each mode can be paid. */
 import { Problem } from '../shared/problem.js';
 import type { Network } from '../chains/networks.js';
 import type { Mode } from '../shared/scope.js';
@@ -12,18 +12,18 @@ export interface PaymentOption {
 }
 
 export interface Currencies {
-  /** Every currency, the most used first. */
+  /** All currencies, most used first. */
   all(): readonly Currency[];
   networks(mode: Mode): readonly Network[];
-  /** By code, without case. */
+  /** By code, in any case. */
   find(code: string): Currency | undefined;
-  /** A currency that is stored, so it exists. */
+  /** A currency by a code from the database. @throws if it is no longer configured */
   known(code: string): Currency;
-  /** By mode and code, without case. */
+  /** By mode and code, in any case. */
   network(mode: Mode, code: string): Network | undefined;
   /** Every way to pay in a mode. */
   options(mode: Mode): readonly PaymentOption[];
-  /** One way to pay, by codes without case. Problem: `unsupported_currency`. */
+  /** One way to pay, by codes in any case. Problem: `unsupported_currency`. */
   option(mode: Mode, currency: string, network: string): PaymentOption;
 }
 
@@ -60,7 +60,7 @@ export function createCurrencies(list: readonly Currency[], networks: readonly N
       if (!found) {
         throw new Problem(
           'unsupported_currency',
-          'This currency cannot be paid on this network; the payment lists what can in currencyOptions',
+          'This currency cannot be paid on this network; see currencyOptions of the payment',
           { param: byCode.has(currency.toUpperCase()) ? 'network' : 'currency' },
         );
       }

@@ -1,12 +1,12 @@
-/** The currencies that the server knows. To add one, add a row. */
+/** The currencies of the server. To add one, add a row. */
 
 export interface Currency {
   readonly code: string;
   readonly name: string;
   readonly type: 'crypto' | 'fiat';
-  /** Decimals of the smallest unit that is kept. */
+  /** Decimals of the smallest unit, in which amounts are stored. */
   readonly decimals: number;
-  /** Decimals of what a payer is asked for. */
+  /** The most decimals that a payer is asked for. */
   readonly payableDecimals: number;
 }
 
@@ -26,7 +26,7 @@ const fiat = (code: string, name: string): Currency => ({
   payableDecimals: 2,
 });
 
-/** The most used first: the order of the pickers. */
+/** Most used first, the order in which pickers show them. */
 export const currencies: readonly Currency[] = [
   crypto('USDT', 'Tether USD', 6, 6),
   crypto('BTC', 'Bitcoin', 8, 8),

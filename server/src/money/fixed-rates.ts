@@ -1,4 +1,4 @@
-/** Rates from a file, for test mode and for merchants who set their own. They do not age. */
+/** Exchange rates from a file, for test mode and for merchants who set their own. They are always current. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { countDecimals, parseDecimal, toUnits } from 'crypto-checkout/contract';
@@ -6,24 +6,24 @@ import * as z from 'zod/mini';
 import type { Clock } from '../shared/clock.js';
 import type { Rate, RateSource } from './rates.js';
 
-/** The file that the package ships. */
+/** The file that comes with the package. */
 export const shippedRatesFile = fileURLToPath(new URL('../../data/rates.json', import.meta.url));
 
 const price = z.string().check(
   z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
-    error: 'Must be a decimal above 0, as text',
+    error: 'Must be a decimal above 0, as a string',
   }),
 );
 
 const ratesFile = z.object({
   source: z.string(),
-  /** Fiat: how many of it one US dollar buys. */
+  /** Fiat: how many units of the currency one US dollar buys. */
   unitsPerDollar: z.record(z.string(), price),
-  /** Crypto: how many US dollars one of it costs. */
+  /** Crypto: the price of one coin in US dollars. */
   dollarsPerUnit: z.record(z.string(), price),
 });
 
-/** @throws when the file is missing or is not of the shape of `data/rates.json` */
+/** @throws if the file is missing, or does not have the shape of `data/rates.json` */
 export function readFixedRates(path: string, clock: Clock): RateSource {
   const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const file = ratesFile.parse(content);

@@ -1,16 +1,16 @@
-/** What currencies are worth: the interface that fixed and live rates share, and exact conversion. */
+/** Exchange rates: the interface that fixed and live rates share, and exact conversion. */
 
-/** The price of one whole unit in US dollars, as a fraction, so that no conversion rounds before its end. */
+/** The price of one coin (or one naira, euro, …) in US dollars, as a fraction: conversions only round at the end. */
 export interface Rate {
   readonly numerator: bigint;
   readonly denominator: bigint;
   readonly source: string;
-  /** When the source gave it, epoch milliseconds. */
+  /** The time of the rate, epoch milliseconds. */
   readonly at: number;
 }
 
 export interface RateSource {
-  /** The newest known rate of a currency, or undefined. Answers from memory: sources refresh in the background. */
+  /** The newest known rate of a currency, or undefined. Reads memory only: sources refresh in the background. */
   latest(currency: string): Rate | undefined;
 }
 
@@ -20,9 +20,9 @@ export interface Denomination {
 }
 
 /**
- * Converts an amount between currencies, exactly until the last step.
+ * Converts an amount between currencies. Only the last step rounds.
  * @param units integer of the smallest unit of `from`
- * @param rounding `up` for what a payer owes, `down` for what must at least be worth something, `nearest` for what is told
+ * @param rounding `up` for what a payer owes, `down` for a value that must not be overstated, `nearest` for display
  * @returns integer of the smallest unit of `to`
  */
 export function convert(

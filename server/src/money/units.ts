@@ -1,17 +1,16 @@
-/** Units as the JSON numbers and the texts that the API answers with. */
+/** Converts units to the JSON numbers and decimal strings of the API's replies. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Currency } from './currency-list.js';
 
 /**
- * A JSON number that a double holds exactly: rounded down to the payable decimals and to 15 significant
- * digits, away from 0 where it is owed. What a payer owes is rounded to both before it is stored, so it comes
- * out whole.
+ * Rounds down to the payable decimals and to 15 significant digits, which survive as a JSON number. Negative amounts
+ * are rounded away from 0. What a payer owes is already rounded like this when it is stored, so it does not change.
  */
 export function unitsToNumber(units: bigint, currency: Currency): number {
   return Number(formatUnits(units, currency));
 }
 
-/** The same as a plain decimal, for texts. */
+/** The same as a plain decimal string. */
 export function formatUnits(units: bigint, currency: Currency): string {
   const digits = (units < 0n ? -units : units).toString().length;
   const step = 10n ** BigInt(Math.max(currency.decimals - currency.payableDecimals, digits - 15));
@@ -19,7 +18,7 @@ export function formatUnits(units: bigint, currency: Currency): string {
   return fromUnits(units - rest, currency.decimals);
 }
 
-/** Values in naira and dollars are kept in hundredths. */
+/** Naira and dollar values are stored in hundredths. */
 export function centsToNumber(hundredths: bigint): number {
   return Number(fromUnits(hundredths, 2));
 }

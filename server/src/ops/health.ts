@@ -1,20 +1,22 @@
-/** Tells whoever runs the server whether it lives and serves. No key, nothing about merchants. */
+/** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
+import type { Mode } from '../shared/scope.js';
 import { Problem } from '../shared/problem.js';
 
-/** What a server needs to do its work, as it is at the moment. */
+/** The current condition of the server and of everything that it depends on. */
 export interface Condition {
   isStopping(): boolean;
-  /** Rejects where the database does not answer. */
-  askDatabase(): Promise<void>;
+  /** Rejects if the database does not respond. */
+  pingDatabase(): Promise<void>;
   networks(): readonly {
+    readonly mode: Mode;
     readonly network: string;
-    /** Undefined before the first scan. */
+    /** How far the scan is behind; undefined before the first scan. */
     readonly lagMs: number | undefined;
   }[];
-  /** How long the oldest webhook delivery that is due has been waiting to be tried. */
+  /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
-  /** How long ago this process last looked for deliveries that are due. */
+  /** How long ago this process last polled for due deliveries. */
   webhooksIdleMs(): number;
 }
 
@@ -23,7 +25,7 @@ export interface ReadyLimits {
   readonly webhookLagSeconds: number;
 }
 
-/** Rejects while the server cannot do its work; the reason may be told to anybody. */
+/** Rejects while the server is not ready. The message of a `NotReady` is safe to show to anybody. */
 export type CheckReady = () => Promise<void>;
 
 class NotReady extends Error {
@@ -32,24 +34,25 @@ class NotReady extends Error {
 
 export function createCheckReady(condition: Condition, limits: ReadyLimits): CheckReady {
   return async () => {
-    if (condition.isStopping()) throw new NotReady('the server stops');
+    if (condition.isStopping()) throw new NotReady('the server is shutting down');
     try {
-      await condition.askDatabase();
+      await condition.pingDatabase();
     } catch (error) {
-      throw new NotReady('the database does not answer', { cause: error });
+      throw new NotReady('the database is not responding', { cause: error });
     }
-    for (const { network, lagMs } of condition.networks()) {
-      if (lagMs === undefined) throw new NotReady(`${network} has not been scanned yet`);
+    for (const { mode, network, lagMs } of condition.networks()) {
+      if (lagMs === undefined) throw new NotReady(`${network} (${mode}) has not been scanned yet`);
       const lagSeconds = Math.floor(lagMs / 1000);
       if (lagSeconds > limits.chainLagSeconds) {
-        throw new NotReady(`the scan of ${network} is ${lagSeconds} s behind`);
+        throw new NotReady(`the scan of ${network} (${mode}) is ${lagSeconds} s behind`);
       }
     }
-    // One receiver that hangs makes its own deliveries late, and must not take the server away from everybody else.
+    // One receiver that hangs delays only its own deliveries. That must not make the server unready for everybody else,
+    // so late deliveries count only if this process has stopped polling for them.
     if (condition.webhooksIdleMs() / 1000 <= limits.webhookLagSeconds) return;
     const lagSeconds = Math.floor((await condition.webhookLagMs()) / 1000);
     if (lagSeconds > limits.webhookLagSeconds) {
-      throw new NotReady(`webhook deliveries stand still, ${lagSeconds} s late`);
+      throw new NotReady(`webhook deliveries have stalled and are ${lagSeconds} s late`);
     }
   };
 }

@@ -1,4 +1,4 @@
-/** Runs the rules that time alone sets off, one run at a time, until the server stops. */
+/** Runs background jobs at their intervals until the server stops. Runs of one job never overlap. */
 import type { Logger } from 'pino';
 
 export interface Job {
@@ -9,11 +9,11 @@ export interface Job {
 
 export interface Jobs {
   start(): void;
-  /** Waits for the runs that are under way. */
+  /** Aborts the current runs and waits for them to end. */
   stop(): Promise<void>;
 }
 
-/** Is told of every run that has ended. */
+/** Called after every run. */
 export type WatchRun = (run: {
   readonly job: string;
   readonly seconds: number;
@@ -26,27 +26,27 @@ export function createJobs(jobs: readonly Job[], logger: Logger, watchRun?: Watc
   const running = new Map<Job, Promise<void>>();
 
   async function run(job: Job): Promise<void> {
-    const started = performance.now();
+    const startedAt = performance.now();
     let isFailed = false;
     try {
       await job.run(controller.signal);
     } catch (error) {
       isFailed = true;
-      // A job runs again; what failed once is logged and tried at its next turn.
-      if (!controller.signal.aborted) logger.error({ err: error, job: job.name }, 'A job failed');
+      // The next run tries again.
+      if (!controller.signal.aborted) logger.error({ err: error, job: job.name }, 'Job failed');
     }
-    watchRun?.({ job: job.name, seconds: (performance.now() - started) / 1000, isFailed });
+    watchRun?.({ job: job.name, seconds: (performance.now() - startedAt) / 1000, isFailed });
   }
 
   function schedule(job: Job): void {
     timers.set(
       job,
       setTimeout(() => {
-        const ended = run(job).then(() => {
+        const current = run(job).then(() => {
           running.delete(job);
           if (!controller.signal.aborted) schedule(job);
         });
-        running.set(job, ended);
+        running.set(job, current);
       }, job.intervalMs),
     );
   }

@@ -1,63 +1,65 @@
-/** What the server tells a monitoring system about itself: numbers about its work, none about a merchant or a payer. */
+/** Prometheus metrics about the server's work. They never identify a merchant or a payer. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Connections } from '../db/database.js';
+import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
 import { Problem } from '../shared/problem.js';
 import { pagePattern, routeOf } from './request.js';
 
-/** What is asked when the numbers are: nothing is counted meanwhile. */
+/** Values that are read at each scrape instead of being counted. */
 export interface MetricSources {
   chains(): readonly {
+    readonly mode: Mode;
     readonly network: string;
     readonly height: number | undefined;
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
   }[];
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
-  /** Undefined where the database has no pool. */
+  /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
 }
 
 export interface Metrics {
-  /** Times requests, by the pattern of their path. Goes before everything that answers. */
+  /** Times requests by the pattern of their path. Must run before every other handler. */
   readonly watchRequests: RequestHandler;
   readonly watchRun: WatchRun;
-  /** A payment has come to a status of the API: `success`, `error` and so on. */
+  /** Counts a payment that reached a status of the API, such as `success` or `error`. */
   countPayment(status: string): void;
-  /** `GET /metrics`, for whoever has the token. */
+  /** `GET /metrics`, protected by the token. */
   readonly router: Router;
 }
 
-/** @param token what a scraper sends as `Authorization: Bearer` */
+/** @param token the scraper sends it as `Authorization: Bearer` */
 export function createMetrics(token: string, sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the arrival of a request to the end of its answer',
+    help: 'Time from the arrival of a request to the end of its response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const runs = new Histogram({
     name: 'checkout_job_duration_seconds',
-    help: 'Time that the runs of background jobs took',
+    help: 'Duration of background job runs',
     labelNames: ['job', 'outcome'],
     buckets: [0.001, 0.01, 0.1, 1, 10, 60],
     registers,
   });
   const lastRun = new Gauge({
     name: 'checkout_job_last_success_timestamp_seconds',
-    help: 'When a background job last ended well',
+    help: 'When a background job last succeeded',
     labelNames: ['job'],
     registers,
   });
   const payments = new Counter({
     name: 'checkout_payments_total',
-    help: 'Payments that this process has brought to a status',
+    help: 'Payments that this process moved to a status',
     labelNames: ['status'],
     registers,
   });
@@ -66,7 +68,10 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
   const router = Router();
   router.get('/metrics', async (request, response) => {
     if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
-      throw new Problem('invalid_api_key', 'The metrics are for whoever has their token');
+      throw new Problem(
+        'invalid_api_key',
+        'Send the value of METRICS_TOKEN as Authorization: Bearer <TOKEN>',
+      );
     }
     response.setHeader('Cache-Control', 'no-store');
     response.type(registry.contentType).send(await registry.metrics());
@@ -74,12 +79,12 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
 
   return {
     watchRequests(request, response, next) {
-      const started = performance.now();
+      const startedAt = performance.now();
       response.once('close', () => {
         const route = routeOf(response)?.pattern ?? pagePattern(request.route) ?? 'other';
-        // 499 as nginx has it: the client went away before its answer.
+        // 499 as in nginx: the client disconnected before the response was complete.
         const status = response.writableFinished ? response.statusCode : 499;
-        requests.observe({ method: request.method, route, status }, (performance.now() - started) / 1000);
+        requests.observe({ method: request.method, route, status }, (performance.now() - startedAt) / 1000);
       });
       next();
     },
@@ -93,24 +98,24 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
 }
 
 function watchSources(sources: MetricSources, registers: Registry[]): void {
-  const byNetwork = { labelNames: ['network'], registers } as const;
+  const byNetwork = { labelNames: ['mode', 'network'], registers } as const;
   const height = new Gauge({
     ...byNetwork,
     name: 'checkout_chain_height',
-    help: 'The last scanned block of a network',
+    help: 'The latest scanned block of a network',
   });
   const lag = new Gauge({
     ...byNetwork,
     name: 'checkout_chain_lag_seconds',
-    help: 'How far the scan of a network is behind',
+    help: 'How far the scan of a network is behind, in seconds',
   });
   new Gauge({
     ...byNetwork,
     name: 'checkout_chain_failing',
-    help: "Whether this process's last scan of a network failed",
+    help: "1 if this process's last scan of a network failed, otherwise 0",
     collect() {
       for (const status of sources.chains()) {
-        const label = { network: status.network };
+        const label = { mode: status.mode, network: status.network };
         this.set(label, Number(status.isFailing));
         if (status.height !== undefined) height.set(label, status.height);
         if (status.lagMs !== undefined) lag.set(label, status.lagMs / 1000);
@@ -119,12 +124,12 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
   });
   const pending = new Gauge({
     name: 'checkout_webhooks_pending',
-    help: 'Webhook deliveries that are not done, those that wait for another try included',
+    help: 'Webhook deliveries that are not finished, including those that wait for another attempt',
     registers,
   });
   new Gauge({
     name: 'checkout_webhooks_lag_seconds',
-    help: 'How long the oldest delivery that is due has been waiting to be tried',
+    help: 'How overdue the oldest webhook delivery is, in seconds',
     registers,
     async collect() {
       const status = await sources.webhooks();
@@ -135,7 +140,7 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
   if (sources.connections() === undefined) return;
   new Gauge({
     name: 'checkout_database_connections',
-    help: "This process's connections to the database, and requests that wait for one",
+    help: "This process's database connections, and the requests waiting for one",
     labelNames: ['state'],
     registers,
     collect() {

@@ -1,4 +1,4 @@
-/** Deletes what was kept for long enough. */
+/** Deletes idempotency records and webhook events whose retention period has passed. */
 import type { Database } from '../db/database.js';
 import type { WebhookStatus } from '../db/schema.js';
 import type { Clock } from '../shared/clock.js';

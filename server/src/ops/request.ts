@@ -1,4 +1,4 @@
-/** What is known of a request while it is answered, for the log and the metrics: its id, and the path it is for. */
+/** Per-request data for the log and the metrics: the request id, and the route that matched. */
 import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 
@@ -7,18 +7,18 @@ interface RequestState {
   route?: Route;
 }
 
-/** The path of a request, as the table of endpoints declares it. */
+/** The endpoint path that a request matched. */
 export interface Route {
   /** `/v1/payments/{payment_id}`, without the values of its placeholders. */
   readonly pattern: string;
-  /** The values, in the order of the placeholders and percent-encoded. */
+  /** The values of the placeholders, in order and percent-encoded. */
   readonly values: readonly string[];
 }
 
 const processId = randomBytes(6).toString('hex');
 let requests = 0;
 
-/** Comes before every other handler: gives the request an id that is unique among replicas and restarts. */
+/** Gives the request an id that is unique across replicas and restarts. Must run before every other handler. */
 export const startRequest: RequestHandler = (_request, response, next) => {
   requests += 1;
   stateOf(response).requestId = `${processId}-${requests.toString(36)}`;
@@ -40,7 +40,7 @@ export function routeOf(response: Response): Route | undefined {
 const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
- * The path of a request as it may be logged. Only ids of records are kept in it: callers put email addresses and
+ * The request's path, safe to log. Of the values in it only record ids are kept, because callers put email addresses and
  * even keys into paths.
  */
 export function pathForLog(request: Request, response: Response): string {
@@ -50,7 +50,7 @@ export function pathForLog(request: Request, response: Response): string {
   return route.pattern.replace(/\{\*?\w+\}/g, () => values.shift() ?? '…');
 }
 
-/** The pattern that Express routed a page by. Undefined for files, and where there is nothing. */
+/** The Express route pattern of a page; undefined for files and for unknown paths. */
 export function pagePattern(route: unknown): string | undefined {
   const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
   return typeof path === 'string' ? path : undefined;

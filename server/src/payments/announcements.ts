@@ -1,4 +1,4 @@
-/** Tells merchants what became of payments, in the transaction of the change that is told. */
+/** Publishes webhook events about payments, in the transaction of the change that they report. */
 import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import { Problem } from '../shared/problem.js';
 import type { DepositTarget } from '../wallets/wallets.js';
@@ -13,16 +13,16 @@ import type { Transaction } from '../db/engine.js';
 export interface AnnouncementsDeps {
   readonly reader: PaymentReader;
   readonly outbox: Outbox;
-  /** The wallet that a deposit comes to; it stays as it is until the transaction ends. */
+  /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
 }
 
 export interface Announcements {
-  /** Tells of a change of state that is written already. @param record as it is now; locked */
+  /** Publishes the events of a change of state. @param record locked, with the new state already stored */
   publish(transaction: Transaction, former: PaymentState, record: StoredRecord): Promise<void>;
   /**
-   * Sends the newest event of a locked payment once more, or one that says where it stands if there is none. Problems:
-   * `invalid_state`, `webhook_not_configured`.
+   * Sends the newest event of a locked payment again, or a new one if none has reported the current status.
+   * Problems: `invalid_state`, `webhook_not_configured`.
    */
   resend(transaction: Transaction, record: StoredRecord): Promise<void>;
 }
@@ -73,14 +73,14 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
       if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
         throw new Problem(
           'invalid_state',
-          'The wallet of this deposit was deleted: no webhooks are sent for it',
+          'The wallet of this deposit was deleted, so no webhooks are sent for it',
         );
       }
       await outbox.requireEndpoint(transaction, record.merchant_id);
       const newest = await outbox.newest(transaction, record.id);
-      // An event with another status is outdated: where the payment stands now was not sent.
-      const isNews = walletId === null && newest?.data['status'] !== statusOf(state);
-      if (newest && !isNews) await outbox.resend(transaction, newest);
+      // An event with another status is outdated: the current status was never sent.
+      const isOutdated = walletId === null && newest?.data['status'] !== statusOf(state);
+      if (newest && !isOutdated) await outbox.resend(transaction, newest);
       else if (walletId === null) await announce(transaction, record, [outcomeEvent(state)]);
       else await announceDeposit(transaction, record, walletId);
     },

@@ -1,15 +1,15 @@
-/** The state of a payment from its facts: what was set, what arrived and when, and how far the chain was read. */
+/** Derives a payment's state from its facts: its terms, what arrived and when, and how far the chain was read. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
 
-/** A receipt as far as the state depends on it. */
+/** The parts of a receipt that the state depends on. */
 export interface ReceiptFact {
   readonly currency: string;
   readonly network: string;
   readonly amount: bigint;
   readonly firstSeenAt: number;
-  /** Seen receipts wait for confirmations; dropped and reversed ones are facts no more and are not passed. */
+  /** False while it waits for confirmations. Dropped and reversed receipts must be left out. */
   readonly isConfirmed: boolean;
-  /** Its worth in the base currency when first seen, in units of that currency. */
+  /** Its value when first seen, in units of the base currency. */
   readonly baseValue: bigint;
 }
 
@@ -26,9 +26,9 @@ export interface PaymentFacts {
 }
 
 export interface Totals {
-  /** In the locked currency on the locked network, confirmed. */
+  /** Confirmed receipts in the locked currency on the locked network. */
   readonly confirmed: bigint;
-  /** The same with unconfirmed receipts. */
+  /** The same, including unconfirmed receipts. */
   readonly seen: bigint;
 }
 
@@ -45,8 +45,9 @@ export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'rec
 }
 
 /**
- * @param now the mode's clock
- * @param syncedAt up to when the payment's network has been read; a deadline beyond it is not over yet
+ * @param now time of the mode's clock
+ * @param syncedAt time up to which the payment's network has been read. A later deadline has not passed yet, because a
+ *   payment made in time may still turn up.
  */
 export function assess(payment: PaymentFacts, now: number, syncedAt: number): PaymentState {
   if (payment.amount === null) {

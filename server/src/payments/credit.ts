@@ -1,4 +1,4 @@
-/** When confirmed funds become the merchant's: at success in one settlement, everything else receipt by receipt. */
+/** Credits confirmed funds to the merchant: in one settlement on success, and otherwise receipt by receipt. */
 import type { ReceiptTable } from '../db/schema.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
 import { countsTowards, statusOf } from './assess.js';
@@ -8,8 +8,8 @@ import type { PaymentRow, StoredRecord } from './store.js';
 import type { Transaction } from '../db/engine.js';
 
 /**
- * Credits the confirmed receipts that wait no more for the payment's outcome: all once it has ended, and
- * at once those that do not count towards it. The fee is taken from everything that is credited.
+ * Credits the confirmed receipts that do not depend on the payment's outcome any longer. Receipts that do not count
+ * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit.
  */
 export async function creditReceipts(
   transaction: Transaction,
@@ -26,7 +26,7 @@ export async function creditReceipts(
     .filter((receipt) => !countsTowards(payment, receipt))
     .map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] }));
   if (hasEnded && counting.length > 0) {
-    // The first success books all that counts as its one settlement; what comes later is credited by itself.
+    // The first success posts all counting receipts as one settlement. Later receipts are credited one by one.
     if (statusOf(payment.state) === 'success' && payment.settled_at === null) {
       credits.push({ key: `settlement:${payment.id}`, receipts: counting });
     } else {
@@ -62,7 +62,7 @@ function creditEntries(payment: PaymentRow, amount: bigint): LedgerEntry[] {
   ];
 }
 
-/** A receipt that was lost and confirmed again is credited again, under a key of its own. */
+/** A receipt that was lost and confirmed again needs a new key to be credited again. */
 function creditKey(receipt: ReceiptTable): string {
   return receipt.reversals === 0 ? `credit:${receipt.id}` : `credit:${receipt.id}:${receipt.reversals}`;
 }

@@ -1,4 +1,4 @@
-/** Deposits to hosted wallets: payments that nobody asked for, each complete when its one transfer is confirmed. */
+/** Deposits to hosted wallets: payments without a request, each complete when its one transfer is confirmed. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
 import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
@@ -7,7 +7,7 @@ import { feeOf } from './quote.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
 import type { Sums } from './log-messages.js';
 
-/** What arrived at an address of a wallet; the asset and the network may be others than the wallet's. */
+/** A transfer to an address of a wallet. Its currency or network may differ from the wallet's. */
 export interface DepositedTransfer {
   readonly address: Pick<AddressTable, 'id' | 'address'>;
   readonly network: string;
@@ -16,7 +16,7 @@ export interface DepositedTransfer {
   readonly amount: bigint;
 }
 
-/** Asked for and due is what arrived: it is its own base amount, and there is nothing to choose or to wait for. */
+/** A deposit's amount and currency are those that arrived. It starts locked, without a quote. */
 export function newDeposit(
   id: string,
   { merchantId, mode, wallet }: DepositTarget,
@@ -58,7 +58,7 @@ export function newDeposit(
   };
 }
 
-/** The state of a deposit from its facts: it has no deadline, so time and the scan's progress change nothing. */
+/** Derives the state of a deposit. It has no deadline, so neither the time nor the scan's progress matters. */
 export function assessDeposit({
   receipts: [receipt],
   settledAt,
@@ -67,7 +67,7 @@ export function assessDeposit({
   return receipt && settledAt === null ? 'confirming' : 'reversed';
 }
 
-/** What a change of a deposit's state says in the log; what became of its transfer was said before. */
+/** The log entries for a change of a deposit's state. The entries about its transfer already cover the rest. */
 export function describeDeposit(
   from: PaymentState,
   to: PaymentState,
@@ -77,7 +77,7 @@ export function describeDeposit(
   return [{ type: 'success', event: `Deposit complete: ${sums.confirmed} ${sums.currency} received` }];
 }
 
-/** Whether a change tells the merchant of the deposit: its success, and that a success was lost or came back. */
+/** Whether a change of status sends a webhook: when the deposit succeeds, is reversed or succeeds again. */
 export function isReported(before: PaymentStatus, after: PaymentStatus): boolean {
   return before !== after && (before === 'success' || after === 'success');
 }

@@ -1,8 +1,8 @@
-/** Which events a merchant is told of a payment: of changes of its status, and of money that is not as it was asked for. */
+/** Decides which webhook events a payment causes: outcomes, and partial, late or excess payments. */
 import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import { statusOf } from './assess.js';
 
-/** What a change of state tells, in this order; most changes on the way to an outcome tell nothing. */
+/** The events of a change of state, in the order in which they are sent. Most changes before an outcome have none. */
 export function eventsOf(from: PaymentState, to: PaymentState): readonly WebhookEventType[] {
   if (from === to) return [];
   const [before, status] = [statusOf(from), statusOf(to)];
@@ -12,19 +12,19 @@ export function eventsOf(from: PaymentState, to: PaymentState): readonly Webhook
   if (isLate(to) && !isLate(from) && (to !== 'cancelled_paid' || from === 'cancelled')) {
     events.push('payment.late');
   }
-  // Last, so that the newest event is the outcome, which is what is sent again when a merchant asks.
+  // The outcome comes last, because a resend repeats the newest event.
   if (status !== before && status !== 'in progress') {
     events.push(before === 'success' ? 'payment.reversed' : outcomeEvent(to));
   }
   return events;
 }
 
-/** Money came after the end; of `cancelled_paid` only where the payment was cancelled without any before. */
+/** Whether money came after the end. `cancelled_paid` is late only if nothing had arrived before the cancellation. */
 function isLate(state: PaymentState): boolean {
   return state === 'settled_late' || state === 'expired_late' || state === 'cancelled_paid';
 }
 
-/** What tells the state a payment is in, where no event did before. */
+/** The event that reports a state, for a payment without an up-to-date event. */
 export function outcomeEvent(state: PaymentState): WebhookEventType {
   const status = statusOf(state);
   switch (status) {

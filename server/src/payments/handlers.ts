@@ -1,11 +1,11 @@
 /** Handlers of `/v1/payments`. */
 import type { ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
-import { checkReference } from './log-messages.js';
+import { checkReference } from './validate.js';
 
 export interface PaymentHandlersDeps {
   readonly payments: Payments;
-  /** Where the hosted pages are: `{checkoutUrl}/{payment id}`. */
+  /** The base URL of the hosted pages: `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
 }
 

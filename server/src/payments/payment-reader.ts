@@ -1,4 +1,4 @@
-/** Payments as they are read: found for whoever asks, priced at the newest rates, shown as the API shows them. */
+/** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
 import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
@@ -24,17 +24,17 @@ export interface PaymentReader {
   view(record: StoredRecord): Payment;
   /** Problem: `rate_unavailable`. */
   latestRate(currency: string): Rate;
-  /** A rate that is new enough to fix a price. Problem: `rate_unavailable`. */
+  /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
   freshRate(currency: string): Rate;
-  /** What a payment is about, at the rate that is given for its currency. */
+  /** A payment's base amount, with its currency's rate. */
   baseSum(
     row: Pick<PaymentRow, 'base_amount' | 'base_currency'>,
     rateOf: (currency: string) => Rate,
   ): BaseSum;
 }
 
-/** A rate older than this does not fix a price. */
-const maximumRateAgeMs = 60_000;
+/** A price cannot be locked at a rate older than this. */
+const maxRateAgeMs = 60_000;
 
 export function createPaymentReader({ clock, rates, currencies }: PaymentReaderDeps): PaymentReader {
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
@@ -51,11 +51,11 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
 
   function freshRate(code: string): Rate {
     const rate = latestRate(code);
-    if (clock.now('live') - rate.at > maximumRateAgeMs) throw rateUnavailable(code);
+    if (clock.now('live') - rate.at > maxRateAgeMs) throw rateUnavailable(code);
     return rate;
   }
 
-  /** What a payer may choose from: nothing while no rate of the base currency is known. */
+  /** The options to choose from: undefined after the lock, and empty while the base currency has no rate. */
   function optionsOf(row: PaymentRow): CurrencyOption[] | undefined {
     if (row.locked_at !== null) return undefined;
     const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
@@ -82,7 +82,7 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
   };
 }
 
-/** Whether a payment may be paid in a currency. */
+/** Whether the payment can be paid with the option's currency. */
 export function accepts(row: PaymentRow, { currency }: PaymentOption): boolean {
   if (row.accepted_currencies === null) return true;
   const codes: unknown = JSON.parse(row.accepted_currencies);

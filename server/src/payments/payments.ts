@@ -1,7 +1,8 @@
-/** The life of a payment: created, priced, locked, paid or not, and what the merchant gets. */
-import { countDecimals, toUnits, type Payment, type PaymentState } from 'crypto-checkout/contract';
+/** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
+import type { Payment, PaymentState } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
 import type { Clock } from '../shared/clock.js';
+import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Customers } from '../customers/customers.js';
 import type { Database } from '../db/database.js';
@@ -9,7 +10,7 @@ import type { MerchantTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { notFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
@@ -22,16 +23,16 @@ import { createReassess, type OnStatusChange } from './reassess.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
-import { checkRedirectUrl, payerName } from './log-messages.js';
+import { checkRedirectUrl } from './validate.js';
 import { viewBranding, viewLogEntry } from './view.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
 export interface PaymentTimes {
-  /** To choose a currency, after creation. */
+  /** Time to choose a currency, from creation. */
   readonly chooseSeconds: number;
-  /** To pay, after the lock. */
+  /** Time to pay, from the lock. */
   readonly paySeconds: number;
 }
 
@@ -45,16 +46,17 @@ export interface PaymentsDeps {
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
-  /** The merchant of an id that a key or a payment named. */
+  /** Reads a merchant. The id comes from an API key or a stored record, so the merchant exists. */
   readonly merchant: (reader: Reader, id: string) => Promise<MerchantTable>;
-  /** The wallet that a deposit comes to; it stays as it is until the transaction ends. */
+  /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
   readonly times: PaymentTimes;
 }
 
-/** What a payment is created from; amounts are plain decimals in the base currency. */
+/** The input for a new payment. */
 export interface NewPayment {
+  /** A plain decimal in the base currency. */
   readonly amount: string;
   readonly baseCurrency: string;
   readonly txRef?: string | undefined;
@@ -62,22 +64,33 @@ export interface NewPayment {
   readonly email?: string | undefined;
   readonly fullName?: string | undefined;
   readonly phoneNumber?: string | undefined;
-  /** The codes of the currencies that it may be paid in; every one if it is not given. */
+  /** Codes of the currencies that it may be paid in; all if left out. */
   readonly acceptedCurrencies?: readonly string[] | undefined;
-  /** Whether a duplicate reference may name the payment that has it. */
+  /** Whether the `duplicate_tx_ref` problem may reveal the id of the existing payment. */
   readonly mayNameDuplicate: boolean;
 }
 
 export interface Payments {
+  /**
+   * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
+   * `duplicate_tx_ref`, `customer_not_allowed`.
+   */
   create(transaction: Transaction, scope: Scope, input: NewPayment): Promise<Payment>;
-  /** With the merchant's branding. */
+  /** Includes the merchant's branding. Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Payment>;
+  /** Problem: `not_found`. */
   verify(scope: Scope, id: string): Promise<Payment>;
+  /** The payment's time log. Problem: `not_found`. */
   events(scope: Scope, id: string): Promise<Payment['transactionTimeLog']>;
-  /** Whose payment an id is, for the hosted page; undefined for an unknown one. */
+  /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
   list(scope: Scope, range: PageRequest): Promise<{ payments: Payment[]; total: number }>;
+  /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`. */
   cancel(transaction: Transaction, scope: Scope, id: string): Promise<void>;
+  /**
+   * Problems: `unsupported_currency`, `not_found`, `invalid_state`, `currency_locked`, `rate_unavailable`,
+   * `amount_below_minimum`.
+   */
   setCurrency(
     transaction: Transaction,
     scope: Scope,
@@ -85,23 +98,24 @@ export interface Payments {
     currency: string,
     network: string,
   ): Promise<Payment>;
+  /** Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`. */
   lockCurrency(transaction: Transaction, scope: Scope, id: string): Promise<Payment>;
-  /** Locks payments until the transaction ends, before anything else of theirs is. */
+  /** Locks the payments until the transaction ends. Call it before locking anything that belongs to them. */
   lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, StoredRecord>>;
-  /** Makes the payment that a transfer to a wallet is the receipt of. */
+  /** Creates the payment for a transfer to a hosted wallet. */
   deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<StoredRecord>;
   /**
-   * Brings a payment's state, log and ledger up to its facts.
-   * @param record locked, with its newest receipts
-   * @param notes what is logged before what follows from it
+   * Brings a payment's state, log and ledger up to date with its facts.
+   * @param record locked, with its current receipts
+   * @param notes logged before the transition that they cause
    */
   reassess(transaction: Transaction, record: StoredRecord, notes?: readonly NewLogEntry[]): Promise<void>;
   /**
-   * Sends the newest event of a payment once more, or tells where it stands if no event has. Problem:
-   * `webhook_not_configured`.
+   * Sends the newest event of a payment again, or a new one if none has reported the current status.
+   * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
    */
   resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<void>;
-  /** Ends the payments whose time is over. */
+  /** Ends the payments whose deadline has passed. One that fails does not stop the others. */
   expireOverdue(signal: AbortSignal): Promise<void>;
 }
 
@@ -126,7 +140,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return record;
   }
 
-  /** Writes changes and an entry in the log, and answers the payment as it is then. */
+  /** Stores the changes and a log entry. Returns the changed payment. */
   async function change(
     transaction: Transaction,
     record: StoredRecord,
@@ -144,25 +158,17 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async create(transaction, scope, input) {
       if (currencies.networks(scope.mode).length === 0) {
-        throw new Problem('chain_unavailable', `This server has no ${scope.mode} networks to be paid on`);
-      }
-      const currency = currencies.find(input.baseCurrency);
-      if (!currency) {
-        throw new Problem('unsupported_currency', `${input.baseCurrency} is not a currency of this server`, {
-          param: 'baseCurrency',
-        });
-      }
-      if (countDecimals(input.amount) > currency.payableDecimals) {
-        throw invalidField(
-          'amount',
-          `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
+        throw new Problem(
+          'chain_unavailable',
+          `This server has no networks in ${scope.mode} mode, so no payment can be created`,
         );
       }
+      const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
+      const baseUnits = parseAmount(input.amount, currency, 'amount');
       reader.latestRate(currency.code);
       const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, scope.merchantId);
       const now = clock.now(scope.mode);
-      const baseUnits = toUnits(input.amount, currency.decimals);
       const id = newId();
       const row: PaymentRow = {
         id,
@@ -196,13 +202,21 @@ export function createPayments(deps: PaymentsDeps): Payments {
         updated_at: now,
       };
       const { email, fullName, phoneNumber } = input;
-      if (email) await customers.link(transaction, scope, { email, fullName, phoneNumber });
-      if (!(await store.insertPayment(transaction, row))) {
+      // Both run at once. If the customer is not allowed to pay, the insert is rolled back.
+      const [isNew] = await Promise.all([
+        store.insertPayment(transaction, row),
+        email ? customers.link(transaction, scope, { email, fullName, phoneNumber }) : undefined,
+      ]);
+      if (!isNew) {
         const existing = await store.findPaymentByReference(transaction, scope, row.tx_ref);
-        throw new Problem('duplicate_tx_ref', `There is a payment with the txRef ${row.tx_ref}`, {
-          param: 'txRef',
-          ...(input.mayNameDuplicate && existing && { paymentId: existing.id }),
-        });
+        throw new Problem(
+          'duplicate_tx_ref',
+          `A payment with the txRef ${row.tx_ref} already exists; choose another txRef`,
+          {
+            param: 'txRef',
+            ...(input.mayNameDuplicate && existing && { paymentId: existing.id }),
+          },
+        );
       }
       const log = await store.appendLog(transaction, id, now, [{ type: 'event', event: 'Payment started' }]);
       return reader.view({ ...row, ...store.noParts, log });
@@ -237,19 +251,22 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async setCurrency(transaction, scope, id, currencyCode, networkCode) {
       const option = currencies.option(scope.mode, currencyCode, networkCode);
-      const row = await lockPayment(transaction, scope, id);
+      const [row, assigned] = await Promise.all([
+        lockPayment(transaction, scope, id),
+        addresses.ofPayment(transaction, id, option),
+      ]);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.locked_at !== null) {
         throw new Problem(
           'currency_locked',
-          'The currency is locked; create a new payment to pay with another',
+          'The currency is locked; create a new payment to pay in another currency',
         );
       }
       const { currency, network } = option;
       if (!accepts(row, option)) {
         throw new Problem(
           'unsupported_currency',
-          `This payment is not taken in ${currency.code}; it lists what it is taken in in currencyOptions`,
+          `This payment cannot be paid in ${currency.code}; choose one of its currencyOptions`,
           { param: 'currency' },
         );
       }
@@ -261,12 +278,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
       if (amount < minimumUnits(option)) {
         throw new Problem(
           'amount_below_minimum',
-          `${currency.code} on ${network.name} takes ${option.minAmount} or more; this payment is ${formatUnits(amount, currency)}`,
+          `This payment is ${formatUnits(amount, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
           { param: 'currency' },
         );
       }
       const now = clock.now(row.mode);
-      const address = await addresses.assign(transaction, scope, { paymentId: id }, option, now);
+      const address =
+        assigned ?? (await addresses.assign(transaction, scope, { paymentId: id }, option, now));
       const changes = {
         state: 'currency_set',
         currency: currency.code,
@@ -289,7 +307,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const currency = currencies.known(row.currency);
       const now = clock.now(row.mode);
       if (row.locked_at !== null) {
-        return change(transaction, row, now, {}, 'Currency was locked already');
+        return change(transaction, row, now, {}, 'Currency already locked');
       }
       if (now >= row.expires_at) throw ended('expired');
       const base = reader.baseSum(row, reader.freshRate);
@@ -319,7 +337,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
       const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target.mode));
-      if (!(await store.insertPayment(transaction, row))) throw new Error(`${row.tx_ref} exists`);
+      if (!(await store.insertPayment(transaction, row))) {
+        throw new Error(`The deposit ${row.tx_ref} already exists`);
+      }
       return { ...row, ...store.noParts };
     },
 
@@ -342,13 +362,20 @@ export function createPayments(deps: PaymentsDeps): Payments {
           );
         }
       }
-      failures.report('payments could not be ended');
+      failures.report('payments could not be expired');
     },
   };
 }
 
+function payerName(payer: Pick<NewPayment, 'fullName' | 'email'>): string {
+  return payer.fullName || payer.email || 'anonymous';
+}
+
 function ended(state: PaymentState): Problem {
-  return new Problem('invalid_state', `The payment is ${statusOf(state)}: it cannot be changed any more`);
+  return new Problem(
+    'invalid_state',
+    `The payment has ended (${statusOf(state)}) and can no longer be changed`,
+  );
 }
 
 function storedRate({ numerator, denominator, source, at }: Rate) {

@@ -1,11 +1,11 @@
-/** What a payment costs in a currency: exact integers, rounded up once, to what a payer can be asked for. */
+/** Prices a payment in a currency, with exact integers that are rounded up once to the currency's payable decimals. */
 import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
 import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
 import { unitsToNumber } from '../money/units.js';
 import type { Currency } from '../money/currency-list.js';
 
-/** A sum in a base currency, with its rate. */
+/** An amount in a base currency, and that currency's rate. */
 export interface BaseSum {
   readonly units: bigint;
   readonly currency: Currency;
@@ -13,8 +13,8 @@ export interface BaseSum {
 }
 
 /**
- * The amount to pay, in the smallest unit of the paying currency: rounded up to its payable decimals,
- * and to 15 significant digits, so that the JSON number is exact.
+ * The amount to pay, in the smallest unit of the paying currency: rounded up to its payable decimals
+ * and to 15 significant digits, so that it is exact as a JSON number.
  */
 export function payableAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
   const exact = convert(
@@ -28,39 +28,55 @@ export function payableAmount(base: BaseSum, currency: Currency, rate: Rate): bi
   return ((exact + step - 1n) / step) * step;
 }
 
-/** The merchant's fee on an amount, rounded down: the smallest unit is never charged twice. */
+/** The fee on an amount, rounded down in the merchant's favour. */
 export function feeOf(units: bigint, basisPoints: number): bigint {
   return (units * BigInt(basisPoints)) / 10_000n;
 }
 
-/** The smallest payable amount of an option, in units. */
+/** The minimum amount of an option, in the currency's smallest unit. */
 export function minimumUnits(option: PaymentOption): bigint {
   return toUnits(option.minAmount, option.currency.decimals);
 }
 
-/** The options that the sum can be paid with, with indicative amounts. Options without a rate, or above the sum, are left out. */
+/** The price of a payment in one currency. */
+interface Price {
+  readonly units: bigint;
+  readonly amount: number;
+  readonly fee: number;
+}
+
+/**
+ * The options that a payment can be paid with, with indicative amounts. Leaves out options without a rate, and those
+ * whose minimum is above the price.
+ */
 export function currencyOptions(
   base: BaseSum,
   options: readonly PaymentOption[],
   latest: (currency: string) => Rate | undefined,
   feeBasisPoints: number,
 ): CurrencyOption[] {
-  const amounts = new Map<string, bigint>();
+  // A currency has the same price on each of its networks.
+  const prices = new Map<string, Price | undefined>();
+  const priceIn = (currency: Currency): Price | undefined => {
+    const rate = latest(currency.code);
+    if (!rate) return undefined;
+    const units = payableAmount(base, currency, rate);
+    const fee = unitsToNumber(feeOf(units, feeBasisPoints), currency);
+    return { units, amount: unitsToNumber(units, currency), fee };
+  };
   return options.flatMap((option) => {
     const { currency, network } = option;
-    const rate = latest(currency.code);
-    if (!rate) return [];
-    const amount = amounts.get(currency.code) ?? payableAmount(base, currency, rate);
-    amounts.set(currency.code, amount);
-    if (amount < minimumUnits(option)) return [];
+    if (!prices.has(currency.code)) prices.set(currency.code, priceIn(currency));
+    const price = prices.get(currency.code);
+    if (!price || price.units < minimumUnits(option)) return [];
     return [
       {
         currency: currency.code,
         name: currency.name,
         network: network.code,
         networkName: network.name,
-        amount: unitsToNumber(amount, currency),
-        fee: unitsToNumber(feeOf(amount, feeBasisPoints), currency),
+        amount: price.amount,
+        fee: price.fee,
         minAmount: Number(option.minAmount),
         confirmations: network.confirmations,
       },

@@ -1,4 +1,4 @@
-/** Brings a payment's state, log and ledger up to its facts: the one way in which what arrived changes it. */
+/** Brings a payment's state, log and ledger up to date with its facts. Receipts change a payment only through here. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
@@ -14,7 +14,7 @@ import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
 import type { Transaction } from '../db/engine.js';
 
-/** Told of a change of a payment's status, in the transaction that makes it; the payment is locked. */
+/** Called when a payment's status changes, in the same transaction. The payment is locked. */
 export type OnStatusChange = (
   transaction: Transaction,
   payment: { readonly id: string; readonly status: PaymentStatus },
@@ -29,8 +29,8 @@ export interface ReassessDeps {
 }
 
 /**
- * @param record as it is stored, with its newest receipts; locked
- * @param notes are logged before what follows from them
+ * @param record locked, as it is stored, with its current receipts
+ * @param notes logged before the transition that they cause
  */
 export type Reassess = (
   transaction: Transaction,

@@ -1,11 +1,11 @@
-/** Receipts as they are stored. */
+/** Stores receipts. */
 import type { NetworkRef } from '../chains/chain.js';
 import type { ReceiptTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { chunksOf } from '../db/chunks.js';
 import { preparedSend } from '../db/prepared.js';
 
-/** Whether a receipt is on its chain or waiting to be. */
+/** Whether a receipt is on its chain or pending, rather than dropped or reversed. */
 export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
 }
@@ -27,7 +27,7 @@ const updateRow = preparedSend((transaction, { id, ...changes }: ReceiptChange) 
   transaction.updateTable('receipts').set(changes).where('id', '=', id),
 );
 
-/** Writes what may change of a receipt. */
+/** Stores the fields of a receipt that can change. */
 export function updateReceipt(transaction: Transaction, receipt: ReceiptTable): Promise<void> {
   const { id, status, block_height, block_hash, confirmed_at, reversals, is_credited } = receipt;
   return updateRow(transaction, {
@@ -42,17 +42,17 @@ export function updateReceipt(transaction: Transaction, receipt: ReceiptTable): 
 }
 
 export interface ScanEffect extends NetworkRef {
-  /** Blocks above it are gone. */
+  /** Blocks above this height were orphaned. */
   readonly orphanedAbove: number | undefined;
-  /** Transactions that the scan found. */
+  /** Hashes of the transactions that the scan found. */
   readonly txHashes: readonly string[];
-  /** Receipts in blocks up to this height have their confirmations. */
+  /** Receipts in blocks up to this height have enough confirmations. */
   readonly confirmedUpTo: number;
-  /** Whether the pending transfers were read, so that receipts which are no longer pending are known. */
+  /** Whether the scan also read the pending transfers, and so can find receipts that are no longer pending. */
   readonly isAtTip: boolean;
 }
 
-/** The payments with receipts that a scan of a network may change. */
+/** The ids of the payments whose receipts a network scan may change. */
 export async function affectedPayments(transaction: Transaction, effect: ScanEffect): Promise<string[]> {
   const { mode, network, orphanedAbove, txHashes, confirmedUpTo, isAtTip } = effect;
   const found = new Set<string>();

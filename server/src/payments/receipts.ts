@@ -1,4 +1,4 @@
-/** What arrived: receipts as the chain shows them now, posted when confirmed and taken back when lost. */
+/** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
 import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
 import type { ScanBatch, ScanSink } from '../chains/scan.js';
@@ -42,7 +42,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     return `${formatUnits(BigInt(receipt.amount), currency)} ${currency.code} on ${receipt.network}`;
   }
 
-  /** What an amount is worth in another currency at the newest rates; null where one is unknown. */
+  /** Converts an amount at the latest rates, to units of the other currency; null if a rate is unknown. */
   function worth(amount: bigint, from: string, to: string, rounding: 'down' | 'nearest'): string | null {
     const fromRate = rates.latest(from);
     const toRate = rates.latest(to);
@@ -86,7 +86,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     };
   }
 
-  /** Custody to unallocated, or back when a confirmed receipt was lost. */
+  /** Posts a receipt: debits custody and credits unallocated. */
   async function confirm(transaction: Transaction, receipt: ReceiptTable, mode: Mode): Promise<ReceiptTable> {
     const { merchant_id: merchantId, network, currency } = receipt;
     const amount = BigInt(receipt.amount);
@@ -108,6 +108,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     return { ...receipt, status: 'confirmed', confirmed_at: now };
   }
 
+  /** Undoes the posting of a confirmed receipt that the chain lost, and its credit if it had one. */
   async function reverse(transaction: Transaction, receipt: ReceiptTable, payment: StoredRecord) {
     const { merchant_id: merchantId, network, currency } = receipt;
     const { mode } = payment;
@@ -116,7 +117,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     const isCredited = receipt.is_credited === 1;
     const fee = isCredited ? feeOf(amount, payment.fee_basis_points) : 0n;
     const share = isCredited ? amount - fee : 0n;
-    // What was withdrawn already cannot be taken back: the merchant owes it, and what is credited next repays it.
+    // What the merchant has already withdrawn cannot be taken back. It becomes a debt that later credits repay.
     const taken = share < available ? share : available;
     await ledger.post(
       transaction,
@@ -170,10 +171,12 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         return record;
       };
 
-      /** Whose receipt a transfer is: that of the payment that has the address, or of a new deposit to a wallet. */
-      const payeeOf = async ({ transfer, address }: Arrival): Promise<StoredRecord> => {
+      /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
+      const paymentOf = async ({ transfer, address }: Arrival): Promise<StoredRecord> => {
         if (address.payment_id !== null) return recordOf(address.payment_id);
-        if (address.wallet_id === null) throw new Error(`The address ${address.id} belongs to nobody`);
+        if (address.wallet_id === null) {
+          throw new Error(`The address ${address.id} belongs to neither a payment nor a wallet`);
+        }
         const { currency, amount } = transfer;
         const deposit = await payments.deposit(transaction, address.wallet_id, {
           address,
@@ -185,8 +188,9 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         return deposit;
       };
 
-      /** By transfer, as the chain shows them now. */
+      /** By transfer, brought up to date with the chain step by step. */
       const receipts = new Map<string, ReceiptTable>();
+      /** By id, as they are in the database. */
       const stored = new Map<string, ReceiptTable>();
       for (const receipt of [...records.values()].flatMap((record) => record.receipts)) {
         if (receipt.network !== network) continue;
@@ -197,14 +201,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       for (const [key, arrival] of arrivals) {
         const receipt = receipts.get(key);
         if (!receipt) {
-          const payee = await payeeOf(arrival);
-          const inserted = newReceipt(arrival, network, payee);
+          const payment = await paymentOf(arrival);
+          const inserted = newReceipt(arrival, network, payment);
           await store.insertReceipt(transaction, inserted);
           stored.set(inserted.id, inserted);
           receipts.set(key, inserted);
           notes.add(
-            payee.id,
-            countsTowards(payee, inserted)
+            payment.id,
+            countsTowards(payment, inserted)
               ? `Seen: ${describe(inserted)}, waiting for ${confirmations} confirmations`
               : `Seen: ${describe(inserted)}, which does not count towards this payment`,
           );
@@ -238,20 +242,20 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         let receipt = current;
         if (isLost(receipt)) {
           receipt = await reverse(transaction, receipt, recordOf(paymentId));
-          notes.add(paymentId, `Confirmation lost: ${describe(receipt)} left its block`, 'error');
+          notes.add(paymentId, `Confirmation lost: ${describe(receipt)} is no longer in its block`, 'error');
         }
         if (isConfirmed(receipt)) {
           receipt = await confirm(transaction, receipt, mode);
           notes.add(paymentId, `Received: ${describe(receipt)}, confirmed`);
         }
-        const isGone =
+        const isDropped =
           receipt.status === 'seen' &&
           receipt.block_height === null &&
           batch.pending !== undefined &&
           !arrivals.has(key);
-        if (isGone) {
+        if (isDropped) {
           receipt = { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' };
-          notes.add(paymentId, `Gone from the network: ${describe(receipt)}`, 'error');
+          notes.add(paymentId, `Dropped from the network: ${describe(receipt)}`, 'error');
         }
         const before = stored.get(receipt.id);
         const isNew = !recordOf(paymentId).receipts.includes(before ?? receipt);
@@ -272,7 +276,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   };
 }
 
-/** What is said in the logs of payments about their receipts. */
+/** Collects the log entries about receipts, by payment. */
 function createNotes() {
   const entries = new Map<string, NewLogEntry[]>();
   return {
@@ -293,14 +297,14 @@ function isSame(a: ReceiptTable, b: ReceiptTable): boolean {
   );
 }
 
-/** Receipts with the newer versions of some, and new ones, in the order in which they are read. */
+/** Replaces receipts by their newer versions and adds new ones, in the order in which the store reads them. */
 function merge(receipts: readonly ReceiptTable[], newer: readonly ReceiptTable[]): ReceiptTable[] {
   const byId = new Map(receipts.map((receipt) => [receipt.id, receipt]));
   for (const receipt of newer) byId.set(receipt.id, receipt);
   return [...byId.values()].sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
 }
 
-/** The transfers of a batch that pay to our addresses; one that is in a block counts as that, not as pending. */
+/** The transfers of a batch to our addresses. One that is both pending and in a block counts as in the block. */
 async function findArrivals(
   transaction: Transaction,
   addresses: DepositAddresses,
@@ -309,7 +313,7 @@ async function findArrivals(
   const transfers = [
     ...(batch.pending ?? []).map((transfer) => ({ transfer, block: undefined })),
     ...batch.blocks.flatMap((block) => block.transfers.map((transfer) => ({ transfer, block }))),
-    // Tokens let anybody send nothing from anywhere to anyone: a bait in lists of transfers, and no receipt.
+    // Tokens let anyone forge a transfer of 0 between any two addresses (address poisoning). It is not a receipt.
   ].filter(({ transfer }) => transfer.amount > 0n);
   const arrivals = new Map<string, Arrival>();
   if (transfers.length === 0) return arrivals;
@@ -327,7 +331,7 @@ async function findArrivals(
   return arrivals;
 }
 
-/** What is posted to when a receipt is confirmed and credited, or lost. */
+/** The accounts that confirming, crediting or reversing a receipt posts to. */
 function accountsOf({ merchant_id: merchantId, network, currency }: ReceiptTable): CurrencyAccount[] {
   const accounts: AccountName[] = [
     { kind: 'custody', network },

@@ -1,11 +1,10 @@
-/** Payments as they are stored. */
-import type { ExpressionBuilder } from 'kysely';
+/** Stores payments. */
 import { jsonRows, readRows } from '../db/json.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf } from '../db/chunks.js';
-import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
+import type { LogEntryTable, PaymentTable, ReceiptTable } from '../db/schema.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -45,72 +44,71 @@ const insertRow = prepared((transaction, row: PaymentRow) =>
     .returning('id'),
 );
 
-/** @returns false when the merchant has a payment of this reference in this mode */
+/** @returns false if the merchant already has a payment with this reference in this mode */
 export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
   return (await insertRow(transaction, row)).length === 1;
 }
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event'>;
 
-/** What belongs to a payment beside its own row. */
+/** The data of a payment that other tables hold. */
 interface RecordParts {
   /** Oldest first. */
   readonly log: readonly LogRow[];
-  /** All of them, dropped and reversed ones too, oldest first. */
+  /** All receipts, including dropped and reversed ones, oldest first. */
   readonly receipts: readonly ReceiptTable[];
-  /** Up to which block, and up to which time of its mode's clock, its network was read; null where it never was. */
+  /** The block, and the time of the mode's clock, up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
   readonly synced_at: number | null;
 }
 
-/** A payment with all that is shown of it and that its state depends on. */
+/** A payment with everything that its view and its state depend on. */
 export type StoredRecord = PaymentRow & RecordParts;
 
-/** Of a payment that was just made. */
+/** The parts of a new payment. */
 export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null, synced_at: null };
 
-type PaymentQuery = ExpressionBuilder<Schema, 'payments'>;
-
-function selectParts(reader: Reader, e: PaymentQuery) {
-  const cursor = e
-    .selectFrom('chain_cursors')
-    .whereRef('chain_cursors.mode', '=', 'payments.mode')
-    .whereRef('chain_cursors.network', '=', 'payments.network');
-  return [
-    jsonRows(
-      reader,
-      e
-        .selectFrom('log_entries')
-        .select(['time', 'type', 'event'])
-        .whereRef('log_entries.payment_id', '=', 'payments.id')
-        .orderBy('log_entries.id'),
-    ).as('log'),
-    jsonRows(
-      reader,
-      e
-        .selectFrom('receipts')
-        .select(receiptColumns)
-        .whereRef('receipts.payment_id', '=', 'payments.id')
-        .orderBy('receipts.first_seen_at')
-        .orderBy('receipts.id'),
-    ).as('receipts'),
-    cursor.select('chain_cursors.height').as('scanned_height'),
-    cursor.select('chain_cursors.synced_at').as('synced_at'),
-  ] as const;
+/** Starts a query that reads payments with their parts. */
+function selectRecords(reader: Reader) {
+  return reader
+    .selectFrom('payments')
+    .leftJoin('chain_cursors', (join) =>
+      join
+        .onRef('chain_cursors.mode', '=', 'payments.mode')
+        .onRef('chain_cursors.network', '=', 'payments.network'),
+    )
+    .select((e) => [
+      'payments.id',
+      'chain_cursors.height as scanned_height',
+      'chain_cursors.synced_at',
+      jsonRows(
+        reader,
+        e
+          .selectFrom('log_entries')
+          .select(['time', 'type', 'event'])
+          .whereRef('log_entries.payment_id', '=', 'payments.id')
+          .orderBy('log_entries.id'),
+      ).as('log'),
+      jsonRows(
+        reader,
+        e
+          .selectFrom('receipts')
+          .select(receiptColumns)
+          .whereRef('receipts.payment_id', '=', 'payments.id')
+          .orderBy('receipts.first_seen_at')
+          .orderBy('receipts.id'),
+      ).as('receipts'),
+    ]);
 }
 
 function readParts<Row extends { log: LogRow[]; receipts: ReceiptTable[] }>(row: Row): Row {
   return { ...row, log: readRows(row.log), receipts: readRows(row.receipts) };
 }
 
-const findRows = prepared((reader, { id, merchantId, mode }: Scope & { readonly id: string }) =>
-  reader
-    .selectFrom('payments')
-    .selectAll('payments')
-    .select((e) => selectParts(reader, e))
-    .where('payments.id', '=', id)
-    .where('payments.merchant_id', '=', merchantId)
-    .where('payments.mode', '=', mode),
+// Looks up by primary key only. With the scope in the condition, PostgreSQL may scan all payments of the merchant as
+// long as it has no statistics for a new table.
+const findById = prepared((reader, { id }: { readonly id: string }) =>
+  selectRecords(reader).selectAll('payments').where('payments.id', '=', id),
 );
 
 export async function findRecord(
@@ -118,8 +116,8 @@ export async function findRecord(
   { merchantId, mode }: Scope,
   id: string,
 ): Promise<StoredRecord | undefined> {
-  const [row] = await findRows(reader, { id, merchantId, mode });
-  return row && readParts(row);
+  const [row] = await findById(reader, { id });
+  return row?.merchant_id === merchantId && row.mode === mode ? readParts(row) : undefined;
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
@@ -127,22 +125,19 @@ const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
 );
 
 const findParts = prepared((reader, { id }: { readonly id: string }) =>
-  reader
-    .selectFrom('payments')
-    .select((e) => selectParts(reader, e))
-    .where('payments.id', '=', id),
+  selectRecords(reader).where('payments.id', '=', id),
 );
 
 /**
- * The payment of an id, in whatever scope, locked until the transaction ends. What belongs to it is read by a second
- * statement, which sees what was committed while the first one waited for the lock.
+ * Locks a payment of any merchant and mode until the transaction ends. A second statement reads its parts, so that it
+ * sees what was committed while the first one waited for the lock.
  */
 export async function lockRecord(transaction: Transaction, id: string): Promise<StoredRecord | undefined> {
   const [[row], [parts]] = await Promise.all([lockRow(transaction, { id }), findParts(transaction, { id })]);
   return row && parts && { ...row, ...readParts(parts) };
 }
 
-/** The payments of these ids, locked until the transaction ends. They are locked in one order, so that none deadlock. */
+/** Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. */
 export async function lockRecords(
   transaction: Transaction,
   ids: readonly string[],
@@ -156,12 +151,7 @@ export async function lockRecords(
       .orderBy('id')
       .$call(forUpdate(transaction))
       .execute();
-    const parts = await transaction
-      .selectFrom('payments')
-      .select('payments.id')
-      .select((e) => selectParts(transaction, e))
-      .where('payments.id', 'in', chunk)
-      .execute();
+    const parts = await selectRecords(transaction).where('payments.id', 'in', chunk).execute();
     const partsOf = new Map(parts.map((part) => [part.id, readParts(part)]));
     for (const row of rows) {
       const found = partsOf.get(row.id);
@@ -171,7 +161,7 @@ export async function lockRecords(
   return locked;
 }
 
-/** Whose payment it is, for pages that are opened by its id alone. */
+/** The merchant and mode of a payment, for pages that know only its id. */
 export async function findOwner(reader: Reader, id: string): Promise<Scope | undefined> {
   const row = await reader
     .selectFrom('payments')
@@ -212,7 +202,7 @@ const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id
   transaction.insertInto('log_entries').values(entry),
 );
 
-/** @returns the entries as they are read back */
+/** @returns the new entries in the form in which they are read */
 export async function appendLog(
   transaction: Transaction,
   paymentId: string,
@@ -232,7 +222,7 @@ export async function listRecords(
 ): Promise<{ records: StoredRecord[]; total: number }> {
   const { total, limit, offset, start } = await locatePage(reader, 'payments', scope, range);
   if (limit === 0) return { records: [], total };
-  // The page's ids come from the index alone, so that rows which are passed over are never read.
+  // The subquery finds the page's ids in the index alone, so that skipped rows are never read.
   const ids = reader
     .selectFrom('payments')
     .select('payments.id')
@@ -243,10 +233,8 @@ export async function listRecords(
     .orderBy('payments.id', 'desc')
     .limit(limit)
     .offset(offset);
-  const rows = await reader
-    .selectFrom('payments')
+  const rows = await selectRecords(reader)
     .selectAll('payments')
-    .select((e) => selectParts(reader, e))
     .where('payments.id', 'in', ids)
     .orderBy('payments.created_at', 'desc')
     .orderBy('payments.id', 'desc')
@@ -255,9 +243,9 @@ export async function listRecords(
 }
 
 /**
- * Payments whose time is over and that nothing holds open: their network has been read past the deadline,
- * and no receipt that came in time and counts waits for confirmations (when one does, the scan that ends the wait
- * ends the payment too).
+ * Ids of the payments that are due to expire. Their deadline has passed, their network has been read up to it, and no
+ * counting receipt that came in time waits for confirmations. If one does, the scan that confirms or drops it also ends
+ * the payment.
  */
 export async function* findOverdue(reader: Reader, mode: Mode, now: number): AsyncGenerator<string> {
   let last: Pick<PaymentRow, 'id' | 'expires_at'> | undefined;
@@ -314,7 +302,7 @@ function overdueAfter(
           ),
         ),
       )
-      // From where the page before it ended, so that one that cannot be ended is not met again and again.
+      // Starts after the previous page, so that a payment that fails to expire is not read again and again.
       .where((e) =>
         last
           ? e(e.refTuple('payments.expires_at', 'payments.id'), '>', e.tuple(last.expires_at, last.id))

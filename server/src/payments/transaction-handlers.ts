@@ -1,4 +1,4 @@
-/** Handlers of `/v1/transactions`: payments as the merchant books them. */
+/** Handlers of `/v1/transactions`: the merchant's view of payments. */
 import type { Payment } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
@@ -48,7 +48,7 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
   };
 }
 
-/** The fee is 0 before a currency, and so an amount to take it from, is set. */
+/** The fee is 0 until a currency is set, because there is no amount to take it from. */
 function feeResult(payment: Payment) {
   const { fee = 0, nairaValue = 0, dollarValue = 0, amountReceived = 0, baseAmount, baseCurrency } = payment;
   return { fee, nairaValue, dollarValue, amountReceived, baseAmount, baseCurrency };

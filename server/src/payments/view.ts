@@ -1,4 +1,4 @@
-/** A payment as the API shows it. */
+/** Turns stored payments into the API's representation. */
 import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
@@ -9,13 +9,12 @@ import { centsToNumber, unitsToNumber } from '../money/units.js';
 import { feeOf } from './quote.js';
 import type { LogRow, StoredRecord } from './store.js';
 
-/** @param options what can be chosen, until the currency is locked */
+/** @param options the currencies to choose from; undefined once the currency is locked */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
 ): Payment {
-  // Lost receipts are facts no more.
   const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
   const counting = receipts.filter((receipt) => countsTowards(row, receipt));
@@ -92,20 +91,20 @@ function viewAmounts(
     currencyNetwork: row.network,
     ...(network && { networkName: network.name, confirmationsRequired: network.confirmations }),
     amount: unitsToNumber(amount, currency),
-    // The quoted fee until it is paid; then what was charged, which rises with what came beyond the amount.
+    // The quoted fee until it is paid, then the fee charged. An overpayment raises the fee too.
     fee: unitsToNumber(
       statusOf(row.state) === 'success' ? feeOf(received, row.fee_basis_points) : BigInt(row.fee ?? '0'),
       currency,
     ),
     amountReceived: unitsToNumber(received, currency),
     amountSeen: unitsToNumber(seen, currency),
-    // Rounded up, as what is seen is rounded down: whoever pays it has paid in full, and the three numbers add up.
+    // Rounded up, while amountSeen is rounded down: paying it settles the payment, and the three amounts add up.
     amountDue: seen >= amount ? 0 : -unitsToNumber(seen - amount, currency),
     confirmations: youngestConfirmations(counting, row.scanned_height, network?.confirmations ?? 0),
   };
 }
 
-/** Confirmations of the receipt that has the fewest, capped at what is needed. */
+/** The lowest number of confirmations among the receipts, at most `needed`. */
 function youngestConfirmations(
   receipts: readonly ReceiptTable[],
   scannedHeight: number | null,

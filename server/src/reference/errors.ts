@@ -1,47 +1,251 @@
-/** What each endpoint may refuse with, and what each error code means. */
+/** What each error code means and what to do about it, and which codes each endpoint can return. */
 import type { Endpoint, ErrorCode } from 'crypto-checkout/contract';
 
-/** One sentence each, the same as in docs/errors.md, which also says when it happens and what to do. */
-export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  validation_error:
-    'A path, query or body value is missing, of the wrong type, too long, or outside its range.',
-  invalid_json: 'The body is not JSON.',
-  unsupported_currency:
-    "The currency, or its pair with the network, is unknown or not active in the key's mode.",
-  amount_below_minimum:
-    'The amount is worth less than the smallest payment that the currency and network allow.',
-  insufficient_balance: 'The available balance is smaller than the amount plus the fee.',
-  invalid_address: "The address is not one of the network's, or its checksum is wrong.",
-  missing_api_key: 'The request has no API key.',
-  invalid_api_key: 'The key is unknown or was revoked.',
-  secret_key_required: 'The endpoint takes secret keys only, and a public key was sent.',
-  customer_not_allowed: 'The customer is blacklisted.',
-  not_found: 'There is no such record in this account and mode, or no such path.',
-  method_not_allowed: 'The path exists, and not with this method.',
-  invalid_state: 'The record is in a state in which this cannot be done.',
-  currency_not_set: 'The payment has no currency yet.',
-  currency_locked: "The payment's currency is locked: rate, amount and address stand.",
-  duplicate_tx_ref: 'Another payment has this `txRef`.',
-  customer_exists: 'Another customer has this email.',
-  address_exists: 'The wallet address is saved already for this currency and network.',
-  bank_account_exists: 'The account has this bank account already: same number, bank and currency.',
-  plan_inactive: 'The payment plan is turned off.',
-  already_subscribed: 'The customer has a subscription to this plan that has not ended.',
-  balance_suspended: 'The balance of this currency is suspended.',
-  webhook_not_configured: 'The account has no webhook URL, or its server answered 410 Gone.',
-  idempotency_in_progress: 'The first request with this `Idempotency-Key` has not ended yet.',
-  payload_too_large: 'The body is larger than 100 kB.',
-  unsupported_media_type: "The body's type is not JSON.",
-  idempotency_mismatch: 'The `Idempotency-Key` was used before with another payload.',
-  rate_limited: 'Too many requests.',
-  internal_error: 'The server has a bug.',
-  rate_unavailable: 'No exchange rate is fresh enough: there is none, or it is older than 60 seconds.',
-  chain_unavailable: "The network's node does not answer.",
-  service_unavailable:
-    'The database cannot be reached, the server is shutting down, or the provider that knows the holders of bank accounts does not answer or is not configured.',
+/** The docs entry of an error code. Backticks mark code. */
+export interface ErrorEntry {
+  /** One sentence. docs/errors.md has the same one. */
+  readonly meaning: string;
+  /** When it happens. */
+  readonly cause: string;
+  /** What to do about it. */
+  readonly remedy: string;
+}
+
+export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
+  validation_error: {
+    meaning: 'A path, query or body value is missing, of the wrong type, too long, or out of range.',
+    cause:
+      'Any endpoint can return it. Lists return it for a `page` or `skip` below 1, and for a `from` after `to`.',
+    remedy: 'Correct every field listed in `data.errors`.',
+  },
+  invalid_json: {
+    meaning: 'The body is not valid JSON.',
+    cause:
+      'Usually a form or plain text was sent, the JSON was put together by hand, or the connection closed early.',
+    remedy: 'Send the output of a JSON serializer.',
+  },
+  unsupported_currency: {
+    meaning:
+      "The currency, or its combination with the network, is unknown or not available in the key's mode.",
+    cause:
+      'You created a payment in an unknown base currency, set a paying currency that the payment does not offer, or saved a bank account or wallet address in a currency that it cannot hold.',
+    remedy: "Use a code from `GET /v1/currencies`, or one of the payment's own `currencyOptions`.",
+  },
+  amount_below_minimum: {
+    meaning: 'The amount is below the minimum for this currency and network.',
+    cause: 'It is checked when the currency is set, because each network has a minimum of its own.',
+    remedy:
+      'Offer another currency or network, or raise the amount. `currencyOptions` shows the `minAmount` of each.',
+  },
+  insufficient_balance: {
+    meaning: 'The available balance is smaller than the amount plus the fee.',
+    cause: 'You created a transfer that the balance does not cover.',
+    remedy: 'Ask `POST /v1/transfers/fee` for the fee and `GET /v1/balances` for the available balance.',
+  },
+  invalid_address: {
+    meaning: 'The address is not valid on this network, or its checksum is wrong.',
+    cause: 'You saved a wallet address or created a transfer.',
+    remedy: 'Copy the address again, and check that it is for this currency and network.',
+  },
+  missing_api_key: {
+    meaning: 'The request has no API key.',
+    cause: 'The `Authorization` header is missing or empty.',
+    remedy: 'Send `Authorization: Bearer <API_KEY>`.',
+  },
+  invalid_api_key: {
+    meaning: 'The API key is unknown or has been revoked.',
+    cause:
+      'The key was revoked, belongs to another server, or was cut off when it was copied. A header that does not read `Bearer <API_KEY>` is refused in the same way.',
+    remedy:
+      "Check the key and the header. If the key is gone, create a new one with `keys create` on the server's command line; a key is shown only once.",
+  },
+  secret_key_required: {
+    meaning: 'The endpoint requires a secret key, but a public key was sent.',
+    cause: "Public keys work only on a payment's own endpoints and on `verify/checkout`.",
+    remedy: 'Make this call from your server, with the secret key. Never put that key in a page.',
+  },
+  customer_not_allowed: {
+    meaning: 'The customer is blacklisted.',
+    cause:
+      'You created a payment or a subscription for the email of a blacklisted customer. Payments that were already locked continue.',
+    remedy: 'If that is a mistake, set `isBlacklisted` to `false` with `PATCH /v1/customers/{customer_id}`.',
+  },
+  not_found: {
+    meaning: 'There is no such record in this account and mode, or no such path.',
+    cause:
+      'The id is unknown, or its record was archived or deleted, belongs to another merchant, or was created in the other mode. The reply is the same in each case.',
+    remedy: "Check the id, the key's mode and the path.",
+  },
+  method_not_allowed: {
+    meaning: 'The path exists, but it does not accept this method.',
+    cause: 'For example, a payment is cancelled with PATCH, not with POST.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  invalid_state: {
+    meaning: "The record's current state does not allow this.",
+    cause: 'For example, you cancelled a payment that had ended, or set or locked its currency.',
+    remedy: 'Fetch the record again and continue from its current state.',
+  },
+  currency_not_set: {
+    meaning: 'The payment has no currency yet.',
+    cause: 'You locked the currency before setting it.',
+    remedy: 'Call `PATCH /v1/payments/{payment_id}/currency/set/{currency}/{network}` first.',
+  },
+  currency_locked: {
+    meaning: "The payment's currency is locked: its rate, amount and address are final.",
+    cause: 'You set the currency after locking it.',
+    remedy: 'Continue with the current quote, or cancel the payment and create a new one.',
+  },
+  duplicate_tx_ref: {
+    meaning: 'Another payment already has this `txRef`.',
+    cause:
+      'You sent an order twice without an `Idempotency-Key`, or your references started over. A reference can be used once per merchant and mode, and is never released.',
+    remedy:
+      'Continue with the existing payment, or use a new reference. With a secret key, `data.paymentId` is the id of the existing payment.',
+  },
+  customer_exists: {
+    meaning: 'Another customer already has this email.',
+    cause: 'You created a customer with an email that is taken, or changed one to it. Case is ignored.',
+    remedy: 'Find the customer with `GET /v1/customers?email=…` and update that record.',
+  },
+  address_exists: {
+    meaning: 'This wallet address is already saved for this currency and network.',
+    cause: 'You saved the same address twice.',
+    remedy: 'Use the saved one: `GET /v1/wallet-addresses?address=…`.',
+  },
+  bank_account_exists: {
+    meaning: 'This bank account is already saved: same number, bank and currency.',
+    cause: 'You added the same account twice.',
+    remedy: 'Use the saved one: `GET /v1/bank-accounts`.',
+  },
+  plan_inactive: {
+    meaning: 'The payment plan is inactive.',
+    cause: 'You subscribed a customer to it.',
+    remedy:
+      'Set its `isActive` to `true` with `PATCH /v1/payment-plans/{payment_plan_id}`, or use another plan.',
+  },
+  already_subscribed: {
+    meaning: 'The customer already has a subscription to this plan that has not ended.',
+    cause: 'You subscribed the same email twice.',
+    remedy: 'There is nothing to do. To start over, remove the subscriber first.',
+  },
+  balance_suspended: {
+    meaning: 'The balance in this currency is suspended.',
+    cause: 'You created a transfer from a balance with `isSuspended: true`.',
+    remedy: 'Ask the operator of the server.',
+  },
+  webhook_not_configured: {
+    meaning: 'The account has no webhook URL, or its endpoint was disabled by a 410 Gone response.',
+    cause: 'You asked for a webhook to be sent again.',
+    remedy: "Set the URL on the server's command line: `merchants update ID --webhook-url URL`.",
+  },
+  idempotency_in_progress: {
+    meaning: 'The first request with this `Idempotency-Key` is still in progress.',
+    cause: 'You retried while the original request was running.',
+    remedy: 'Wait a moment, then send the same request again. It gets the reply of the first one.',
+  },
+  payload_too_large: {
+    meaning: 'The body is larger than 100 kB.',
+    cause: 'A field holds far more than it may.',
+    remedy: 'Send only the documented fields.',
+  },
+  unsupported_media_type: {
+    meaning: 'The body was not sent as JSON.',
+    cause:
+      'The request has a body, but its `Content-Type` is missing or not JSON, its charset is not UTF-8, or it is compressed.',
+    remedy: 'Send uncompressed JSON with `Content-Type: application/json`.',
+  },
+  idempotency_mismatch: {
+    meaning: 'The `Idempotency-Key` was already used with a different body.',
+    cause: 'One key was used for two different requests to the same method and path.',
+    remedy: 'Generate a new random key for each change, and reuse it only to retry that change.',
+  },
+  rate_limited: {
+    meaning: 'Too many requests.',
+    cause:
+      'An API key, or for public keys an IP address, exceeded its limit. The request was not carried out.',
+    remedy: 'Wait for the seconds in `Retry-After`, then send the request again.',
+  },
+  internal_error: {
+    meaning: 'The server has a bug.',
+    cause: 'A change commits completely or not at all, so nothing is left half done.',
+    remedy: 'Retry with the same `Idempotency-Key`. If it happens again, report the `requestId`.',
+  },
+  rate_unavailable: {
+    meaning: 'There is no exchange rate, or the latest one is older than 60 seconds.',
+    cause: 'You created a payment, or set or locked its currency. A stale rate is never used.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+  },
+  chain_unavailable: {
+    meaning: "The network's node is not responding, or the server has no network in this mode.",
+    cause:
+      'The request needs a network that cannot be reached right now. Payments in progress are not affected: they continue when the node is back.',
+    remedy: 'Retry after the seconds in `Retry-After`. If it persists, ask the operator of the server.',
+  },
+  service_unavailable: {
+    meaning:
+      'The database cannot be reached, the server is starting or shutting down, or the provider that looks up bank account holders is unavailable or not configured.',
+    cause: 'It happens during an outage or a restart, and when the name on a bank account is checked.',
+    remedy: 'Retry after the seconds in `Retry-After`; for a POST or PATCH, with the same `Idempotency-Key`.',
+  },
 };
 
-/** All that a well-formed call of the endpoint may be refused with: what the endpoint declares, and what its form brings. */
+/**
+ * Codes that the API never returns. The widget and `crypto-checkout/client` use them for errors of their own, which link
+ * to the same docs page.
+ */
+export const clientErrors: Readonly<Record<string, ErrorEntry>> = {
+  network_error: {
+    meaning: 'No complete response arrived: the connection failed, or the call took longer than 15 seconds.',
+    cause:
+      "The device is offline, `api-url` is wrong, the page's Content-Security-Policy blocks the call, or a proxy cut the connection. The request may have taken effect.",
+    remedy: 'Retry with the same `Idempotency-Key`. The widget does so by itself.',
+  },
+  malformed_reply: {
+    meaning: 'A response arrived that does not come from the API.',
+    cause: '`api-url` points to another server, or a proxy changes responses or replaces them with its own.',
+    remedy: 'Check `api-url`, then call the API without the proxy and compare the responses.',
+  },
+  unexpected: {
+    meaning: 'The widget failed with an error that it does not know.',
+    cause:
+      "It is a bug, in the widget or in a script that changes the page's built-in functions. No payment is lost: after a reload the widget finds it again.",
+    remedy: 'Report it together with its `cause`, which the `checkout-error` event carries.',
+  },
+  webhook_signature_missing: {
+    meaning:
+      'The request lacks `webhook-id`, `webhook-timestamp` or `webhook-signature`, or has one of them twice.',
+    cause: 'Somebody else called your webhook URL, or a proxy drops headers.',
+    remedy: 'Reply 400 and do nothing else. If the API sent the request, let the headers through.',
+  },
+  webhook_timestamp_invalid: {
+    meaning:
+      "The `webhook-timestamp` is more than five minutes, or your own `toleranceSeconds`, from your server's clock.",
+    cause: 'Somebody replayed a recorded webhook, or the clock is wrong.',
+    remedy:
+      'Reply 400, and synchronize the clock with NTP. The API signs each attempt with a new timestamp, so its own late retries are never too old.',
+  },
+  webhook_signature_invalid: {
+    meaning: 'None of your secrets signed this id, timestamp and body.',
+    cause:
+      'The webhook is forged, the secret belongs to another account, or the body was parsed and serialized again.',
+    remedy:
+      'Reply 400. If the API sent the request, check the secret, and verify the raw body, before any JSON parser.',
+  },
+  webhook_body_invalid: {
+    meaning: 'The signature is valid, but the body is not an event of the contract.',
+    cause:
+      'Another sender signs with the same secret, or the versions of the API and `crypto-checkout` do not match.',
+    remedy: 'Reply 400, and update the package.',
+  },
+  webhook_type_unknown: {
+    meaning: 'The signature is valid, but this version of the package does not know the type of the event.',
+    cause: 'The API is newer than the package.',
+    remedy: 'Reply 204 and ignore the event. To use it, update the package.',
+  },
+};
+
+/** All codes that a call of the endpoint can fail with: those that it declares, and those of its method and key. */
 export function errorsOf({ method, key, params, errors = [] }: Endpoint): ErrorCode[] {
   const isKeyed = method === 'POST' || method === 'PATCH';
   return [

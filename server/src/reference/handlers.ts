@@ -1,4 +1,4 @@
-/** Handlers of `/v1/meta`: the table of endpoints, described by the server that mounts it. */
+/** Handlers of `/v1/meta`: the API describes its own endpoints. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import { notFound } from '../shared/problem.js';
@@ -6,7 +6,7 @@ import { describe } from './meta.js';
 
 const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
 
-/** The endpoints at a path, by method. A placeholder takes a real value, `{name}` and `:name` alike. */
+/** Returns the endpoints at a path, by method. Placeholders may be real values, `{name}` or `:name`. */
 export type FindEndpoints = (path: string) => ReadonlyMap<string, Endpoint> | undefined;
 
 export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'meta'> {

@@ -1,4 +1,4 @@
-/** Quick docs: what the API says of one endpoint under `/v1/meta`. */
+/** Quick docs: the description of one endpoint under `/v1/meta`. */
 import type { api, Data, Endpoint } from 'crypto-checkout/contract';
 import { parametersOf, type Place } from './parameters.js';
 import { headersOf, publicPath, sampleRequest, sampleResponse } from './samples.js';

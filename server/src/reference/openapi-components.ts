@@ -1,6 +1,6 @@
-/** What the operations of the OpenAPI document share: keys, headers, and the answers to what went wrong. */
+/** The parts that all operations of the OpenAPI document share: keys, headers and error replies. */
 import { errorStatus, type ErrorCode } from 'crypto-checkout/contract';
-import { errorMeanings } from './errors.js';
+import { apiErrors } from './errors.js';
 import { recordSchemas } from './openapi-schemas.js';
 
 const titles: Readonly<Record<number, string>> = {
@@ -21,8 +21,8 @@ const text = { type: 'string' };
 const requestId = { $ref: '#/components/headers/X-Request-Id' };
 const retryAfter = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } };
 
-/** Headers that only some answers have. */
-const furtherHeaders: Readonly<Record<number, object>> = {
+/** Headers that only some replies have, by HTTP status. */
+const extraHeaders: Readonly<Record<number, object>> = {
   401: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { const: 'Bearer' } } },
   429: retryAfter,
   503: retryAfter,
@@ -33,13 +33,14 @@ export const components = {
     secretKey: {
       type: 'http',
       scheme: 'bearer',
-      description: 'A secret key, `sk_test_…` or `sk_live_…`. It opens everything and belongs on servers.',
+      description:
+        'A secret key, `sk_test_…` or `sk_live_…`. It works on every endpoint. Keep it on your server, never in a page.',
     },
     publicKey: {
       type: 'http',
       scheme: 'bearer',
       description:
-        'A public key, `pk_test_…` or `pk_live_…`. It may stand in pages, and opens payments alone.',
+        'A public key, `pk_test_…` or `pk_live_…`. It works only on payments, and may be used in pages.',
     },
   },
   parameters: {
@@ -47,15 +48,15 @@ export const components = {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'A new random value for each change, kept for its retries: the same request with the same key happens once, for 24 hours.',
+        'A new random value for each change, and the same value for its retries. For 24 hours, a repeated request with the same key changes nothing and gets the first reply.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     },
   },
   headers: {
-    'X-Request-Id': { description: "Names the request in the server's log.", schema: text },
-    'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer' } },
+    'X-Request-Id': { description: "Identifies the request in the server's log.", schema: text },
+    'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
     'Idempotent-Replayed': {
-      description: '`true` where this is the reply of an earlier request with the same Idempotency-Key.',
+      description: '`true` if this is the reply to an earlier request with the same Idempotency-Key.',
       schema: text,
     },
   },
@@ -74,17 +75,18 @@ export const components = {
       required: ['status', 'message', 'data'],
       properties: {
         status: { const: 'error' },
-        message: { ...text, description: 'A sentence for a developer; its wording may change.' },
+        message: { ...text, description: 'A sentence for developers. Its wording may change.' },
         data: {
           type: 'object',
           required: ['code', 'requestId'],
           properties: {
             code: { $ref: '#/components/schemas/ErrorCode' },
             requestId: { ...text, description: 'The same as in `X-Request-Id`.' },
-            param: { ...text, description: 'The field at fault, with dots for nested ones.' },
+            docsUrl: { ...text, format: 'uri', description: 'The page that explains the code.' },
+            param: { ...text, description: 'The invalid field, with dots for nested fields.' },
             errors: {
               type: 'array',
-              description: 'Every field that did not parse.',
+              description: 'Every invalid field. Only with `validation_error`.',
               items: {
                 type: 'object',
                 required: ['path', 'message'],
@@ -93,7 +95,8 @@ export const components = {
             },
             paymentId: {
               ...text,
-              description: 'With `duplicate_tx_ref`, for secret keys: the payment that has the reference.',
+              description:
+                'Only with `duplicate_tx_ref` and a secret key: the payment that already has the reference.',
             },
           },
         },
@@ -101,19 +104,19 @@ export const components = {
     },
     Pagination: {
       type: 'object',
-      description: 'Row numbers count from 1, and are 0 where the page is empty.',
+      description: 'Row numbers start at 1. `from` and `to` are 0 if the page is empty.',
       required: ['total', 'count', 'from', 'to'],
       properties: {
-        total: { type: 'integer', description: 'Rows that match.' },
-        count: { type: 'integer', description: 'Rows in this reply.' },
-        from: { type: 'integer', description: 'Number of the first one.' },
-        to: { type: 'integer', description: 'Number of the last one.' },
+        total: { type: 'integer', description: 'Number of rows that match.' },
+        count: { type: 'integer', description: 'Number of rows in this reply.' },
+        from: { type: 'integer', description: 'Row number of the first row in this reply.' },
+        to: { type: 'integer', description: 'Row number of the last row in this reply.' },
       },
     },
   },
 };
 
-/** An operation's answers to what goes wrong, by HTTP status. */
+/** An operation's error replies, by HTTP status. */
 export function failureResponses(codes: readonly ErrorCode[]): Record<string, { $ref: string }> {
   const statuses = [...new Set(codes.map((code) => errorStatus[code]))].sort((a, b) => a - b);
   return Object.fromEntries(
@@ -126,7 +129,7 @@ function failure(status: number): object {
   const [first] = codes;
   return {
     description: listOf(codes),
-    headers: { 'X-Request-Id': requestId, ...furtherHeaders[status] },
+    headers: { 'X-Request-Id': requestId, ...extraHeaders[status] },
     content: {
       'application/json': {
         schema: {
@@ -134,8 +137,12 @@ function failure(status: number): object {
         },
         example: {
           status: 'error',
-          message: first && errorMeanings[first],
-          data: { code: first, requestId: '0f6c1a2b3d4e-1' },
+          message: first && apiErrors[first].meaning,
+          data: {
+            code: first,
+            requestId: '0f6c1a2b3d4e-1',
+            docsUrl: `https://pay.example.com/docs/errors#${first}`,
+          },
         },
       },
     },
@@ -147,5 +154,5 @@ function codesOf(status: number): ErrorCode[] {
 }
 
 function listOf(codes: readonly ErrorCode[]): string {
-  return codes.map((code) => `- \`${code}\`: ${errorMeanings[code]}`).join('\n');
+  return codes.map((code) => `- \`${code}\`: ${apiErrors[code].meaning}`).join('\n');
 }

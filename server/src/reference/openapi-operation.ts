@@ -1,4 +1,4 @@
-/** One endpoint as an operation of the OpenAPI document. */
+/** Describes one endpoint as an operation of the OpenAPI document. */
 import type { Endpoint, Sample } from 'crypto-checkout/contract';
 import type * as z from 'zod/mini';
 import { errorsOf } from './errors.js';
@@ -8,12 +8,12 @@ import { failureResponses } from './openapi-components.js';
 import { replySchema } from './openapi-schemas.js';
 
 export interface OperationOptions {
-  /** Unique, and a name in most languages: `customersCreate`. */
+  /** Unique, and a valid identifier in most languages, such as `customersCreate`. */
   readonly id: string;
   readonly tag: string;
-  /** The path that it stands under, whose placeholders may be named otherwise than the endpoint's. */
+  /** The operation's path in the document. Its placeholders may have other names than the endpoint's. */
   readonly path: string;
-  /** Whether a POST or PATCH takes an Idempotency-Key. */
+  /** Whether POST and PATCH accept an Idempotency-Key. */
   readonly isKeyed: boolean;
 }
 
@@ -43,7 +43,7 @@ export function operation(endpoint: Endpoint, { id, tag, path, isKeyed }: Operat
   };
 }
 
-/** The first sentence, without its full stop. */
+/** The first sentence, without its final period. */
 function summaryOf(description: string): string {
   return description.replace(/\.( .*)?$/s, '');
 }
@@ -95,7 +95,7 @@ function success(endpoint: Endpoint, isKeyed: boolean): object {
           required: ['status', 'message', ...(data ? ['data'] : []), ...(paginated ? ['meta'] : [])],
           properties: {
             status: { const: 'success' },
-            message: { type: 'string', description: 'A short text for people.' },
+            message: { type: 'string', description: 'A short text for people. Its wording may change.' },
             ...(data && { data: replySchema(data) }),
             ...(paginated && {
               meta: {

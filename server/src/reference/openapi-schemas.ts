@@ -1,4 +1,4 @@
-/** The shapes of replies and webhooks as JSON Schema, the records among them under names of their own. */
+/** The shapes of replies and webhooks as JSON Schema. Records get names, so that the document can refer to them. */
 import {
   api,
   currencyOption,
@@ -30,16 +30,16 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
 
 const toReference = (name: string) => `#/components/schemas/${name}`;
 
-/** What has a name, and what is only a part of some reply and is written out there. */
+/** `named` has the records. `unnamed` has every reply and webhook, with references to the records. */
 const { named, unnamed } = readSchemas();
 
 /** `components.schemas`. */
 export const recordSchemas = named;
 
-/** The schema of a reply's `data` or of a webhook's body: a reference where it is a record. */
+/** The schema of a reply's `data` or of a webhook's body. Records are references. */
 export function replySchema(schema: z.ZodMiniType): JsonSchema {
   const found = unnamed.get(schema);
-  if (!found) throw new Error('No endpoint answers with this schema');
+  if (!found) throw new Error('No endpoint or webhook uses this schema');
   return found;
 }
 
@@ -65,7 +65,7 @@ function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodM
   };
 }
 
-/** Replies gain fields with time, and nobody may refuse them for it. */
+/** Replies may gain fields over time, so a schema must not forbid additional ones. */
 function allowAdditions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 }

@@ -8,29 +8,29 @@ import { replySchema } from './openapi-schemas.js';
 
 type Resource = keyof typeof resources;
 
-const about = `Accept payments in crypto-currencies, and manage what belongs to them.
+const about = `Accept cryptocurrency payments and manage everything around them: customers, subscriptions, balances and payouts.
 
-Every request carries a key: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope of \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Numbers and booleans of a request may also be sent as text. Times are ISO 8601 in UTC with milliseconds.
+Every request needs an API key: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
 
-A payment runs like this: create it, set a currency and network, lock the currency, have the customer pay to the address, and verify the transaction before you give value.`;
+To take a payment, create it, set its currency and network, lock the currency, and let the customer pay to the address. Verify the transaction before you deliver.`;
 
 const webhookTexts: Readonly<Record<WebhookEventType, string>> = {
   'payment.success': 'A payment was received in full and confirmed',
-  'payment.error': 'A payment ended without success',
+  'payment.error': 'A payment ended without being paid',
   'payment.cancelled': 'A payment was cancelled',
-  'payment.partial': 'Less than the amount arrived, and the rest is awaited',
+  'payment.partial': 'Less than the amount arrived; the payment is still in progress',
   'payment.overpaid': 'More than the amount arrived',
   'payment.late': 'Funds arrived after the payment ended',
-  'payment.reversed': 'A settled receipt left the chain',
-  'payment.updated': 'A payment in progress was asked to be told of once more',
+  'payment.reversed': 'A reorganisation removed a settled transfer from the chain',
+  'payment.updated': 'The webhook of a payment in progress was requested again',
   'wallet.transaction': 'A hosted wallet received a transaction',
-  'transfer.success': 'A transfer was carried out',
+  'transfer.success': 'A transfer was completed',
   'transfer.failed': 'A transfer failed, and its amount is available again',
-  'subscription.payment_due': 'A subscriber is charged, and the payment waits for them',
-  'subscription.ended': 'A subscription has been charged for the last time, or was turned off',
+  'subscription.payment_due': 'A subscriber was charged, and their payment is due',
+  'subscription.ended': 'A subscription ended: it was completed, left unpaid or removed',
 };
 
-/** @param serverUrl where the API is, without `/v1`; relative ones are relative to the document */
+/** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */
 export function createOpenApi(serverUrl: string): object {
   return {
     openapi: '3.1.0',
@@ -74,17 +74,17 @@ function paths(): Record<string, Record<string, object>> {
 }
 
 /**
- * OpenAPI takes paths that differ only in a placeholder's name for one. Such a placeholder is called `id`:
- * `/v1/payment-plan-subscribers/{id}` is a plan's to POST and a subscriber's to GET.
+ * OpenAPI treats paths that differ only in the name of a placeholder as the same path. We call such a placeholder `id`:
+ * in `/v1/payment-plan-subscribers/{id}` it is a plan's id for POST and a subscriber's for GET.
  */
 function createCommonPaths(paths: readonly string[]): (path: string) => string {
   const patternOf = (path: string) => path.replace(/\{\w+\}/g, '{id}');
-  const spellings = new Map<string, Set<string>>();
+  const pathsByPattern = new Map<string, Set<string>>();
   for (const path of paths) {
-    const known = spellings.get(patternOf(path)) ?? new Set();
-    spellings.set(patternOf(path), known.add(path));
+    const known = pathsByPattern.get(patternOf(path)) ?? new Set();
+    pathsByPattern.set(patternOf(path), known.add(path));
   }
-  return (path) => (spellings.get(patternOf(path))?.size === 1 ? path : patternOf(path));
+  return (path) => (pathsByPattern.get(patternOf(path))?.size === 1 ? path : patternOf(path));
 }
 
 function webhooksOf(event: (typeof webhookEvent.def.options)[number]): [string, object][] {
@@ -109,17 +109,20 @@ function delivery(type: WebhookEventType, schema: object): object {
   return {
     operationId: `on ${type}`.replace(/[ ._](\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: webhookTexts[type],
-    description: `${webhookTexts[type]}. Sent as Standard Webhooks says: verify the signature before you believe it, and answer 2xx.`,
+    description: `${webhookTexts[type]}. Signed according to Standard Webhooks: verify the signature before you act on it, and reply with 2xx.`,
     security: [],
     parameters: [
-      header('webhook-id', 'The same for every delivery of one event.'),
-      header('webhook-timestamp', 'When this delivery was signed, in seconds since 1970.'),
-      header('webhook-signature', '`v1,` and the signature in base64; several with spaces between them.'),
+      header('webhook-id', 'Identifies the event. It is the same for every delivery attempt.'),
+      header('webhook-timestamp', 'When this attempt was signed, in seconds since 1970.'),
+      header(
+        'webhook-signature',
+        '`v1,` and the base64 signature. During a secret rotation there are several, separated by spaces.',
+      ),
     ],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
-      '2XX': { description: 'Taken. Anything else is delivered again.' },
-      '410': { description: 'Turns the webhook off.' },
+      '2XX': { description: 'Received. After any other status, delivery is retried.' },
+      '410': { description: 'Disables the webhook endpoint.' },
     },
   };
 }

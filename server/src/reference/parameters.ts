@@ -1,14 +1,14 @@
-/** What an endpoint takes, parameter by parameter, read from its own schemas. */
+/** Lists an endpoint's parameters, read from its schemas. */
 import type { Endpoint } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
 export type Place = 'path' | 'query' | 'body';
 
 export interface Parameter {
-  /** With dots for nested ones: `customer.email`. */
+  /** Nested fields use dots: `customer.email`. */
   readonly name: string;
   readonly place: Place;
-  /** For people: `number`, `text`, `array of text`, `one of hourly, daily`. */
+  /** For people to read: `number`, `text`, `array of text`, `one of hourly, daily`. */
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
@@ -16,13 +16,13 @@ export interface Parameter {
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** What may be sent for a schema. */
+/** The JSON Schema of what a client may send. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' });
   return json;
 }
 
-/** In the order of path, query and body, as they are declared. */
+/** Path parameters first, then query, then body; each in the order of declaration. */
 export function parametersOf(endpoint: Endpoint): Parameter[] {
   return [
     ...fieldsOf(endpoint.params, 'path'),
@@ -53,7 +53,7 @@ function namedFields(
   });
 }
 
-/** Numbers and booleans may also come as text, which is said once for all and not for each of them. */
+/** Names the type without its text form: the docs say once that numbers and booleans may be sent as text. */
 function typeName(schema: JsonSchema): string {
   const { type, anyOf = [], items, enum: values } = schema;
   if (values) return `one of ${values.join(', ')}`;

@@ -1,4 +1,4 @@
-/** What each resource of the API is, for those who read about it. */
+/** The title and description of each API resource, for the docs. */
 import type { Api } from 'crypto-checkout/contract';
 
 export interface Resource {
@@ -10,39 +10,39 @@ export interface Resource {
 export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
   meta: {
     title: 'Quick docs',
-    description: 'Every endpoint described by the API itself: insert /meta after /v1 in its path.',
+    description: 'The API describes its own endpoints: insert /meta after /v1 in any path.',
   },
   customers: {
     title: 'Customers',
-    description: 'The people you are paid by, one record per email.',
+    description: 'The people who pay you, one record per email address.',
   },
   bankAccounts: {
     title: 'Bank accounts',
-    description: 'The bank accounts you are settled to, and the banks they may be held at.',
+    description: 'The bank accounts that receive your payouts, and the banks that are supported.',
   },
   countries: {
     title: 'Countries',
-    description: 'Reference data: the countries that bank accounts may be held in.',
+    description: 'Reference data: the countries that are supported for bank accounts.',
   },
   balances: {
     title: 'Balances',
-    description: 'What the account holds, currency by currency.',
+    description: 'What your account holds in each currency.',
   },
   currencies: {
     title: 'Currencies',
-    description: 'Reference data: the currencies and networks that other records name.',
+    description: 'Reference data: the supported currencies and their networks.',
   },
   paymentPlans: {
     title: 'Payment plans',
-    description: 'Recurring billing: how much is charged, how often, and how many times.',
+    description: 'Recurring billing: how much to charge, how often, and how many times.',
   },
   subscribers: {
     title: 'Payment plan subscribers',
-    description: 'Which customer is charged by which plan, and how often it was paid.',
+    description: 'Which customer is subscribed to which plan, and how many times they have paid.',
   },
   walletAddresses: {
     title: 'Wallet addresses',
-    description: 'Addresses of your own, saved as destinations for transfers.',
+    description: 'Your own addresses, saved as destinations for transfers.',
   },
   transfers: {
     title: 'Transfers',
@@ -50,24 +50,24 @@ export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
   },
   payouts: {
     title: 'Payouts',
-    description: 'What was paid out to your bank accounts and wallet addresses. Read only.',
+    description: 'Money paid out to your bank accounts and wallet addresses. Read-only.',
   },
   payments: {
     title: 'Payments',
     description:
-      'Created by your page or server, paid by a customer: create, set the currency, lock it, get paid.',
+      'Your page or server creates a payment, sets its currency and locks it; then the customer pays.',
   },
   transactions: {
     title: 'Transactions',
-    description: 'The same records as payments, seen by the server that verifies and books them.',
+    description: 'The same records as payments, as your server sees them: verify them, and look up fees.',
   },
   wallets: {
     title: 'Hosted wallets',
-    description: 'Deposit addresses that stay open, one on each network of a currency.',
+    description: 'Permanent deposit addresses, one on each network of a currency.',
   },
   sandbox: {
     title: 'Sandbox',
     description:
-      "The controls of test mode's simulated networks and clock. With live keys these paths do not exist.",
+      'Controls the simulated networks and the clock of test mode. These paths do not exist for live keys.',
   },
 };

@@ -1,4 +1,4 @@
-/** An endpoint's sample as it goes over the wire: the call as a line of curl, and the reply's envelope. */
+/** An endpoint's sample as sent over the wire: a curl command and the reply's envelope. */
 import type { Endpoint, Pagination } from 'crypto-checkout/contract';
 
 export interface SampleEnvelope {
@@ -8,19 +8,19 @@ export interface SampleEnvelope {
   readonly meta?: { readonly pagination: Pagination };
 }
 
-/** What a reader of a sample puts in place of the placeholders. */
+/** The values to write into a sample. They may be placeholders for the reader to replace. */
 export interface SampleRequest {
-  /** Such as `{base_url}`. */
+  /** A URL, or a placeholder such as `{base_url}`. */
   readonly baseUrl: string;
-  /** With the values of the sample in it, or the endpoint's own with placeholders. */
+  /** Either filled with the sample's values, or with its placeholders. */
   readonly path: string;
-  /** As it stands between double quotes, such as `<API_KEY>` or `$SECRET_KEY`. */
+  /** Written between double quotes: `<API_KEY>`, `$SECRET_KEY`. */
   readonly key: string;
-  /** Over several lines, for people; else one line. */
+  /** Breaks the command into several lines. */
   readonly isPretty?: boolean;
 }
 
-/** Headers that a call is sent with, and templates of their values. */
+/** The headers to send with a call, with placeholders for their values. */
 export function headersOf({ method }: Endpoint, key = '<API_KEY>'): Record<string, string> {
   return {
     Authorization: `Bearer ${key}`,
@@ -29,17 +29,17 @@ export function headersOf({ method }: Endpoint, key = '<API_KEY>'): Record<strin
   };
 }
 
-/** The path as people write it: `{*rest}` is a notation of the table. */
+/** The path as the docs show it: `{*rest}` becomes `{rest}`. */
 export const publicPath = ({ path }: Endpoint): string => path.replace('{*', '{');
 
-/** The path of the sample's own call. */
+/** The path, filled with the sample's values. */
 export function samplePath({ path, sample }: Endpoint): string {
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(sample.params?.[name] ?? '').replaceAll('%2F', '/'),
   );
 }
 
-/** The sample as a command of curl. */
+/** The sample as a curl command. */
 export function sampleRequest(endpoint: Endpoint, request: SampleRequest): string {
   const { method, sample } = endpoint;
   const { baseUrl, path, key, isPretty = false } = request;
@@ -49,12 +49,12 @@ export function sampleRequest(endpoint: Endpoint, request: SampleRequest): strin
     `curl ${method === 'GET' ? '' : `-X ${method} `}"${baseUrl}${path}${query === '' ? '' : `?${query}`}"`,
     `-H "Authorization: Bearer ${key}"`,
     '-H "Content-Type: application/json"',
-    ...(body === undefined ? [] : [`-d ${inQuotes(body)}`]),
+    ...(body === undefined ? [] : [`-d ${shellQuote(body)}`]),
   ].join(isPretty ? ' \\\n  ' : ' ');
 }
 
 export function sampleResponse({ sample, paginated }: Endpoint): SampleEnvelope {
-  // Over the wire and back, which leaves out what is undefined.
+  // A round trip through JSON drops undefined fields.
   const data = sample.data === undefined ? undefined : (JSON.parse(JSON.stringify(sample.data)) as unknown);
   const rows = Array.isArray(data) ? data.length : 0;
   return {
@@ -67,7 +67,7 @@ export function sampleResponse({ sample, paginated }: Endpoint): SampleEnvelope 
   };
 }
 
-/** One word for a POSIX shell. */
-function inQuotes(text: string): string {
+/** Quotes text as a single word for a POSIX shell. */
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

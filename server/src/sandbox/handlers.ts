@@ -1,4 +1,4 @@
-/** Handlers of `/sandbox`: each answers when payments know of what it did. */
+/** Handlers of `/sandbox`. Each replies once payments reflect the change. */
 import type { sandbox as endpoints } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { Handlers } from '../api/handler.js';
@@ -11,7 +11,7 @@ export function createSandboxHandlers(sandbox: Sandbox): Handlers<{ sandbox: typ
         message: 'Transfer sent',
         data: { txHash: await sandbox.transfer(transaction, body) },
       }));
-      await sandbox.settleNetwork(body.network);
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 
@@ -20,7 +20,7 @@ export function createSandboxHandlers(sandbox: Sandbox): Handlers<{ sandbox: typ
         message: 'Blocks added',
         data: await sandbox.mine(transaction, body.network, body.count),
       }));
-      await sandbox.settleNetwork(body.network);
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 
@@ -29,7 +29,7 @@ export function createSandboxHandlers(sandbox: Sandbox): Handlers<{ sandbox: typ
         message: 'Blocks replaced',
         data: await sandbox.reorg(transaction, body.network, body.depth, body.keep),
       }));
-      await sandbox.settleNetwork(body.network);
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 
@@ -38,7 +38,7 @@ export function createSandboxHandlers(sandbox: Sandbox): Handlers<{ sandbox: typ
         message: 'Clock advanced',
         data: { now: isoTime(await sandbox.advanceClock(transaction, body.advanceSeconds)) },
       }));
-      await sandbox.settleClock();
+      await sandbox.syncClock();
       return reply;
     },
   };

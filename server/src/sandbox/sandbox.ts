@@ -1,27 +1,28 @@
-/** The rules of the sandbox: what test keys may do to the simulated networks and to test mode's clock. */
-import { countDecimals, toUnits } from 'crypto-checkout/contract';
+/** The rules of the sandbox: what test keys can do to the simulated networks and to test mode's clock. */
 import type { Network } from '../chains/networks.js';
 import { parseAddress } from '../chains/addresses/formats.js';
 import type { ChainHead } from '../chains/chain.js';
 import type { Scanner } from '../chains/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
+import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
-import { invalidField, Problem } from '../shared/problem.js';
+import { Problem } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Sandbox {
-  /** Problems: `unsupported_currency`, `invalid_address`, `validation_error`. Answers the transaction's hash. */
+  /** Returns the transaction's hash. Problems: `unsupported_currency`, `invalid_address`, `validation_error`. */
   transfer(transaction: Transaction, transfer: TransferRequest): Promise<string>;
-  /** Problem: `unsupported_currency` for an unknown network, as in what follows. Answers the new head. */
+  /** Adds blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
   mine(transaction: Transaction, network: string, count: number): Promise<NetworkHead>;
+  /** Replaces blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
   reorg(transaction: Transaction, network: string, depth: number, keep: boolean): Promise<NetworkHead>;
-  /** Answers what the clock says after the commit, epoch milliseconds. */
+  /** Returns the clock's time after the commit, epoch milliseconds. Problem: `validation_error`. */
   advanceClock(transaction: Transaction, seconds: number): Promise<number>;
-  /** After the commit of a change to a network: waits until payments know of it. */
-  settleNetwork(network: string): Promise<void>;
-  /** After the commit of a change to the clock: waits until payments know of it. */
-  settleClock(): Promise<void>;
+  /** Call it when a change to a network has been committed. Waits until payments reflect it. */
+  syncNetwork(network: string): Promise<void>;
+  /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
+  syncClock(): Promise<void>;
 }
 
 export interface TransferRequest {
@@ -41,9 +42,9 @@ export interface SandboxDeps {
   readonly scanner: Scanner;
   readonly clock: TestClock;
   readonly currencies: Currencies;
-  /** Runs what a network's new state sets off, once it is scanned. */
+  /** Runs the jobs that depend on a network's state, after it was scanned. */
   afterNetworkChange(): Promise<void>;
-  /** Runs what time alone sets off, once all networks are scanned. */
+  /** Runs the jobs that depend on the time, after all networks were scanned. */
   afterClockChange(): Promise<void>;
 }
 
@@ -53,9 +54,11 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   function networkOf(code: string): Network {
     const network = currencies.network('test', code);
     if (!network) {
-      throw new Problem('unsupported_currency', 'There is no simulated network of this name', {
-        param: 'network',
-      });
+      throw new Problem(
+        'unsupported_currency',
+        `There is no simulated network "${code}"; see GET /v1/currencies`,
+        { param: 'network' },
+      );
     }
     return network;
   }
@@ -65,16 +68,15 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
       const canonical = parseAddress(network, address);
       if (canonical === undefined) {
-        throw new Problem('invalid_address', `This is no address of ${network.name}`, { param: 'address' });
-      }
-      if (countDecimals(amount) > currency.decimals) {
-        throw invalidField('amount', `${currency.code} has at most ${currency.decimals} decimals`);
+        throw new Problem('invalid_address', `This is not a valid address on ${network.name}`, {
+          param: 'address',
+        });
       }
       return simulatedChains.send(transaction, {
         network: network.code,
         currency: currency.code,
         address: canonical,
-        amount: toUnits(amount, currency.decimals),
+        amount: parseAmount(amount, currency, 'amount', currency.decimals),
       });
     },
 
@@ -90,12 +92,12 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 
     advanceClock: (transaction, seconds) => clock.advance(transaction, seconds),
 
-    async settleNetwork(network) {
+    async syncNetwork(network) {
       await scanner.scanNow({ mode: 'test', network: networkOf(network).code });
       await deps.afterNetworkChange();
     },
 
-    async settleClock() {
+    async syncClock() {
       await clock.refresh();
       await Promise.all(
         currencies.networks('test').map(({ mode, code }) => scanner.scanNow({ mode, network: code })),

@@ -1,12 +1,12 @@
+/** The clock that all rules use: real time in live mode, adjustable in test mode. */
 import type { Mode } from './scope.js';
-/** The time that rules go by: real in live mode, movable in test mode. */
 
 export interface Clock {
-  /** Epoch milliseconds of a mode's clock. */
+  /** The current time of a mode's clock, in epoch milliseconds. */
   now(mode: Mode): number;
 }
 
-/** Milliseconds as the API writes them: ISO 8601 in UTC with milliseconds. */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+/** Formats epoch milliseconds as the API does: ISO 8601 in UTC with milliseconds. */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
 }

@@ -1,9 +1,13 @@
-/** Goes on after failures: a piece of work that fails holds up no other, and all of them are told at the end. */
+/** Collects failures, so that one failed item does not stop the others. All are reported at the end. */
 
 export interface Failures {
-  /** Does the work; if it fails, keeps the error for later. */
+  /** Runs the work. If it fails, collects the error instead of throwing it. */
   collect(work: () => Promise<void>): Promise<void>;
-  /** @throws the error that was kept, or an AggregateError of several. @param what could not be done, in the plural */
+  /**
+   * Throws if anything failed.
+   * @param what describes the failures, in the plural, for the message of an AggregateError
+   * @throws the only error, or an AggregateError of all
+   */
   report(what: string): void;
 }
 

@@ -1,18 +1,18 @@
-/** Where a page of a list stands among all its rows. */
+/** Pagination of lists. */
 import type { Pagination } from 'crypto-checkout/contract';
 
-/** Which rows of a list are asked for. */
+/** The rows that a caller asked for. */
 export interface PageRequest {
   /** 1-based. */
   readonly page: number;
   /** Rows per page. */
   readonly skip: number;
-  /** On the time of creation, inclusive, epoch milliseconds. */
+  /** The range of creation times, inclusive, in epoch milliseconds. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** `from` and `to` are 1-based row numbers, both 0 when the page is empty. */
+/** Computes `meta.pagination`. `from` and `to` are 1-based row numbers; both are 0 if the page is empty. */
 export function paginate(
   { page, skip }: { readonly page: number; readonly skip: number },
   count: number,

@@ -1,8 +1,8 @@
-/** What can go wrong in a way that a caller can act on. `http/problem.ts` is the one place that turns it into HTTP. */
+/** An error that a caller can act on. `api/problem.ts` is the only place that turns it into an HTTP reply. */
 import { errorStatus, type ErrorCode } from 'crypto-checkout/contract';
 
 export interface FieldError {
-  /** Where in the request: `amount`, `customer.email`. */
+  /** The field, with dots for nested ones: `amount`, `customer.email`. */
   readonly path: string;
   readonly message: string;
 }
@@ -10,7 +10,7 @@ export interface FieldError {
 export interface ProblemDetails {
   readonly param?: string;
   readonly errors?: readonly FieldError[];
-  /** The payment that already has the reference, for secret keys alone. */
+  /** The payment that already has the reference. Sent to secret keys only. */
   readonly paymentId?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -29,12 +29,12 @@ export class Problem extends Error {
   }
 }
 
-/** A 400 about one field. */
+/** A `validation_error` about one field. */
 export function invalidField(path: string, message: string): Problem {
   return new Problem('validation_error', `${path}: ${message}`, { param: path, errors: [{ path, message }] });
 }
 
-/** The one answer for an id that is unknown, or that belongs to somebody else. */
+/** The error for an unknown id. Ids that belong to somebody else get the same one, so that nobody can probe for them. */
 export function notFound(record: string): Problem {
   return new Problem('not_found', `No such ${record}`);
 }

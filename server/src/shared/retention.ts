@@ -1,12 +1,12 @@
-/** How long things are kept. */
+/** How long data is kept. */
 
-const day = 86_400_000;
+const dayMs = 86_400_000;
 
 export const retention = {
   /** Replies to requests with an Idempotency-Key. */
-  idempotencyMs: day,
-  /** Webhook events and their delivery attempts, from when the event was made. */
-  webhookMs: { delivered: 30 * day, failed: 90 * day },
-  /** A webhook secret goes on signing after it was replaced. */
-  formerSecretMs: day,
+  idempotencyMs: dayMs,
+  /** Webhook events and their delivery attempts, counted from the creation of the event. */
+  webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },
+  /** How long a rotated webhook secret still signs. */
+  formerSecretMs: dayMs,
 } as const;

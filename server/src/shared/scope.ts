@@ -1,6 +1,6 @@
-/** Whose records a caller may see: those of one merchant in one mode. */
+/** Access scope: a caller sees only the records of one merchant in one mode. */
 
-/** Test mode runs on simulated and public test networks, live mode on real money. Their records never mix. */
+/** Test mode uses simulated and public test networks, live mode real money. Their records never mix. */
 export type Mode = 'test' | 'live';
 
 export interface Scope {
@@ -8,7 +8,7 @@ export interface Scope {
   readonly mode: Mode;
 }
 
-/** Who calls, as the API key says. */
+/** The caller that an API key identifies. */
 export interface Caller extends Scope {
   readonly kind: 'secret' | 'public';
 }

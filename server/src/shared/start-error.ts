@@ -1,7 +1,7 @@
-/** Why a server cannot start: something that the configuration names cannot be used. */
+/** Errors that prevent the server from starting, such as a database that cannot be opened. */
 import { errorMessage } from './error-message.js';
 
-/** The message names the variable, and says what went wrong. */
+/** The message names the environment variable and says what went wrong. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 
@@ -10,7 +10,10 @@ export class StartError extends Error {
   }
 }
 
-/** Runs one step of the start. @param what names the variable and what cannot be done */
+/**
+ * Runs one step of the start, and turns any error into a StartError.
+ * @param what names the environment variable and what failed
+ */
 export async function orStartError<T>(what: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

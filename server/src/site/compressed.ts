@@ -1,4 +1,4 @@
-/** Answers that are the same for everybody: compressed once, and not sent again to those who have them. */
+/** Static responses: compressed once, and answered with 304 if the client already has them. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
@@ -20,15 +20,15 @@ export async function compress(identity: Buffer): Promise<Compressed> {
   return { etag, bodies: { br, gzip: gz, identity } };
 }
 
-/** Sends the smallest form that the client takes; type and caching are set before. */
+/** Sends the smallest encoding that the client accepts. Set `Content-Type` and `Cache-Control` before. */
 export function sendCompressed(request: Request, response: Response, { etag, bodies }: Compressed): void {
-  const encoding = request.acceptsEncodings('br', 'gzip', 'identity') || 'identity';
-  const known: Encoding = encoding === 'br' || encoding === 'gzip' ? encoding : 'identity';
+  const accepted = request.acceptsEncodings('br', 'gzip', 'identity') || 'identity';
+  const encoding: Encoding = accepted === 'br' || accepted === 'gzip' ? accepted : 'identity';
   response.set({
     ETag: etag,
     Vary: 'Accept-Encoding',
     'X-Content-Type-Options': 'nosniff',
-    ...(known !== 'identity' && { 'Content-Encoding': known }),
+    ...(encoding !== 'identity' && { 'Content-Encoding': encoding }),
   });
-  response.send(bodies[known]);
+  response.send(bodies[encoding]);
 }

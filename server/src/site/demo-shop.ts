@@ -1,6 +1,6 @@
 /**
- * The demo shop's own server, in test mode only. It stands where a merchant's server would: it knows the prices, holds
- * a secret key, and asks the API over HTTP like any other merchant.
+ * The demo shop's backend, in test mode only. It plays the part of a merchant's server: it knows the prices, holds a
+ * secret key, and calls the API over HTTP like any other merchant.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,16 +16,16 @@ import express, { Router, type ErrorRequestHandler, type Request } from 'express
 import * as z from 'zod/mini';
 
 export interface DemoShopOptions {
-  /** The shop's public test key, or undefined where it has none in use. */
+  /** The shop's public test key; undefined if it has no active one. */
   readonly publicKey: () => Promise<string | undefined>;
   readonly secretKey: string;
-  /** Hosted pages are at this address and the payment's id. */
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
-  /** Where the build put the shop's pages. */
+  /** The directory that the build wrote the shop's pages to. */
   readonly directory: string;
 }
 
-/** What one lantern costs: the shop's price list, never the browser's. */
+/** The price of one lantern. Prices are kept on the server: never trust one that a browser sends. */
 const prices: Readonly<Record<string, string>> = {
   USD: '24.50',
   NGN: '37500',
@@ -53,9 +53,9 @@ interface Order {
 }
 
 /**
- * An order is its reference: what was ordered stands in it, and what that costs is in the price list. So the demo shop
- * keeps nothing, and finds every order again after a restart. A real shop keeps its orders in a database, and
- * records there, once, that an order was delivered.
+ * Recovers an order from its reference: the reference encodes what was ordered, and the price list says what that costs.
+ * So the demo shop stores nothing and still knows every order after a restart. A real shop stores its orders in a
+ * database, and marks each as delivered there, once.
  */
 function orderOf(reference: string): Order | undefined {
   const [, quantity = '', baseCurrency = ''] =
@@ -66,10 +66,10 @@ function orderOf(reference: string): Order | undefined {
   return { reference, quantity: Number(quantity), baseCurrency, amount };
 }
 
-/** Router of `/demo-api` and of the shop's pages at `/`. */
+/** Serves the shop's API at `/demo-api` and its pages at `/`. */
 export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoShopOptions): Router {
   const merchant = (request: Request): MerchantClient =>
-    createMerchantClient({ apiUrl: ownAddress(request), secretKey });
+    createMerchantClient({ apiUrl: ownUrl(request), secretKey });
 
   const api = Router();
   api.use(express.json({ limit: '10kb' }));
@@ -81,7 +81,9 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   api.get('/config', async (request, response) => {
     const key = await publicKey();
     if (key === undefined) {
-      response.status(503).json({ error: 'The shop has no public test key in use.' });
+      response.status(503).json({
+        error: 'The shop has no active public test key. Create one with "keys create".',
+      });
       return;
     }
     const { data } = await merchant(request).currencies.list();
@@ -94,7 +96,7 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   api.post('/orders', (request, response) => {
     const body = z.safeParse(orderBody, request.body);
     if (!body.success) {
-      response.status(400).json({ error: 'Please order 1 to 9 lanterns in a currency of the list.' });
+      response.status(400).json({ error: 'Order 1 to 9 lanterns, in one of the listed currencies.' });
       return;
     }
     const { quantity, baseCurrency } = body.data;
@@ -104,14 +106,16 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   api.get('/orders/:reference', (request, response) => {
     const order = orderOf(request.params.reference);
     if (order) response.json(order);
-    else response.status(404).json({ error: 'The shop knows no such order.' });
+    else response.status(404).json({ error: 'The shop has no such order.' });
   });
 
   api.post('/orders/:reference/verification', async (request, response) => {
     const order = orderOf(request.params.reference);
     const body = z.safeParse(verificationBody, request.body);
     if (!order || !body.success) {
-      response.status(order ? 400 : 404).json({ error: 'The shop knows no such order.' });
+      response
+        .status(order ? 400 : 404)
+        .json({ error: order ? 'Send the paymentId as text.' : 'The shop has no such order.' });
       return;
     }
     const params = { transaction_id: body.data.paymentId };
@@ -135,9 +139,9 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   });
 
   api.use((_request, response) => {
-    response.status(404).json({ error: 'There is no such page in the shop.' });
+    response.status(404).json({ error: 'The shop has no such page.' });
   });
-  api.use(answerFailure);
+  api.use(handleError);
 
   const router = Router();
   router.use('/demo-api', api);
@@ -150,18 +154,18 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
     }),
   );
   router.get('/', (_request, response) => {
-    response.status(503).type('text').send('The demo shop is not built yet: run "npm run build".\n');
+    response.status(503).type('text').send('The demo shop has not been built. Run "npm run build".\n');
   });
   return router;
 }
 
-/** The API's own answers are told on; anything else is the shop's fault, and says nothing about its inside. */
-const answerFailure: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+/** Explains failures of the API and bad requests. Other errors are bugs of the shop, and their details stay hidden. */
+const handleError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error);
   if (error instanceof ApiError && error.status === 404) {
-    response.status(404).json({ error: 'The API knows no such payment of this shop.' });
+    response.status(404).json({ error: 'The shop has no such payment.' });
   } else if (error instanceof ApiError || error instanceof NetworkError) {
-    response.status(502).json({ error: 'The payment API did not answer. Try again in a moment.' });
+    response.status(502).json({ error: 'The payment API is not responding. Try again in a moment.' });
   } else {
     const isBadRequest = error instanceof Error && 'expose' in error && error.expose === true;
     if (!isBadRequest) return next(error);
@@ -169,12 +173,12 @@ const answerFailure: ErrorRequestHandler = (error: unknown, _request, response, 
   }
 };
 
-/** Where this server answers, taken from the connection, so that no configuration can be wrong about it. */
-function ownAddress({ socket: { localAddress = '127.0.0.1', localPort = 80 } }: Request): string {
+/** This server's own URL, taken from the connection, so that it works whatever the configuration says. */
+function ownUrl({ socket: { localAddress = '127.0.0.1', localPort = 80 } }: Request): string {
   return `http://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 
-/** As strict as the checkout allows: nothing from elsewhere but the merchant's logo. */
+/** As strict as the checkout allows: the merchant's logo is all that may come from another origin. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,6 +1,6 @@
-/** What the reference page says before its endpoints: keys, replies, errors, retries, lists, webhooks. */
+/** The guide at the top of the API reference: keys, replies, lists, retries, verification, webhooks and errors. */
 import { errorStatus, webhookEventType, type ErrorCode } from 'crypto-checkout/contract';
-import { errorMeanings } from '../reference/errors.js';
+import { apiErrors } from '../reference/errors.js';
 import { code, html, type Html } from './html.js';
 
 export interface GuideArticle {
@@ -9,10 +9,11 @@ export interface GuideArticle {
   readonly content: Html;
 }
 
+/** @param publicUrl where clients reach the API */
 export function guide(publicUrl: string): readonly GuideArticle[] {
   return [
     { id: 'introduction', title: 'Introduction', content: introduction(publicUrl) },
-    { id: 'keys', title: 'Keys', content: keys },
+    { id: 'keys', title: 'API keys', content: keys },
     { id: 'replies', title: 'Requests and replies', content: replies },
     { id: 'lists', title: 'Lists', content: lists },
     { id: 'retries', title: 'Retrying safely', content: retries },
@@ -24,118 +25,166 @@ export function guide(publicUrl: string): readonly GuideArticle[] {
 
 const introduction = (publicUrl: string) => html`
   <p>
-    The API is at <code>${publicUrl}/v1</code>. It takes and answers JSON. Every endpoint also describes
-    itself: insert <code>/meta</code> after <code>/v1</code> in its path.
+    The base URL of the API is <code>${publicUrl}/v1</code>. Requests and replies are JSON. The API also
+    describes itself: insert <code>/meta</code> after <code>/v1</code> in any path to get the docs of that
+    endpoint.
   </p>
-  <p>A payment runs in five steps:</p>
+  <p>A payment takes five steps:</p>
   <ol>
-    <li><a href="#payments-create">Create</a> it with an amount in a base currency.</li>
-    <li><a href="#payments-set-currency">Set</a> the paying currency and its network.</li>
+    <li><a href="#payments-create">Create</a> the payment, with the price in your own currency.</li>
+    <li><a href="#payments-set-currency">Set</a> the cryptocurrency and network that the customer chose.</li>
     <li>
-      <a href="#payments-lock-currency">Lock</a> the currency: amount, fee and address stand from here on.
+      <a href="#payments-lock-currency">Lock</a> the currency. From now on the amount, the fee and the address
+      are final.
     </li>
     <li>The customer sends the funds to the address.</li>
     <li>
-      <a href="#transactions-verify">Verify</a> the transaction, or wait for the
-      <a href="#webhooks">webhook</a>.
+      <a href="#transactions-verify">Verify</a> the payment when the customer returns or a
+      <a href="#webhooks">webhook</a> arrives, then deliver.
     </li>
   </ol>
+  <p>The widget and the hosted page do steps 2 to 4 for you.</p>
   <p>
-    The widget and the hosted page do all of this but the first and the last step. With test keys the networks
-    are simulated: the <a href="#sandbox">sandbox</a> sends funds, adds blocks and moves the clock.
+    With test keys, all networks are simulated and no real money moves. Use the
+    <a href="#sandbox">sandbox</a> to send test funds, add blocks and move the clock.
   </p>
 `;
 
 const keys = html`
-  <p>Send a key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>.</p>
+  <p>Send an API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>.</p>
   <dl class="parameters">
     <div>
       <dt><code>sk_test_…</code> <code>sk_live_…</code></dt>
-      <dd>Secret keys open everything. They belong on servers and never in a page.</dd>
+      <dd>
+        Secret keys work on every endpoint. Keep them on your server. Never put one in a page, an app or a
+        repository.
+      </dd>
     </div>
     <div>
       <dt><code>pk_test_…</code> <code>pk_live_…</code></dt>
       <dd>
-        Public keys may stand in pages. They open the payment endpoints and
+        Public keys are made for pages. They work only on the payment endpoints and on
         <a href="#transactions-verify-checkout">verify/checkout</a>.
       </dd>
     </div>
   </dl>
   <p>
-    Test keys see simulated networks and test records only, live keys real networks and live records only.
-    Keys are made on the server's command line and shown once.
+    Test and live mode are separate. A test key sees only test records and simulated networks; a live key sees
+    only live records and real networks.
+  </p>
+  <p>
+    Create and revoke keys on the server's command line, with <code>keys create</code> and
+    <code>keys revoke</code>. A secret key is shown only once, when it is created.
   </p>
 `;
 
 const replies = html`
   <p>
-    Every reply is an envelope: <code>status</code> is <code>success</code> or <code>error</code>,
-    <code>message</code> is a short text, <code>data</code> the record, the list of records, or what the error
-    is about.
+    Every reply has the same envelope. <code>status</code> is <code>success</code> or <code>error</code>.
+    <code>message</code> is a short text for people. <code>data</code> is a record, a list of records, or the
+    details of an error.
   </p>
   <ul>
-    <li>Success is always HTTP 200. A failure never is.</li>
+    <li>A success is always HTTP 200. An error never is.</li>
     <li>
-      Numbers and booleans may also be sent as text: <code>"5000"</code>, <code>"true"</code>. Unknown fields
+      Requests may send numbers and booleans as text: <code>"5000"</code>, <code>"true"</code>. Unknown fields
       are ignored.
     </li>
     <li>
-      Amounts are JSON numbers of at most 15 significant digits. Times are ISO 8601 in UTC with milliseconds;
-      <code>expiresBy</code> alone is in epoch milliseconds.
+      Amounts are JSON numbers with at most 15 significant digits. Send an amount as text if your language
+      cannot hold it exactly.
     </li>
-    <li>Replies gain fields with time. Nothing under <code>/v1</code> is removed or changes its meaning.</li>
-    <li>Every reply names the request in <code>X-Request-Id</code>. Quote it when you ask about a call.</li>
+    <li>
+      Times are ISO 8601 in UTC, with milliseconds. The one exception is <code>expiresBy</code>, in
+      milliseconds since 1970.
+    </li>
+    <li>
+      Replies may gain new fields at any time. Within <code>/v1</code>, no field is removed and none changes
+      its meaning.
+    </li>
+    <li>The header <code>X-Request-Id</code> identifies the request. Quote it when you report a problem.</li>
   </ul>
 `;
 
 const lists = html`
   <p>
-    Lists of records take <code>page</code> (from 1), <code>skip</code> (rows per page: 25, at most 100),
-    <code>from</code> and <code>to</code> (dates or times in UTC, inclusive). The newest record comes first.
+    Lists return the newest record first. They take <code>page</code>, starting at 1, and <code>skip</code>,
+    the number of rows per page: 25 by default, 100 at most. <code>from</code> and <code>to</code> limit the
+    list to records created between two dates or times in UTC, both inclusive.
   </p>
   <p>
-    <code>meta.pagination</code> has <code>total</code> matches and the <code>count</code> of rows in this
-    reply, from row <code>from</code> to row <code>to</code>. Both are 0 where the list is empty.
+    <code>meta.pagination</code> says where you are: <code>total</code> is the number of matching rows,
+    <code>count</code> the number in this reply, and <code>from</code> and <code>to</code> the row numbers of
+    the first and the last. If the page is empty, both are 0.
   </p>
 `;
 
 const retries = html`
   <p>
-    Send a random <code>Idempotency-Key</code> of at most 255 characters with a POST or PATCH, and keep it for
-    the retries of that change. The same request again gets the first reply again, with
-    <code>Idempotent-Replayed: true</code>, and nothing happens twice. Keys are remembered for 24 hours.
+    If a connection breaks, you cannot know whether your request took effect. To retry safely, send an
+    <code>Idempotency-Key</code> with every POST and PATCH: a random value of up to 255 characters, new for
+    each change. Use the same key for every retry of that change. The change then happens once, and each retry
+    gets the first reply again, with the header <code>Idempotent-Replayed: true</code>. A key is remembered
+    for 24 hours.
   </p>
-  <p>
-    Retry 429 and 503 after the seconds in <code>Retry-After</code>, and 500 and broken connections with the
-    same key. All else fails again until the request changes.
-  </p>
+  <ul>
+    <li>After a 429 or 503, wait for the seconds in <code>Retry-After</code>, then retry.</li>
+    <li>After a 500 or a broken connection, retry with the same key.</li>
+    <li>
+      After <code>idempotency_in_progress</code>, retry in a moment: the first request is still running.
+    </li>
+    <li>Do not retry other errors. They fail again until you change the request.</li>
+  </ul>
 `;
 
 const verification = html`
-  <p>Before you give value, your server asks for the transaction and checks four rules:</p>
+  <p>
+    A page runs on the customer's machine, so never deliver because a page says “paid”. Let your server fetch
+    the transaction with your secret key, and check four rules:
+  </p>
   <ol>
     <li><code>txRef</code> is the reference of the order.</li>
     <li><code>status</code> is <code>success</code>.</li>
     <li>
-      <code>currency</code> is one that you expect; <code>baseAmount</code> and <code>baseCurrency</code> are
-      what the payment was created with.
+      <code>baseAmount</code> and <code>baseCurrency</code> are the price of the order, and
+      <code>currency</code> is one that you accept.
     </li>
-    <li><code>amountReceived</code> equals <code>amount</code> and covers what you give.</li>
+    <li><code>amountReceived</code> equals <code>amount</code>. It is higher if the customer overpaid.</li>
   </ol>
+  <p>
+    In JavaScript, <code>verifyPayment</code> from <code>crypto-checkout/client</code> checks all four. Mark
+    the order as paid in the same step, so that you deliver it only once.
+  </p>
 `;
 
 const webhooks = html`
   <p>
-    A webhook is a POST to the account's URL with <code>type</code>, <code>timestamp</code> and
-    <code>data</code>, signed as <cite>Standard Webhooks</cite> says: verify
-    <code>webhook-signature</code> with the account's secret (<code>whsec_…</code>) before you believe it.
-    Answer with 2xx within 15 seconds.
+    When a payment, deposit, transfer or subscription changes, the server sends a POST to your account's
+    webhook URL. The body has the <code>type</code> of the event, its <code>timestamp</code>, and
+    <code>data</code>: the record as it was at that time. Set the URL on the server's command line, with
+    <code>merchants update ID --webhook-url URL</code>.
   </p>
-  <p>
-    Delivery is at least once, in no promised order, and is tried for some days. <code>webhook-id</code> is
-    the same for every delivery of one event, and <code>data.sequence</code> rises with each event of a
-    record.
-  </p>
+  <ul>
+    <li>
+      Verify the signature before you use the body. Webhooks follow <cite>Standard Webhooks</cite>: check
+      <code>webhook-signature</code> against the raw body with your secret, <code>whsec_…</code>. In
+      JavaScript, <code>verifyWebhook</code> from <code>crypto-checkout/client</code> does this.
+    </li>
+    <li>Reply with any 2xx within 15 seconds, and do slow work afterwards.</li>
+    <li>
+      After any other reply, delivery is retried: ten attempts over three days. A
+      <code>410 Gone</code> disables the URL until you set it again.
+    </li>
+    <li>
+      The same event can arrive twice. <code>webhook-id</code> is the same each time: handle each id once.
+    </li>
+    <li>
+      Events can arrive out of order. <code>data.sequence</code> rises with each event of a record: ignore an
+      event whose number is below the last one you handled.
+    </li>
+    <li>Reply 204 to types that you do not know. New ones may be added.</li>
+  </ul>
+  <p>The types of events are:</p>
   <ul class="columns">
     ${webhookEventType.options.map((type) => html`<li><code>${type}</code></li>`)}
   </ul>
@@ -143,16 +192,19 @@ const webhooks = html`
 
 const errors = html`
   <p>
-    A failure has <code>data.code</code>, one of the codes below, and <code>data.requestId</code>.
-    <code>data.param</code> names the field at fault, <code>data.errors</code> every field that did not parse.
-    Branch on the code; the message is for people.
+    Every error has a code in <code>data.code</code>. Branch on the code, not on <code>message</code>, whose
+    wording may change. <code>data.docsUrl</code> links to the explanation of the code.
+    <a href="docs/errors">Errors</a> explains each one and says what to do.
   </p>
   <dl class="parameters">
     ${(Object.keys(errorStatus) as ErrorCode[]).map(
       (name) =>
         html`<div id="error-${name}">
-          <dt><code>${name}</code> <span class="status">${String(errorStatus[name])}</span></dt>
-          <dd>${code(errorMeanings[name])}</dd>
+          <dt>
+            <a href="docs/errors#${name}"><code>${name}</code></a>
+            <span class="status">${String(errorStatus[name])}</span>
+          </dt>
+          <dd>${code(apiErrors[name].meaning)}</dd>
         </div>`,
     )}
   </dl>

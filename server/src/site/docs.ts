@@ -1,11 +1,12 @@
-/** The API's description for programs (`/openapi.json`) and for people (`/docs`). Both are open to everybody. */
+/** The API's documentation: `/docs` and `/docs/errors` for people, `/openapi.json` for programs. No key is needed. */
 import { readFile } from 'node:fs/promises';
 import { Router, type Request, type Response } from 'express';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { docsPage } from './docs-page.js';
+import { errorsPage } from './errors-page.js';
 
-/** The page's script filters, copies and marks; it needs nothing from anywhere, and neither does the rest. */
+/** Allows the pages' own script and styles, and nothing from any other origin. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,32 +18,38 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-const fileOf = (name: string) => new URL(`../../data/${name}`, import.meta.url);
+const dataFile = (name: string) => new URL(`../../data/${name}`, import.meta.url);
 
-/** @param publicUrl where the world reaches this server: in the document's `servers`, and in the page's samples */
+/** @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls */
 export function docs(publicUrl: string): Router {
   const router = Router({ strict: true });
-  const page = kept(() => docsPage(publicUrl).text);
-  const styles = kept(() => readFile(fileOf('docs.css')));
-  const script = kept(() => readFile(fileOf('docs.js')));
-  const openApi = kept(() => JSON.stringify(createOpenApi(publicUrl)));
+  const pages = {
+    '/docs': createOnce(() => docsPage(publicUrl).text),
+    '/docs/errors': createOnce(() => errorsPage().text),
+  };
+  const styles = createOnce(() => readFile(dataFile('docs.css')));
+  const script = createOnce(() => readFile(dataFile('docs.js')));
+  const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl)));
 
-  router.get('/docs', async (request, response) => {
-    response.set({
-      'Content-Security-Policy': policy,
-      'Referrer-Policy': 'no-referrer',
-      'X-Frame-Options': 'DENY',
+  for (const [path, page] of Object.entries(pages)) {
+    router.get(path, async (request, response) => {
+      response.set({
+        'Content-Security-Policy': policy,
+        'Referrer-Policy': 'no-referrer',
+        'X-Frame-Options': 'DENY',
+      });
+      send(request, response.type('html'), await page());
     });
-    send(request, response.type('html'), await page());
-  });
-  // Its links are relative, so that it also works under a path of a proxy's.
-  router.get('/docs/', (_request, response) => response.redirect(308, '../docs'));
+    // Relative, like the links in the pages, so that it works under a proxy's path.
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    router.get(`${path}/`, (_request, response) => response.redirect(308, `../${name}`));
+  }
   router.get('/docs.css', async (request, response) => send(request, response.type('css'), await styles()));
   router.get('/docs.js', async (request, response) => {
     send(request, response.type('text/javascript'), await script());
   });
   router.get('/openapi.json', async (request, response) => {
-    // Editors and generators of clients in a browser read it from other origins.
+    // API editors and client generators that run in a browser read it from other origins.
     response.set('Access-Control-Allow-Origin', '*');
     send(request, response.type('json'), await openApi());
   });
@@ -54,14 +61,14 @@ function send(request: Request, response: Response, file: Compressed): void {
   sendCompressed(request, response, file);
 }
 
-/** Makes it when it is first asked for, once; after a failure the next request tries again. */
-function kept(make: () => string | Buffer | Promise<Buffer>): () => Promise<Compressed> {
-  let made: Promise<Compressed> | undefined;
+/** Creates a file on the first request and keeps it. After a failure, the next request tries again. */
+function createOnce(create: () => string | Buffer | Promise<Buffer>): () => Promise<Compressed> {
+  let file: Promise<Compressed> | undefined;
   return () =>
-    (made ??= Promise.resolve(make())
+    (file ??= Promise.resolve(create())
       .then((content) => compress(Buffer.from(content)))
       .catch((error: unknown) => {
-        made = undefined;
+        file = undefined;
         throw error;
       }));
 }

@@ -1,7 +1,7 @@
-/** The flags of the countries list: `/flags/ng.svg`. */
+/** Serves the flags that the countries list links to, such as `/flags/ng.svg`. */
 import { Router } from 'express';
 
-/** @param directory where the SVG files are */
+/** @param directory of the SVG files */
 export function flags(directory: string): Router {
   const router = Router();
   router.get('/flags/:name', (request, response, next) => {
@@ -11,7 +11,7 @@ export function flags(directory: string): Router {
       root: directory,
       maxAge: '7d',
       headers: {
-        // An SVG that is opened by itself is a document: it may run nothing and load nothing.
+        // An SVG that is opened directly is a document. It must not run scripts or load anything.
         'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         'X-Content-Type-Options': 'nosniff',
         'Access-Control-Allow-Origin': '*',

@@ -1,15 +1,15 @@
-/** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page of this server that runs the widget. */
+/** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page on this server that runs the widget. */
 import { fileURLToPath } from 'node:url';
 import { Router, type Response } from 'express';
 import { html, type Html } from './html.js';
 import type { Mode } from '../shared/scope.js';
 
-/** What the page of a payment says and needs. */
+/** What a payment's page shows and needs. */
 export interface HostedPayment {
   readonly id: string;
   readonly merchantName: string;
   readonly mode: Mode;
-  /** Undefined where the merchant has no public key in use. */
+  /** Undefined if the merchant has no active public key. */
   readonly publicKey: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOption
         404,
         frame(
           'Payment not found',
-          notice('We know no such payment', 'Please check the link, or ask the shop that gave it to you.'),
+          notice('Payment not found', 'Check the link, or ask the shop that gave it to you.'),
         ),
       );
     }
@@ -76,10 +76,10 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOption
         response,
         503,
         frame(
-          'Payment not possible now',
+          'Payment unavailable',
           notice(
-            `${merchantName} cannot take payments here now`,
-            'Please tell the shop: its account has no public key in use. Nothing was charged.',
+            `${merchantName} cannot take payments here right now`,
+            'You have not been charged. Please tell the shop that its account has no active public key.',
           ),
         ),
       );
@@ -105,8 +105,8 @@ function notice(heading: string, text: string): Html {
 }
 
 /**
- * Where the page finds API and script. By path alone where both addresses share their origin, so that the page
- * also works under another name of the same host; else by the whole address.
+ * Where the page finds the API and the script. If the page has the same origin, this is a path only, so that the page
+ * also works under another name of the same host. Otherwise it is a full URL, and `origin` is set.
  */
 function apiAddress(publicUrl: string, checkoutUrl: string): { url: string; origin: string | undefined } {
   const { origin } = new URL(publicUrl);
@@ -119,7 +119,7 @@ function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** Only what the widget needs, from here and from the API: scripts, styles, calls, and the merchant's logo. */
+/** Allows only what the widget needs: scripts, styles and calls of this page and the API, and the merchant's logo. */
 function policy(apiOrigin: string | undefined): string {
   const own = apiOrigin === undefined ? "'self'" : `'self' ${apiOrigin}`;
   return [

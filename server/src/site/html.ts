@@ -1,4 +1,4 @@
-/** HTML as text: the few helpers that the server's own pages need. */
+/** Helpers to build the server's own HTML pages as text. */
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -8,12 +8,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as the content of an element or of a quoted attribute. */
+/** Escapes text for use in an element or in a quoted attribute. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** A template whose values are escaped, all but those that are templates themselves. */
+/** Markup that needs no escaping. */
 export class Html {
   readonly text: string;
 
@@ -22,6 +22,7 @@ export class Html {
   }
 }
 
+/** A template literal that escapes its values, except those that are `Html` already. */
 export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | Html | readonly Html[])[]
@@ -33,7 +34,7 @@ export function html(
   return new Html(String.raw({ raw: parts }, ...filled));
 }
 
-/** Text in which `backticks` mark code. */
+/** Text in which `backticks` become `<code>`. */
 export function code(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 }

@@ -1,4 +1,4 @@
-/** Everything that people's browsers load from this server: the widget's script, hosted pages, documentation, the demo shop. */
+/** Everything that browsers load from this server: the widget's script, hosted pages, documentation and the demo shop. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
@@ -20,12 +20,15 @@ export interface SiteOptions {
   readonly database: Database;
   readonly publicUrl: string;
   readonly checkoutUrl: string;
-  /** Who keeps the demo shop; without a merchant there is none. */
+  /** The merchant that the demo shop sells for; undefined turns the demo shop off. */
   readonly demoMerchantId: string | undefined;
 }
 
-/** Where `npm run build` put the widget and the demo: the root package's `dist`. */
-const build = join(dirname(fileURLToPath(import.meta.resolve('crypto-checkout/package.json'))), 'dist');
+/** The directory that `npm run build` writes the widget and the demo to: the root package's `dist`. */
+const buildDirectory = join(
+  dirname(fileURLToPath(import.meta.resolve('crypto-checkout/package.json'))),
+  'dist',
+);
 
 export function site(options: SiteOptions): Router {
   const { keys, merchants, payments, database, publicUrl, checkoutUrl, demoMerchantId } = options;
@@ -42,7 +45,7 @@ export function site(options: SiteOptions): Router {
   }
 
   const router = Router();
-  router.use(widgetFiles(build));
+  router.use(widgetFiles(buildDirectory));
   router.use(docs(publicUrl));
   router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
@@ -52,7 +55,7 @@ export function site(options: SiteOptions): Router {
         publicKey: () => keys.publicKey(demoMerchantId, 'test'),
         secretKey: keys.addEphemeral(demoMerchantId, 'test'),
         checkoutUrl,
-        directory: join(build, 'demo'),
+        directory: join(buildDirectory, 'demo'),
       }),
     );
   }

@@ -1,4 +1,4 @@
-/** The billing job: charges every subscriber that is due, each in a transaction of its own. */
+/** The billing job: charges every subscriber that is due, each in its own transaction. */
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -7,7 +7,7 @@ import type { Charges } from './charges.js';
 import type { Mode } from '../shared/scope.js';
 
 export interface Billing {
-  /** Charges what is due in both modes. Any number of servers on one database may do so at once. */
+  /** Charges what is due in both modes. Any number of replicas can run it at once. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -18,11 +18,11 @@ export interface BillingDeps {
   readonly log: Logger;
 }
 
-/** When to try again what could not be charged: no rate, a bug. It delays nobody else, and is not tried in a circle. */
+/** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
 const retryMs = 30_000;
 
 export function createBilling({ database, clock, charges, log }: BillingDeps): Billing {
-  /** @returns false when nobody waits any more */
+  /** @returns false if no subscriber is due */
   async function chargeNext(mode: Mode): Promise<boolean> {
     let claimed: string | undefined;
     try {
@@ -35,7 +35,7 @@ export function createBilling({ database, clock, charges, log }: BillingDeps): B
     } catch (error) {
       const id = claimed;
       if (id === undefined || isUnavailable(error)) throw error;
-      log.warn({ err: error, subscriber: id }, 'A subscriber could not be charged and is tried again');
+      log.warn({ err: error, subscriber: id }, 'A subscriber could not be charged; retrying later');
       await database.write((transaction) => charges.postpone(transaction, id, clock.now(mode) + retryMs));
       return true;
     }
@@ -48,7 +48,7 @@ export function createBilling({ database, clock, charges, log }: BillingDeps): B
     }
   }
 
-  // One run at a time in a process, so that whoever asked for one knows at its end that all is charged.
+  // One run at a time per process, so that everything that was due at the call is charged when the run ends.
   let last = Promise.resolve();
   return {
     run(signal) {

@@ -1,8 +1,8 @@
-/** When the cycles of a subscription are due: so many periods after its anchor, in UTC. */
+/** When the cycles of a subscription are due: cycle n is due n periods after the anchor, in UTC. */
 import type { Frequency } from 'crypto-checkout/contract';
 import { Temporal } from 'temporal-polyfill';
 
-/** What lies between the anchor and a cycle. */
+/** The time between the anchor and a cycle. */
 const distances: Readonly<Record<Frequency, (cycle: number) => Temporal.DurationLike>> = {
   hourly: (cycle) => ({ hours: cycle }),
   daily: (cycle) => ({ days: cycle }),
@@ -13,22 +13,22 @@ const distances: Readonly<Record<Frequency, (cycle: number) => Temporal.Duration
   yearly: (cycle) => ({ years: cycle }),
 };
 
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 /** 400 years of the Gregorian calendar are 146,097 days. */
-const year = (146_097 * 24 * hour) / 400;
-const averageLengths: Readonly<Record<Frequency, number>> = {
-  hourly: hour,
-  daily: 24 * hour,
-  weekly: 7 * 24 * hour,
-  monthly: year / 12,
-  quarterly: year / 4,
-  'every six months': year / 2,
-  yearly: year,
+const yearMs = (146_097 * 24 * hourMs) / 400;
+const averagePeriodMs: Readonly<Record<Frequency, number>> = {
+  hourly: hourMs,
+  daily: 24 * hourMs,
+  weekly: 7 * 24 * hourMs,
+  monthly: yearMs / 12,
+  quarterly: yearMs / 4,
+  'every six months': yearMs / 2,
+  yearly: yearMs,
 };
 
 /**
- * Months and years are counted from the anchor, never from the cycle before: from the 31st on the due day is
- * the last one of a shorter month, and the 31st again in a longer one.
+ * When a cycle is due. Months and years are counted from the anchor, never from the previous cycle: if the anchor is
+ * on the 31st, the due day is the last day of a shorter month, and the 31st again in a longer one.
  * @param anchor epoch milliseconds of cycle 0
  * @returns epoch milliseconds
  */
@@ -38,10 +38,10 @@ export function dueAt(anchor: number, frequency: Frequency, cycle: number): numb
     .add(distances[frequency](cycle), { overflow: 'constrain' }).epochMilliseconds;
 }
 
-/** The last cycle that is due by now; below 0 before the anchor. */
+/** The newest cycle that is due at `now`; below 0 before the anchor. */
 export function newestDue(anchor: number, frequency: Frequency, now: number): number {
-  // Months and years differ from their average by days, so the guess is a cycle off at most.
-  let cycle = Math.floor((now - anchor) / averageLengths[frequency]);
+  // Months and years differ from their average by a few days, so this estimate is off by at most one cycle.
+  let cycle = Math.floor((now - anchor) / averagePeriodMs[frequency]);
   while (dueAt(anchor, frequency, cycle) > now) cycle -= 1;
   while (dueAt(anchor, frequency, cycle + 1) <= now) cycle += 1;
   return cycle;

@@ -1,4 +1,4 @@
-/** Charging a subscriber: the payment of the cycle that is due, and when to look again. */
+/** Charges a subscriber: creates the payment of the cycle that is due, and schedules the next one. */
 import { dueAt, newestDue } from './calendar.js';
 import type { Customers } from '../customers/customers.js';
 import type { Clock } from '../shared/clock.js';
@@ -13,18 +13,18 @@ import type { Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Charges {
-  /** Whether a subscriber of the mode waits to be charged. */
+  /** Whether any subscriber of the mode is due. */
   isAnyDue(mode: Mode): Promise<boolean>;
-  /** Locks a subscriber of the mode that waits to be charged and that no other server charges now. */
+  /** Locks a subscriber of the mode that is due and that no other replica is charging. */
   claim(transaction: Transaction, mode: Mode): Promise<SubscriberRow | undefined>;
   /**
-   * Charges the newest cycle that is due at a time, once. Older ones are passed over for ever, and so is one
-   * that came due while the plan was off or that the customer, being blacklisted, cannot be asked for.
+   * Charges the newest cycle that is due at `now`, once. Older cycles are skipped and never charged. So is the newest
+   * one if it came due while the plan was off, or if the customer is blacklisted.
    * Problems: those of creating a payment.
    * @param row locked, or inserted in the same transaction
    */
   charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void>;
-  /** Looks at a subscriber no sooner than at a time, epoch milliseconds, if it still waits to be charged. */
+  /** Postpones the charge of a subscriber that is still due. `until` is in epoch milliseconds. */
   postpone(transaction: Transaction, id: string, until: number): Promise<void>;
 }
 
@@ -35,14 +35,14 @@ export interface ChargesDeps {
   readonly paymentPlans: PaymentPlans;
   readonly payments: Payments;
   readonly outbox: Pick<Outbox, 'add'>;
-  /** Where the hosted pages are: `{checkoutUrl}/{payment id}`. */
+  /** The base URL of the hosted pages: `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
 }
 
 export function createCharges(deps: ChargesDeps): Charges {
   const { database, clock, customers, paymentPlans, payments, outbox, checkoutUrl } = deps;
 
-  /** The payment of a cycle, and the word to the merchant that it is due. */
+  /** Creates the payment of a cycle, and the event that it is due. */
   async function issue(
     transaction: Transaction,
     row: SubscriberRow,

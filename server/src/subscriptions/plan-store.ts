@@ -1,4 +1,4 @@
-/** Payment plans as they are kept. */
+/** Reads and writes payment plans. */
 import { forShare, forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import type { PaymentPlanTable } from '../db/schema.js';
@@ -9,7 +9,7 @@ import type { PageRequest } from '../shared/pagination.js';
 export type PlanRow = PaymentPlanTable;
 
 export interface PlanQuery extends PageRequest {
-  /** In its own spelling. */
+  /** In upper case. */
   readonly currency?: string | undefined;
 }
 
@@ -30,13 +30,17 @@ export function findPlan(reader: Reader, scope: Scope, id: string): Promise<Plan
   return selectPlan(reader, scope, id).executeTakeFirst();
 }
 
-/** To be changed: locked until the transaction ends. */
+/** Locks a plan until the transaction ends. */
 export function lockPlan(transaction: Transaction, scope: Scope, id: string): Promise<PlanRow | undefined> {
   return selectPlan(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-/** To be charged by: as it is until the transaction ends, for any number of transactions at once. */
-export function holdPlan(transaction: Transaction, scope: Scope, id: string): Promise<PlanRow | undefined> {
+/** Locks a plan against changes until the transaction ends. Several transactions can hold this lock at once. */
+export function lockPlanShared(
+  transaction: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<PlanRow | undefined> {
   return selectPlan(transaction, scope, id).$call(forShare(transaction)).executeTakeFirst();
 }
 

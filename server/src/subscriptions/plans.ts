@@ -1,22 +1,16 @@
-/** Payment plans: what is charged, how often, how many times, and whether it is charged at all. */
-import {
-  countDecimals,
-  fromUnits,
-  toUnits,
-  type Api,
-  type Data,
-  type Frequency,
-} from 'crypto-checkout/contract';
+/** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
+import { fromUnits, type Api, type Data, type Frequency } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
+import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { unitsToNumber } from '../money/units.js';
-import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { notFound, Problem } from '../shared/problem.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import * as store from './plan-store.js';
 import type { PlanQuery, PlanRow } from './plan-store.js';
-import type { Currency } from '../money/currency-list.js';
+
 import type { Transaction } from '../db/engine.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
@@ -28,7 +22,7 @@ export interface NewPlan {
   /** A plain decimal in `currency`, more than 0. */
   readonly amount: string;
   readonly currency: string;
-  /** What it may be paid in; at least one. */
+  /** The currencies it can be paid in; at least one. */
   readonly currencies: readonly string[];
 }
 
@@ -38,7 +32,7 @@ export interface PlanChange {
   readonly isActive?: boolean | undefined;
 }
 
-/** A plan as far as charging needs to know. */
+/** What charging needs to know about a plan. */
 export interface PlanTerms {
   readonly id: string;
   readonly frequency: Frequency;
@@ -48,7 +42,7 @@ export interface PlanTerms {
   readonly currency: string;
   readonly currencies: readonly string[];
   readonly isActive: boolean;
-  /** What was due before is not charged; epoch milliseconds. */
+  /** Cycles that were due before this time are not charged; epoch milliseconds. */
   readonly activeSince: number;
 }
 
@@ -58,9 +52,9 @@ export interface PaymentPlans {
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<PaymentPlan>;
   list(scope: Scope, query: PlanQuery): Promise<{ plans: PaymentPlan[]; total: number }>;
-  /** Changes what is given. Problems: `validation_error`, `not_found`. */
+  /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
   update(transaction: Transaction, scope: Scope, id: string, change: PlanChange): Promise<PaymentPlan>;
-  /** What a plan charges now, and until the transaction ends. Problem: `not_found`. */
+  /** What a plan charges. It cannot change until the transaction ends. Problem: `not_found`. */
   terms(transaction: Transaction, scope: Scope, id: string): Promise<PlanTerms>;
 }
 
@@ -74,17 +68,20 @@ export interface PaymentPlansDeps {
 export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
   const { database, clock, newId, currencies } = deps;
 
-  /** In their own spelling, each once. */
-  function payable(codes: readonly string[], mode: Mode): string[] {
-    const all = new Set(currencies.options(mode).map((option) => option.currency.code));
-    const accepted = codes.map((given, index) => {
-      const code = currencies.find(given)?.code;
-      if (code !== undefined && all.has(code)) return code;
-      throw new Problem('unsupported_currency', `${given} cannot be paid in on this server`, {
-        param: `currencies.${index}`,
-      });
+  /** The codes in upper case, each once. Problem: `unsupported_currency`. */
+  function parsePayingCurrencies(codes: readonly string[], mode: Mode): string[] {
+    const payable = new Set(currencies.options(mode).map((option) => option.currency.code));
+    const parsed = codes.map((given, index) => {
+      const param = `currencies.${index}`;
+      const { code } = requireCurrency(currencies, given, param);
+      if (payable.has(code)) return code;
+      throw new Problem(
+        'unsupported_currency',
+        `${code} cannot be paid: no network in ${mode} mode supports it`,
+        { param },
+      );
     });
-    return [...new Set(accepted)];
+    return [...new Set(parsed)];
   }
 
   function view(row: PlanRow): PaymentPlan {
@@ -102,12 +99,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
 
   return {
     async create(transaction, scope, input) {
-      const currency = currencies.find(input.currency);
-      if (!currency) {
-        throw new Problem('unsupported_currency', `${input.currency} is not a currency of this server`, {
-          param: 'currency',
-        });
-      }
+      const currency = requireCurrency(currencies, input.currency, 'currency');
       const now = clock.now(scope.mode);
       const row: PlanRow = {
         id: newId(),
@@ -116,8 +108,8 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
         plan_name: input.planName,
         frequency: input.frequency,
         currency: currency.code,
-        amount: unitsOf(input.amount, currency),
-        currencies: JSON.stringify(payable(input.currencies, scope.mode)),
+        amount: parseAmount(input.amount, currency, 'amount').toString(),
+        currencies: JSON.stringify(parsePayingCurrencies(input.currencies, scope.mode)),
         number_of_times_to_charge: input.numberOfTimesToCharge,
         is_active: 1,
         active_since: now,
@@ -135,7 +127,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     },
 
     async list(scope, query) {
-      // A filter that names no currency of ours matches nothing.
+      // An unknown currency is not an error here: it matches nothing.
       const currency = query.currency && (currencies.find(query.currency)?.code ?? query.currency);
       const { rows, total } = await store.listPlans(database.reader, scope, { ...query, currency });
       return { plans: rows.map(view), total };
@@ -148,7 +140,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       const isTurnedOn = change.isActive === true && row.is_active === 0;
       const changes: Partial<PlanRow> = {
         ...(change.amount !== undefined && {
-          amount: unitsOf(change.amount, currencies.known(row.currency)),
+          amount: parseAmount(change.amount, currencies.known(row.currency), 'amount').toString(),
         }),
         ...(change.isActive !== undefined && { is_active: change.isActive ? 1 : 0 }),
         ...(isTurnedOn && { active_since: now }),
@@ -159,7 +151,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     },
 
     async terms(transaction, scope, id) {
-      const row = await store.holdPlan(transaction, scope, id);
+      const row = await store.lockPlanShared(transaction, scope, id);
       if (!row) throw notFound('payment plan');
       return {
         id: row.id,
@@ -173,16 +165,6 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       };
     },
   };
-}
-
-function unitsOf(amount: string, currency: Currency): string {
-  if (countDecimals(amount) > currency.payableDecimals) {
-    throw invalidField(
-      'amount',
-      `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
-    );
-  }
-  return toUnits(amount, currency.decimals).toString();
 }
 
 function readCodes(json: string): string[] {

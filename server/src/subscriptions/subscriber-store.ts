@@ -1,4 +1,4 @@
-/** Subscribers as they are kept, and the cycles that they were charged for. */
+/** Reads and writes subscribers, and the cycles that they were charged for. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
@@ -15,7 +15,7 @@ export interface SubscriberQuery extends PageRequest {
   readonly isActive?: boolean | undefined;
 }
 
-/** @returns false when the customer has a subscription to the plan that runs */
+/** @returns false if the customer already has an active subscription to the plan */
 export async function insertSubscriber(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
   const result = await transaction
     .insertInto('subscribers')
@@ -39,7 +39,7 @@ export function findSubscriber(reader: Reader, scope: Scope, id: string): Promis
   return selectSubscriber(reader, scope, id).executeTakeFirst();
 }
 
-/** To be changed: locked until the transaction ends. */
+/** Locks a subscriber until the transaction ends. */
 export function lockSubscriber(
   transaction: Transaction,
   scope: Scope,
@@ -48,7 +48,7 @@ export function lockSubscriber(
   return selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-/** The same whoever's it is, and even if it was removed. */
+/** The same for a subscriber of any merchant, even if it was removed. */
 export function lockSubscriberOfCycle(transaction: Transaction, cycle: CycleRow): Promise<SubscriberRow> {
   return transaction
     .selectFrom('subscribers')
@@ -90,7 +90,7 @@ export function listSubscribers(
   return readCheckpointedPage(reader, rows, 'subscribers', list, scope, query);
 }
 
-/** Whether billing has something to do by now. */
+/** Whether any subscriber of the mode is due. */
 export async function isAnyDue(reader: Reader, mode: Mode, now: number): Promise<boolean> {
   const due = await reader
     .selectFrom('subscribers')
@@ -102,7 +102,7 @@ export async function isAnyDue(reader: Reader, mode: Mode, now: number): Promise
   return due !== undefined;
 }
 
-/** The subscriber that has waited longest of those that no other transaction works on, locked until the transaction ends. */
+/** Locks the subscriber that has been due for longest, of those that no other transaction has locked. */
 export function claimDue(
   transaction: Transaction,
   mode: Mode,
@@ -132,7 +132,7 @@ export async function insertCycle(transaction: Transaction, row: CycleRow): Prom
   await send(transaction, transaction.insertInto('subscriber_cycles').values(row));
 }
 
-/** The cycle that a payment was issued for, if it was for one. */
+/** The cycle that a payment was created for; undefined for other payments. */
 export function findCycle(transaction: Transaction, paymentId: string): Promise<CycleRow | undefined> {
   return transaction
     .selectFrom('subscriber_cycles')
@@ -167,7 +167,7 @@ export async function isAnyOpen(transaction: Transaction, subscriberId: string):
   return open !== undefined;
 }
 
-/** How the newest cycle that is paid or not ended, and those charged before it, newest first. */
+/** The outcomes of the newest cycle that is no longer open, and of the cycles charged before it, newest first. */
 export async function newestOutcomes(
   transaction: Transaction,
   subscriberId: string,

@@ -1,4 +1,4 @@
-/** Subscribers: which customer is charged by which plan. */
+/** Subscribers: the customers that are charged by a plan. */
 import type { Clock } from '../shared/clock.js';
 import type { Customers } from '../customers/customers.js';
 import type { Database } from '../db/database.js';
@@ -23,14 +23,14 @@ export interface SubscriberFilter extends PageRequest {
 
 export interface Subscribers {
   /**
-   * Subscribes the customer of an email, known or new, and charges cycle 0.
+   * Subscribes the customer with an email, existing or new, and charges cycle 0.
    * Problems: `not_found`, `plan_inactive`, `customer_not_allowed`, `already_subscribed`, those of creating a payment.
    */
   create(transaction: Transaction, scope: Scope, planId: string, email: string): Promise<void>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Subscriber>;
   list(scope: Scope, filter: SubscriberFilter): Promise<{ subscribers: Subscriber[]; total: number }>;
-  /** Ends a subscription, which is not found from then on. Problem: `not_found`. */
+  /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
   remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber>;
 }
 
@@ -51,10 +51,10 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     async create(transaction, scope, planId, email) {
       const plan = await paymentPlans.terms(transaction, scope, planId);
       if (!plan.isActive) {
-        throw new Problem('plan_inactive', 'The payment plan is off and takes no subscribers');
+        throw new Problem('plan_inactive', 'The payment plan is off; set isActive to take new subscribers');
       }
       const customer = await customers.link(transaction, scope, { email });
-      // Another server may have turned the plan on, by a clock that is a little ahead.
+      // Another replica may have turned the plan on, with a clock that is slightly ahead of this one's.
       const now = Math.max(clock.now(scope.mode), plan.activeSince);
       const row: SubscriberRow = {
         id: newId(),
@@ -71,7 +71,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
         created_at: now,
       };
       if (!(await store.insertSubscriber(transaction, row))) {
-        throw new Problem('already_subscribed', 'This customer has a subscription to the payment plan');
+        throw new Problem('already_subscribed', 'This customer is already subscribed to the payment plan');
       }
       await charges.charge(transaction, row, now);
     },

@@ -1,4 +1,4 @@
-/** What a subscription learns from its payments: how often it was paid, and when it is over. */
+/** Follows the payments of a subscription: counts how often it was paid, and decides when it ends. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './subscriber-store.js';
@@ -6,7 +6,7 @@ import type { CycleRow, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 
-/** Why a subscription is over: every charge was made and has ended, three in a row were not paid, or it was removed. */
+/** Why a subscription ended: every charge was made and has ended, three in a row were not paid, or it was removed. */
 export type EndReason = 'completed' | 'unpaid' | 'removed';
 
 const unpaidInARow = 3;
@@ -18,7 +18,7 @@ const outcomes = {
   cancelled: 'unpaid',
 } as const satisfies Record<PaymentStatus, CycleRow['outcome']>;
 
-/** Follows the status of a subscription's payment, back and forth; other payments are none of its business. */
+/** Applies a status change of a subscription's payment, which can go back and forth. Ignores other payments. */
 export type OnPaymentStatus = (
   transaction: Transaction,
   payment: { readonly id: string; readonly status: PaymentStatus },
@@ -39,7 +39,7 @@ export function createSubscriptionStatus(outbox: Outbox): OnPaymentStatus {
   };
 }
 
-/** What is over stays over, whatever becomes of its payments. */
+/** A subscription that has ended stays ended, whatever happens to its payments. */
 async function reasonToEnd(transaction: Transaction, row: SubscriberRow): Promise<EndReason | undefined> {
   if (row.is_active === 0) return undefined;
   const newest = await store.newestOutcomes(transaction, row.id, unpaidInARow);
@@ -48,7 +48,7 @@ async function reasonToEnd(transaction: Transaction, row: SubscriberRow): Promis
   return isCharged && !(await store.isAnyOpen(transaction, row.id)) ? 'completed' : undefined;
 }
 
-/** Charges a subscriber no more, and tells the merchant. Open payments stay payable. */
+/** Stops charging a subscriber, and notifies the merchant. Open payments can still be paid. */
 export async function endSubscription(
   transaction: Transaction,
   outbox: Outbox,

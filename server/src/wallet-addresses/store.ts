@@ -1,4 +1,4 @@
-/** Wallet addresses as they are kept. */
+/** Reads and writes wallet addresses. */
 import { isListed, readPage } from '../db/pages.js';
 import type { WalletAddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
@@ -7,8 +7,8 @@ import type { PageRequest } from '../shared/pagination.js';
 
 export type WalletAddressRow = WalletAddressTable;
 
-/** An address, and whether it is the primary one of its currency and network. */
 export interface StoredWalletAddress extends WalletAddressRow {
+  /** The address's own id if it is the primary one of its currency and network, otherwise null. */
   readonly primary_id: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface WalletAddressQuery extends PageRequest {
   readonly label?: string | undefined;
 }
 
-/** @returns false when the merchant has this address already */
+/** @returns false if the merchant already has this address */
 export async function insertWalletAddress(transaction: Transaction, row: WalletAddressRow): Promise<boolean> {
   const result = await transaction
     .insertInto('wallet_addresses')

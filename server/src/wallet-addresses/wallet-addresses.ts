@@ -1,4 +1,4 @@
-/** Wallet addresses: the merchant's own, saved as destinations for transfers. */
+/** Wallet addresses that merchants save as destinations of transfers. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { canonicalForms, parseAddress } from '../chains/addresses/formats.js';
@@ -18,7 +18,7 @@ export type WalletAddress = Data<typeof api.walletAddresses.retrieve>;
 export interface NewWalletAddress {
   readonly address: string;
   readonly currency: string;
-  /** Empty: any network of the currency. */
+  /** If empty, the address is for any network of the currency. */
   readonly network: string;
   readonly isPrimary: boolean;
   readonly label?: string | undefined;
@@ -32,13 +32,13 @@ export interface WalletAddressFilter extends PageRequest {
   readonly label?: string | undefined;
 }
 
-/** A saved address as far as a transfer to it needs to know. */
+/** What a transfer needs to know about a saved address. */
 export interface Destination {
   readonly id: string;
   /** In its canonical form. */
   readonly address: string;
   readonly currency: string;
-  /** Empty where it was saved without one. */
+  /** Empty if it was saved without one. */
   readonly network: string;
 }
 
@@ -51,12 +51,12 @@ export interface WalletAddresses {
     scope: Scope,
     filter: WalletAddressFilter,
   ): Promise<{ walletAddresses: WalletAddress[]; total: number }>;
-  /** Makes it primary in place of the one before of its currency and network. Problem: `not_found`. */
+  /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
   makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<WalletAddress>;
   find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined>;
   /**
-   * The saved address that a transfer goes to: one that was saved for the network before one without a network.
-   * @param to codes and address in their canonical form
+   * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
+   * @param to codes and address in canonical form
    */
   findByAddress(
     reader: Reader,
@@ -75,7 +75,7 @@ export interface WalletAddressesDeps {
 export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresses {
   const { database, clock, newId, currencies } = deps;
 
-  /** The networks that an address may be meant for. */
+  /** The networks that an address can be for. */
   function networksOf({ mode }: Scope, { currency, network }: NewWalletAddress) {
     const ofCurrency = currencies
       .options(mode)
@@ -86,9 +86,10 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
         : ofCurrency.filter((option) => option.network.code === network.toLowerCase());
     const [first] = meant;
     if (first) return { currency: first.currency.code, networks: meant.map((option) => option.network) };
+    const where = ofCurrency.length > 0 ? `the network "${network}"` : 'any network';
     throw new Problem(
       'unsupported_currency',
-      'There is no such currency or network here; the list of currencies has each with its networks',
+      `${currency} is not available on ${where}; see GET /v1/currencies`,
       { param: ofCurrency.length > 0 ? 'network' : 'currency' },
     );
   }
@@ -101,7 +102,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
     const names = networks.map((network) => network.name).join(', ');
     throw new Problem(
       'invalid_address',
-      `This is not a valid address of ${names}; look for a typing mistake`,
+      `This is not a valid address on ${names}; look for a typing mistake`,
       {
         param: 'address',
       },
@@ -122,7 +123,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
         created_at: clock.now(scope.mode),
       };
       if (!(await store.insertWalletAddress(transaction, row))) {
-        throw new Problem('address_exists', 'This address is saved already for this currency and network', {
+        throw new Problem('address_exists', 'This address is already saved for this currency and network', {
           param: 'address',
         });
       }

@@ -1,4 +1,4 @@
-/** What is kept of hosted wallets. */
+/** Reads and writes hosted wallets. */
 import { forShare, forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
@@ -7,7 +7,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
 export interface WalletFilter extends PageRequest {
-  /** In its canonical form. */
+  /** In upper case. */
   readonly currency?: string | undefined;
   readonly label?: string | undefined;
 }
@@ -20,7 +20,7 @@ export async function markDeleted(transaction: Transaction, id: string, at: numb
   await transaction.updateTable('wallets').set({ deleted_at: at }).where('id', '=', id).execute();
 }
 
-/** A wallet that is not deleted. */
+/** A wallet, unless it is deleted. */
 export function findWallet(reader: Reader, scope: Scope, id: string): Promise<WalletTable | undefined> {
   return reader
     .selectFrom('wallets')
@@ -32,17 +32,17 @@ export function findWallet(reader: Reader, scope: Scope, id: string): Promise<Wa
     .executeTakeFirst();
 }
 
-/** The wallet of an id, whoever's it is and deleted or not, to be changed by this transaction alone. */
+/** Locks a wallet of any merchant, deleted or not, for a change in this transaction. */
 export function lockWallet(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
-  return walletOfAnybody(transaction, id).$call(forUpdate(transaction)).executeTakeFirst();
+  return selectWallet(transaction, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-/** The same, to be changed by nobody until the transaction ends; several may hold it at once. */
-export function holdWallet(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
-  return walletOfAnybody(transaction, id).$call(forShare(transaction)).executeTakeFirst();
+/** Locks it against changes until the transaction ends. Several transactions can hold this lock at once. */
+export function lockWalletShared(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
+  return selectWallet(transaction, id).$call(forShare(transaction)).executeTakeFirst();
 }
 
-function walletOfAnybody(transaction: Transaction, id: string) {
+function selectWallet(transaction: Transaction, id: string) {
   return transaction.selectFrom('wallets').selectAll().where('id', '=', id);
 }
 

@@ -1,7 +1,8 @@
-/** Hosted wallets: deposit addresses that stay open, one on each network of a currency. */
+/** Hosted wallets: permanent deposit addresses, one on each network of a currency. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
 import { isoTime, type Clock } from '../shared/clock.js';
+import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { AddressTable, WalletTable } from '../db/schema.js';
@@ -15,7 +16,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 /** A wallet as the API shows it. */
 export type Wallet = Data<(typeof api)['wallets']['retrieve']>;
 
-/** A wallet as far as its deposits need to know. */
+/** What deposits need to know about their wallet. */
 export interface DepositTarget {
   readonly merchantId: string;
   readonly mode: Mode;
@@ -24,17 +25,21 @@ export interface DepositTarget {
 }
 
 export interface Wallets {
-  /** Problem: `unsupported_currency` where the currency cannot be paid in the caller's mode. */
+  /** Problem: `unsupported_currency` if the currency cannot be paid in the caller's mode. */
   create(
     transaction: Transaction,
     scope: Scope,
     input: { readonly currency: string; readonly label: string },
   ): Promise<Wallet>;
   list(scope: Scope, filter: WalletFilter): Promise<{ wallets: Wallet[]; total: number }>;
+  /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Wallet>;
-  /** Answers it for the last time. Its addresses stay watched, and what arrives there is credited. */
+  /**
+   * Deletes a wallet and returns it. Its addresses are still watched, and what arrives there is credited.
+   * Problem: `not_found`.
+   */
   remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet>;
-  /** The wallet of a stored deposit or address, which is not deleted before the transaction ends. */
+  /** The wallet of a stored deposit or address. It cannot be deleted until the transaction ends. */
   target(transaction: Transaction, id: string): Promise<DepositTarget>;
 }
 
@@ -66,15 +71,13 @@ export function createWallets(deps: WalletsDeps): Wallets {
 
   return {
     async create(transaction, scope, { currency: code, label }) {
-      const currency = currencies.find(code);
+      const currency = requireCurrency(currencies, code, 'currency');
       const options = currencies.options(scope.mode).filter((option) => option.currency === currency);
-      if (!currency || options.length === 0) {
+      if (options.length === 0) {
         throw new Problem(
           'unsupported_currency',
-          `A wallet cannot hold ${code}: it can be paid on no network`,
-          {
-            param: 'currency',
-          },
+          `A wallet cannot hold ${currency.code}: no network in ${scope.mode} mode supports it`,
+          { param: 'currency' },
         );
       }
       const now = clock.now(scope.mode);
@@ -115,7 +118,7 @@ export function createWallets(deps: WalletsDeps): Wallets {
     },
 
     async target(transaction, id) {
-      const wallet = await store.holdWallet(transaction, id);
+      const wallet = await store.lockWalletShared(transaction, id);
       if (!wallet) throw new Error(`The wallet ${id} of a deposit does not exist`);
       return {
         merchantId: wallet.merchant_id,

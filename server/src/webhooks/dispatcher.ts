@@ -1,4 +1,4 @@
-/** Delivers what is due: claims events, sends them outside of any transaction, and writes down what came of it. */
+/** Delivers webhooks: claims due events, sends them outside any transaction, and records the outcome of each attempt. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -6,7 +6,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { signingSecrets } from './endpoints.js';
-import { nextDelay } from './schedule.js';
+import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
 import type { EndpointRow, EventRow } from './store.js';
@@ -23,15 +23,15 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   start(): void;
-  /** Something may be due: look now. */
+  /** Polls at once, because an event may be due. */
   wake(): void;
-  /** How long ago it last looked for what is due, and could. */
+  /** How long ago it last polled successfully. */
   idleMs(): number;
-  /** Gives deliveries under way a moment, then breaks them off and leaves them to whoever runs next. */
+  /** Gives running deliveries a moment to finish, then aborts them and leaves them to the next process. */
   stop(): Promise<void>;
 }
 
-/** An event that this process delivers now, and where to. */
+/** An event that this process is delivering, and its endpoint. */
 interface Claimed {
   readonly event: EventRow;
   readonly endpoint: EndpointRow;
@@ -39,60 +39,62 @@ interface Claimed {
 }
 
 const pollMs = 1000;
-/** Longer than a delivery can take; then the claim of a process that died is taken over. */
+/** Longer than any delivery takes. After that, another process may take over the claims of one that died. */
 const claimMs = 20_000;
 const graceMs = 2000;
 /**
- * How many deliveries run at once: altogether, to merchants whose last one failed, and to one merchant. Failing ones get one
- * each, and so does everybody once half the room is taken: who hangs then takes little from the others.
+ * Limits of concurrent deliveries: in total, to failing merchants together, and per merchant. A merchant whose last
+ * delivery failed gets one at a time, and so does every merchant once half the total is in use. So receivers that hang
+ * take little capacity from the others.
  */
-const most = { altogether: 256, toFailing: 128, toMerchant: 8, toMerchantInNeed: 1 };
+const limits = { total: 256, failing: 128, perMerchant: 8, perMerchantWhenScarce: 1 };
 
 export function createDispatcher({ database, clock, newId, sender, log }: DispatcherOptions): Dispatcher {
   const stopping = new AbortController();
-  const breakingOff = new AbortController();
-  // Each delivery listens.
-  setMaxListeners(0, breakingOff.signal);
-  /** Deliveries under way, and whose they are. */
+  const aborting = new AbortController();
+  // Every running delivery adds a listener.
+  setMaxListeners(0, aborting.signal);
+  /** Running deliveries, each with its merchant. */
   const running = new Map<Promise<void>, string>();
-  /** Merchants whose last delivery failed: they may wait long, so they get little. */
+  /** Merchants whose last delivery failed. The next one may take long, so they get less capacity. */
   const failing = new Set<string>();
   let loop: Promise<void> | undefined;
-  let isWoken = false;
-  let lookedAt = performance.now();
+  let wasWoken = false;
+  let lastPolledAt = performance.now();
   let endPause = () => {};
 
   function wake(): void {
-    isWoken = true;
+    wasWoken = true;
     endPause();
   }
 
-  /** How many more may be sent to each of these merchants, in a random order so that none is always last. */
-  function share(merchants: readonly string[]): Map<string, number> {
+  /** Decides how many more deliveries each merchant may start. The order is random, so that nobody is always last. */
+  function allocate(merchants: readonly string[]): Map<string, number> {
     const busy = [...running.values()];
-    let free = most.altogether - busy.length;
-    let freeToFailing = most.toFailing - busy.filter((merchantId) => failing.has(merchantId)).length;
-    const shares = new Map<string, number>();
+    let free = limits.total - busy.length;
+    let freeForFailing = limits.failing - busy.filter((merchantId) => failing.has(merchantId)).length;
+    const allocations = new Map<string, number>();
     for (const merchantId of shuffled(merchants)) {
       const isFailing = failing.has(merchantId);
-      const isNeed = isFailing || free <= most.altogether / 2;
-      const limit = isNeed ? most.toMerchantInNeed : most.toMerchant;
-      const own = limit - busy.filter((busyId) => busyId === merchantId).length;
-      const given = Math.min(own, free, isFailing ? freeToFailing : free);
-      if (given <= 0) continue;
-      shares.set(merchantId, given);
-      free -= given;
-      if (isFailing) freeToFailing -= given;
+      const isScarce = isFailing || free <= limits.total / 2;
+      const limit = isScarce ? limits.perMerchantWhenScarce : limits.perMerchant;
+      const unused = limit - busy.filter((busyId) => busyId === merchantId).length;
+      const count = Math.min(unused, free, isFailing ? freeForFailing : free);
+      if (count <= 0) continue;
+      allocations.set(merchantId, count);
+      free -= count;
+      if (isFailing) freeForFailing -= count;
     }
-    return shares;
+    return allocations;
   }
 
   async function dispatch(mode: Mode): Promise<void> {
     const now = clock.now(mode);
     const waiting = await store.waitingMerchants(database.reader, mode);
-    const shares = share(waiting.filter(({ dueAt }) => dueAt <= now).map(({ merchantId }) => merchantId));
-    if (shares.size === 0) return;
-    const claimed = await database.write((transaction) => claim(transaction, mode, now, shares));
+    const due = waiting.filter(({ dueAt }) => dueAt <= now).map(({ merchantId }) => merchantId);
+    const allocations = allocate(due);
+    if (allocations.size === 0) return;
+    const claimed = await database.write((transaction) => claim(transaction, mode, now, allocations));
     for (const one of claimed) {
       const done = deliver(one).finally(() => {
         running.delete(done);
@@ -106,14 +108,14 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     transaction: Transaction,
     mode: Mode,
     now: number,
-    shares: ReadonlyMap<string, number>,
+    allocations: ReadonlyMap<string, number>,
   ): Promise<Claimed[]> {
     const realNow = clock.now('live');
     const claimed: Claimed[] = [];
-    for (const [merchantId, limit] of shares) {
+    for (const [merchantId, limit] of allocations) {
       const endpoint = await store.findEndpoint(transaction, merchantId);
       if (endpoint?.disabled_at !== null) {
-        // It was removed or disabled while the event was written.
+        // The endpoint was removed or disabled while the event was being written.
         await store.failPending(transaction, merchantId);
         continue;
       }
@@ -139,14 +141,16 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     try {
       const outcome = await sender.send(
         { url: endpoint.url, mode, id, body: bodyOf(event), secrets: signingSecrets(endpoint, now), now },
-        breakingOff.signal,
+        aborting.signal,
       );
       if (outcome.error === undefined) failing.delete(merchantId);
       else failing.add(merchantId);
       await database.write((transaction) => settle(transaction, claimed, outcome, now));
     } catch (error) {
-      // Its claim ends by itself, and then it is tried again.
-      if (!breakingOff.signal.aborted) log.error({ err: error, event: id }, 'A webhook was not settled');
+      // The claim expires by itself, and then the event is delivered again.
+      if (!aborting.signal.aborted) {
+        log.error({ err: error, event: id }, 'Recording a webhook attempt failed; it is repeated');
+      }
     }
   }
 
@@ -154,13 +158,13 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     transaction: Transaction,
     { event, endpoint, claim: claimId }: Claimed,
     outcome: Outcome,
-    triedAt: number,
+    attemptedAt: number,
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode, type } = event;
     const done = { due_at: null, claim: null, claimed_until: null };
-    await store.insertTry(transaction, {
+    await store.insertAttempt(transaction, {
       event_id: id,
-      tried_at: triedAt,
+      tried_at: attemptedAt,
       duration_ms: outcome.durationMs,
       response_status: outcome.status ?? null,
       response_excerpt: outcome.excerpt,
@@ -170,32 +174,35 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
       await store.updateEvent(transaction, id, { ...done, status: 'delivered' });
       return;
     }
-    if (outcome.status === 410 && (await disable(transaction, endpoint, triedAt))) return;
+    if (outcome.status === 410 && (await disable(transaction, endpoint, attemptedAt))) return;
     const tries = event.tries + 1;
-    const wait = nextDelay(tries, Math.random(), outcome.retryAfterSeconds);
-    if (wait === undefined) {
-      log.warn({ event: id, merchantId, type, tries }, 'A webhook was given up');
+    const delayMs = nextDelayMs(tries, Math.random(), outcome.retryAfterSeconds);
+    if (delayMs === undefined) {
+      log.warn({ event: id, merchantId, type, tries }, 'Webhook given up after its last attempt');
       await store.updateEvent(transaction, id, { ...done, tries, status: 'failed' }, claimId);
     } else {
-      const dueAt = clock.now(mode) + wait;
+      const dueAt = clock.now(mode) + delayMs;
       await store.updateEvent(transaction, id, { ...done, tries, due_at: dueAt }, claimId);
     }
   }
 
-  /** @returns false where the endpoint was set anew since: then the answer was another one's */
+  /** @returns false if the endpoint was changed since the attempt, so that the 410 was about the old one */
   async function disable(transaction: Transaction, used: EndpointRow, now: number): Promise<boolean> {
     const { merchant_id: merchantId } = used;
     const endpoint = await store.lockEndpoint(transaction, merchantId);
     if (endpoint?.updated_at !== used.updated_at || endpoint.url !== used.url) return false;
     await store.putEndpoint(transaction, { ...endpoint, disabled_at: now });
     await store.failPending(transaction, merchantId);
-    log.warn({ merchantId }, 'A webhook endpoint answered 410 Gone: nothing is sent until it is set anew');
+    log.warn(
+      { merchantId },
+      'Webhook endpoint disabled: it returned 410 Gone. Set its URL again to enable it',
+    );
     return true;
   }
 
-  /** Until something may be due. */
+  /** Waits until something may be due. */
   async function pause(): Promise<void> {
-    if (isWoken || stopping.signal.aborted) return;
+    if (wasWoken || stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
       const timeout = setTimeout(resolve, pollMs);
       endPause = () => {
@@ -207,13 +214,13 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      isWoken = false;
+      wasWoken = false;
       try {
         await dispatch('test');
         await dispatch('live');
-        lookedAt = performance.now();
+        lastPolledAt = performance.now();
       } catch (error) {
-        log.error({ err: error }, 'Webhooks could not be claimed; it is tried again');
+        log.error({ err: error }, 'Claiming webhooks failed; retrying');
         await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
       await pause();
@@ -221,11 +228,11 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
   }
 
   async function start(): Promise<void> {
-    // A SQLite file has one server, so a claim in it was left by one that died.
+    // Only one server uses a SQLite file, so any claim in it was left by a server that died.
     if (database.engine === 'sqlite') {
       await database
         .write((transaction) => store.releaseClaims(transaction))
-        .catch((error: unknown) => log.error({ err: error }, 'Claims of webhooks were not released'));
+        .catch((error: unknown) => log.error({ err: error }, 'Releasing old webhook claims failed'));
     }
     await run();
   }
@@ -235,21 +242,21 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
       loop ??= start();
     },
     wake,
-    idleMs: () => performance.now() - lookedAt,
+    idleMs: () => performance.now() - lastPolledAt,
     async stop() {
       stopping.abort();
       endPause();
       await loop;
       const all = Promise.all(running.keys());
       await Promise.race([all, delay(graceMs, undefined, { ref: false })]);
-      breakingOff.abort();
+      aborting.abort();
       await all;
       await sender.close();
     },
   };
 }
 
-/** The body is the same at every try, byte for byte. */
+/** The body: the same in every attempt, byte for byte. */
 function bodyOf({ type, created_at: createdAt, data }: EventRow): string {
   return `{"type":${JSON.stringify(type)},"timestamp":"${isoTime(createdAt)}","data":${data}}`;
 }

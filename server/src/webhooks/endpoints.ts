@@ -1,29 +1,30 @@
-/** Where merchants are told, and the secrets that events are signed with. */
+/** Merchants' webhook endpoints: their URLs and signing secrets. */
 import { randomBytes } from 'node:crypto';
 import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
 import type { EndpointRow } from './store.js';
-import { isNeverTarget } from './targets.js';
+import { isForbiddenTarget } from './targets.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 export interface Endpoint {
   readonly merchantId: string;
   readonly url: string;
-  /** When it answered 410 Gone, epoch milliseconds: until it is set anew nothing is sent. */
+  /** When it returned 410 Gone, in epoch milliseconds. Nothing is sent until the URL is set again. */
   readonly disabledAt: number | null;
 }
 
 export interface Endpoints {
   /**
-   * Sets where a merchant is told, and ends a disablement; an empty URL removes the endpoint, and what waits for it
-   * counts as failed. Problem: `validation_error`.
-   * @returns the secret, if one was made: it is never shown again
+   * Sets a merchant's webhook URL, and enables the endpoint if it was disabled. An empty URL removes the endpoint, and
+   * its pending events fail. Problem: `validation_error`.
+   * @returns the secret if a new one was created; it is never shown again
    */
   set(transaction: Transaction, merchantId: string, url: string): Promise<string | undefined>;
   /**
-   * Makes a new secret; the former one signs beside it for another 24 hours. Problem: `webhook_not_configured`.
+   * Creates a new secret. Events are signed with the former one as well for another 24 hours.
+   * Problem: `webhook_not_configured`.
    * @returns the new secret
    */
   rotateSecret(transaction: Transaction, merchantId: string): Promise<string>;
@@ -80,16 +81,19 @@ export function createEndpoints(clock: Clock): Endpoints {
 }
 
 export function notConfigured(): Problem {
-  return new Problem('webhook_not_configured', 'The account has no webhook URL that takes events');
+  return new Problem(
+    'webhook_not_configured',
+    'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL',
+  );
 }
 
-/** The secrets that sign now, the newest first. */
+/** The secrets to sign with now, newest first. */
 export function signingSecrets(row: EndpointRow, now: number): string[] {
   const { secret, former_secret: former, former_secret_until: until } = row;
   return former !== null && until !== null && until > now ? [secret, former] : [secret];
 }
 
-/** As Standard Webhooks writes them: 32 random bytes in base64. */
+/** A secret in the format of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
@@ -99,13 +103,15 @@ function checkUrl(text: string): void {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw invalidField(
       'webhookUrl',
-      'Must be an absolute https URL of at most 2048 characters, or empty; http is for test mode alone',
+      'Must be an absolute https URL of at most 2048 characters, or empty. http works only in test mode',
     );
   }
   if (`${url.username}${url.password}${url.hash}` !== '') {
     throw invalidField('webhookUrl', 'Must not contain a user name, a password or a fragment');
   }
-  if (isNeverTarget(url)) throw invalidField('webhookUrl', 'Is an address that webhooks are never sent to');
+  if (isForbiddenTarget(url)) {
+    throw invalidField('webhookUrl', 'Must not be a link-local or cloud metadata address');
+  }
 }
 
 function view(row: EndpointRow): Endpoint {

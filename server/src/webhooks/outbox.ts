@@ -1,4 +1,4 @@
-/** The outbox: an event is kept in the transaction of the change that it tells of, and delivered afterwards. */
+/** The webhook outbox: events are stored in the transaction of the change that they report, and delivered later. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
@@ -13,16 +13,16 @@ export interface NewEvent {
   readonly mode: Mode;
   readonly type: WebhookEventType;
   /**
-   * Whose change it is: the id of a payment, transfer, wallet deposit or subscriber. The transaction holds its lock,
-   * so that its events have an order.
+   * The record that changed: the id of a payment, transfer, wallet deposit or subscriber. The transaction must hold its
+   * lock, so that the events of a record have a definite order.
    */
   readonly subjectId: string;
-  /** The record as the API shows it, and what else the receiver needs; `mode` and `sequence` are added. */
+  /** The record as the API returns it, and whatever else the receiver needs. `mode` and `sequence` are added. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event that was kept before. */
-export interface KeptEvent {
+/** An event in the outbox. */
+export interface StoredEvent {
   readonly id: string;
   readonly mode: Mode;
   readonly data: Readonly<Record<string, unknown>>;
@@ -30,21 +30,21 @@ export interface KeptEvent {
 
 export interface Outbox {
   /**
-   * Keeps an event for delivery. It is sent only if the transaction commits. A merchant without a webhook URL is told
-   * nothing, then or later; for one whose endpoint said 410 Gone it is kept as failed, to be retried by hand.
+   * Stores an event for delivery if the transaction commits. For a merchant without a webhook URL it does nothing, so
+   * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
    */
-  add(transaction: Transaction, announcement: NewEvent): Promise<void>;
-  /** Whether `announce` would keep anything for this merchant, for callers to whom the data costs something. */
+  add(transaction: Transaction, event: NewEvent): Promise<void>;
+  /** Whether `add` would store anything for this merchant. Check it first if the event's data is expensive. */
   hasEndpoint(reader: Reader, merchantId: string): Promise<boolean>;
-  /** Problem: `webhook_not_configured` where nothing can be sent. */
+  /** Problem: `webhook_not_configured` if the merchant has no endpoint, or a disabled one. */
   requireEndpoint(reader: Reader, merchantId: string): Promise<void>;
-  /** The newest event of a subject; undefined where none was kept. */
-  newest(reader: Reader, subjectId: string): Promise<KeptEvent | undefined>;
-  /** Sends an event once more, whatever became of it, under its own id and by a new schedule of tries. */
-  resend(transaction: Transaction, event: Pick<KeptEvent, 'id' | 'mode'>): Promise<void>;
+  /** The newest event of a subject; undefined if there is none. */
+  newest(reader: Reader, subjectId: string): Promise<StoredEvent | undefined>;
+  /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
+  resend(transaction: Transaction, event: Pick<StoredEvent, 'id' | 'mode'>): Promise<void>;
 }
 
-/** @param wake tells whoever delivers that there is something to deliver */
+/** @param wake called after a commit when there is something to deliver */
 export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () => {}): Outbox {
   return {
     async add(transaction, { merchantId, mode, type, subjectId, data }) {
@@ -52,7 +52,8 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
       if (!endpoint) return;
       const now = clock.now(mode);
       const last = await store.findNewest(transaction, subjectId);
-      // The time keeps it rising after older events were removed; more than one at a time follow each other.
+      // Based on the time, so that it keeps rising after older events were pruned. Events of the same millisecond get
+      // consecutive numbers.
       const sequence = Math.max(now, (last?.sequence ?? 0) + 1);
       const isDisabled = endpoint.disabled_at !== null;
       await store.insertEvent(transaction, {
@@ -84,7 +85,7 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
 
     async newest(reader, subjectId) {
       const row = await store.findNewest(reader, subjectId);
-      return row && { id: row.id, mode: row.mode, data: JSON.parse(row.data) as KeptEvent['data'] };
+      return row && { id: row.id, mode: row.mode, data: JSON.parse(row.data) as StoredEvent['data'] };
     },
 
     async resend(transaction, { id, mode }) {

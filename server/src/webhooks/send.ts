@@ -1,4 +1,4 @@
-/** Sends one webhook once: signed, checked on where it goes, and never waiting longer than it may. */
+/** Makes one webhook delivery attempt: signs the request, checks its target and enforces the time limit. */
 import { Webhook } from 'standardwebhooks';
 import { Agent, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../shared/error-message.js';
@@ -8,22 +8,22 @@ import type { Mode } from '../shared/scope.js';
 export interface Delivery {
   readonly url: string;
   readonly mode: Mode;
-  /** The same at every try. */
+  /** The `webhook-id`: the same in every attempt. */
   readonly id: string;
-  /** The JSON to be signed and sent, byte for byte. */
+  /** The JSON to sign and send, byte for byte. */
   readonly body: string;
-  /** Each signs. */
+  /** The request is signed with each of them. */
   readonly secrets: readonly string[];
   /** Real time, epoch milliseconds. */
   readonly now: number;
 }
 
 export interface Outcome {
-  /** Of the answer's head; undefined where none came. */
+  /** The HTTP status; undefined if no response arrived. */
   readonly status: number | undefined;
-  /** How the answer began, without anything secret. */
+  /** The beginning of the response body, with secrets redacted. */
   readonly excerpt: string;
-  /** Why it did not arrive; undefined where it did. */
+  /** Why the delivery failed; undefined if it succeeded. */
   readonly error: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly durationMs: number;
@@ -37,24 +37,26 @@ export interface Sender {
 
 export interface SenderOptions {
   readonly targets: Targets;
-  /** A certificate authority to trust in place of the usual ones. */
+  /** A certificate authority to trust instead of the default ones. */
   readonly certificateAuthority?: string | undefined;
+  /** How long an attempt may take, 15 seconds by default. */
+  readonly timeoutMs?: number | undefined;
 }
 
-const timeoutMs = 15_000;
-/** The status decides; what the answer says beside it is only for the log. */
-const excerptMs = 1000;
-const excerptBytes = 4096;
-const excerptCharacters = 500;
+/** The status alone decides. The body is only recorded, so little time and space is spent on it. */
+const excerptTimeoutMs = 1000;
+const excerptLimitBytes = 4096;
+const excerptLimitCharacters = 500;
 
-export function createSender({ targets, certificateAuthority: ca }: SenderOptions): Sender {
-  // One for each mode: a connection that test mode may have must never serve live mode.
+export function createSender(options: SenderOptions): Sender {
+  const { targets, certificateAuthority: ca, timeoutMs = 15_000 } = options;
+  // One agent per mode, so that live mode never reuses a connection that only test mode may open.
   const agents = { test: agentOf('test'), live: agentOf('live') } satisfies Record<Mode, Agent>;
 
   function agentOf(mode: Mode): Agent {
     return new Agent({
       connect: { lookup: targets.lookup(mode), ...(ca !== undefined && { ca }) },
-      // The one timeout of `send` bounds all of them.
+      // `send` has one timeout for the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -75,37 +77,37 @@ export function createSender({ targets, certificateAuthority: ca }: SenderOption
   return {
     async send(delivery, signal) {
       signal.throwIfAborted();
-      const started = performance.now();
-      const elapsed = () => Math.round(performance.now() - started);
-      const timer = new AbortController();
-      const stop = () => timer.abort();
-      signal.addEventListener('abort', stop);
-      const timeout = setTimeout(stop, timeoutMs);
+      const startedAt = performance.now();
+      const elapsedMs = () => Math.round(performance.now() - startedAt);
+      const controller = new AbortController();
+      const abort = () => controller.abort();
+      signal.addEventListener('abort', abort);
+      const timer = setTimeout(abort, timeoutMs);
       try {
-        const { statusCode: status, headers, body } = await post(delivery, timer.signal);
+        const { statusCode: status, headers, body } = await post(delivery, controller.signal);
         const excerpt = await readExcerpt(body);
         return {
           status,
           excerpt,
           error: describeFailure(status),
           retryAfterSeconds: readRetryAfter(headers['retry-after'], delivery.now),
-          durationMs: elapsed(),
+          durationMs: elapsedMs(),
         };
       } catch (error) {
         signal.throwIfAborted();
-        const reason = timer.signal.aborted
-          ? `No answer within ${timeoutMs / 1000} seconds`
+        const reason = controller.signal.aborted
+          ? `No response within ${timeoutMs / 1000} seconds`
           : errorMessage(error);
         return {
           status: undefined,
           excerpt: '',
           error: reason,
           retryAfterSeconds: undefined,
-          durationMs: elapsed(),
+          durationMs: elapsedMs(),
         };
       } finally {
-        clearTimeout(timeout);
-        signal.removeEventListener('abort', stop);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
       }
     },
 
@@ -128,34 +130,34 @@ function headersOf({ id, body, secrets, now }: Delivery): Record<string, string>
 
 function describeFailure(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined;
-  if (status >= 300 && status < 400) return `Answered ${status}: redirects are not followed`;
-  return `Answered ${status}`;
+  if (status >= 300 && status < 400) return `Returned HTTP ${status}: redirects are not followed`;
+  return `Returned HTTP ${status}`;
 }
 
-/** The beginning of an answer. One that does not end is left. */
+/** Reads the beginning of a response body, and stops reading if it is long or slow. */
 async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const leave = () => body.destroy();
-  // To leave is an error to whoever still listens: nobody.
+  const stop = () => body.destroy();
+  // Destroying the body may emit an error, which would be uncaught.
   body.on('error', () => {});
-  const timeout = setTimeout(leave, excerptMs);
+  const timer = setTimeout(stop, excerptTimeoutMs);
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= excerptBytes) break;
+      if (length >= excerptLimitBytes) break;
     }
   } catch {
-    // The answer broke off or was left; its status has come all the same.
+    // The body broke off or was stopped. Its status has arrived, and that is enough.
   } finally {
-    clearTimeout(timeout);
-    leave();
+    clearTimeout(timer);
+    stop();
   }
-  return redact(Buffer.concat(chunks).toString('utf8')).slice(0, excerptCharacters);
+  return redact(Buffer.concat(chunks).toString('utf8')).slice(0, excerptLimitCharacters);
 }
 
-/** A receiver may answer with what it knows: nothing that opens or signs anything is kept, and no control characters. */
+/** Removes keys, secrets and signatures, which a receiver may echo, and control characters. */
 function redact(text: string): string {
   return text
     .replaceAll(/whsec_[\w+/=-]*|\b[sp]k_(live|test)_[\w-]*|\bv1,[\w+/=-]*/g, '[redacted]')
@@ -163,7 +165,7 @@ function redact(text: string): string {
     .trim();
 }
 
-/** Seconds, or a date. */
+/** Parses `Retry-After` to seconds. The header has seconds or a date. */
 function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header);

@@ -1,4 +1,4 @@
-/** Events, the tries to deliver them and the endpoints they go to, as they are kept. */
+/** Storage of webhook endpoints, events and delivery attempts. */
 import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
@@ -9,7 +9,7 @@ import { send } from '../db/send.js';
 
 export type EventRow = OutboxTable;
 export type EndpointRow = WebhookEndpointTable;
-export type TryRow = WebhookTryTable;
+export type AttemptRow = WebhookTryTable;
 
 export function findEndpoint(reader: Reader, merchantId: string): Promise<EndpointRow | undefined> {
   return reader
@@ -19,7 +19,7 @@ export function findEndpoint(reader: Reader, merchantId: string): Promise<Endpoi
     .executeTakeFirst();
 }
 
-/** The same, locked until the transaction ends. */
+/** Like `findEndpoint`, and locks the row until the transaction ends. */
 export function lockEndpoint(transaction: Transaction, merchantId: string): Promise<EndpointRow | undefined> {
   return transaction
     .selectFrom('webhook_endpoints')
@@ -65,7 +65,7 @@ export function findEvent(reader: Reader, id: string): Promise<EventRow | undefi
   return reader.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Makes an event due, with all its tries before it. A try under way no longer decides what becomes of it. */
+/** Makes an event due, with a fresh retry schedule. The outcome of an attempt that is still running no longer counts. */
 export function makeDue(transaction: Transaction, id: string, now: number): Promise<void> {
   return updateEvent(transaction, id, {
     status: 'pending',
@@ -76,7 +76,7 @@ export function makeDue(transaction: Transaction, id: string, now: number): Prom
   });
 }
 
-/** @param claim changes the event only where it is still the one who claimed it */
+/** @param claim if given, the event is changed only while this claim still holds it */
 export async function updateEvent(
   transaction: Transaction,
   id: string,
@@ -88,7 +88,7 @@ export async function updateEvent(
   await update.execute();
 }
 
-/** Gives up all that waits for an endpoint. */
+/** Marks all pending events of a merchant as failed. */
 export async function failPending(transaction: Transaction, merchantId: string): Promise<void> {
   await send(
     transaction,
@@ -102,8 +102,8 @@ export async function failPending(transaction: Transaction, merchantId: string):
 }
 
 /**
- * The merchants that have events waiting, each with the time of the earliest. Skips through the index from one merchant
- * to the next, so it costs as much for a million waiting events of one merchant as for one.
+ * The merchants with pending events, each with the due time of the earliest. It skips through the index from merchant to
+ * merchant, so a merchant with a million pending events costs no more than one with a single event.
  */
 export async function waitingMerchants(
   reader: Reader,
@@ -139,16 +139,18 @@ export async function countWaiting(reader: Reader): Promise<number> {
 export interface Claim {
   readonly mode: Mode;
   readonly merchantId: string;
-  /** Of the mode's clock. */
+  /** Time by the mode's clock. */
   readonly now: number;
+  /** Real time. Claims expire by it. */
   readonly realNow: number;
   readonly limit: number;
+  /** The id of this claim. */
   readonly claim: string;
-  /** Real time. */
+  /** When the claim expires, in real time. */
   readonly until: number;
 }
 
-/** Takes events that are due and that nobody works on, the longest waiting first. */
+/** Claims due events that no process has claimed, the longest overdue first. */
 export async function claimDue(transaction: Transaction, claim: Claim): Promise<EventRow[]> {
   const due = await transaction
     .selectFrom('outbox')
@@ -174,7 +176,7 @@ export async function claimDue(transaction: Transaction, claim: Claim): Promise<
     .execute();
 }
 
-/** Gives back all that is claimed. */
+/** Releases all claims. */
 export async function releaseClaims(transaction: Transaction): Promise<void> {
   await transaction
     .updateTable('outbox')
@@ -184,7 +186,7 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
     .execute();
 }
 
-export async function insertTry(transaction: Transaction, row: TryRow): Promise<void> {
+export async function insertAttempt(transaction: Transaction, row: AttemptRow): Promise<void> {
   await send(transaction, transaction.insertInto('webhook_tries').values(row));
 }
 
@@ -194,16 +196,16 @@ export interface EventFilter {
   readonly limit: number;
 }
 
-export interface EventWithTries extends EventRow {
+export interface EventWithAttempts extends EventRow {
   /** Oldest first. */
-  readonly log: Omit<TryRow, 'event_id'>[];
+  readonly attempts: Omit<AttemptRow, 'event_id'>[];
 }
 
 /** Newest first. */
 export async function listEvents(
   reader: Reader,
   { merchantId, status, limit }: EventFilter,
-): Promise<EventWithTries[]> {
+): Promise<EventWithAttempts[]> {
   let query = reader
     .selectFrom('outbox')
     .selectAll('outbox')
@@ -215,17 +217,17 @@ export async function listEvents(
           .select(['tried_at', 'duration_ms', 'response_status', 'response_excerpt', 'error'])
           .whereRef('webhook_tries.event_id', '=', 'outbox.id')
           .orderBy('webhook_tries.tried_at'),
-      ).as('log'),
+      ).as('attempts'),
     )
     .orderBy('outbox.created_at', 'desc')
     .orderBy('outbox.id', 'desc')
     .limit(limit);
   if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
   if (status !== undefined) query = query.where('outbox.status', '=', status);
-  return (await query.execute()).map((row) => ({ ...row, log: readRows(row.log) }));
+  return (await query.execute()).map((row) => ({ ...row, attempts: readRows(row.attempts) }));
 }
 
-/** Removes events that were made before a time, and their tries. @returns how many, at most `limit` */
+/** Deletes events created before a time, with their attempts. @returns how many, at most `limit` */
 export async function deleteOld(
   transaction: Transaction,
   mode: Mode,

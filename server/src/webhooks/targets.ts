@@ -1,4 +1,7 @@
-/** Which addresses webhooks may go to: never to what this server can reach and whoever sets the URL should not. */
+/**
+ * Restricts where webhooks may be sent, against SSRF: a webhook URL must not reach internal services that the server can
+ * reach, but the person who set the URL cannot.
+ */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -10,20 +13,20 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** All addresses of a host name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface Targets {
-  /** Checks the scheme, and the host where it is an address already. @throws TargetRefused */
+  /** Checks the scheme, and the host if it is an IP address. @throws TargetRefused */
   check(url: URL, mode: Mode): void;
   /**
-   * For connections: resolves a name once, and hands on its addresses if all of them are allowed, so that what is
-   * checked is what is connected to. Fails with TargetRefused.
+   * Returns a DNS lookup for connections. It resolves a name once and returns its addresses only if all are allowed, so
+   * the connection goes to an address that was checked. Fails with TargetRefused.
    */
   lookup(mode: Mode): LookupFunction;
 }
 
-/** An address that webhooks are not sent to. */
+/** The target of a webhook is not allowed. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
@@ -31,8 +34,8 @@ export class TargetRefused extends Error {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = readonly [Address, number];
 
-/** Where clouds answer whoever asks from inside with credentials, and everything that is local to one wire. */
-const never = [
+/** Cloud metadata services, which hand out credentials to any internal caller, and link-local addresses. */
+const forbiddenSubnets = [
   '169.254.0.0/16',
   'fe80::/10',
   '100.100.100.200/32',
@@ -41,33 +44,35 @@ const never = [
   'fd00:ec2::254/128',
   'fd20:ce::254/128',
 ].map(parseSubnet);
-/** All that is routed in public; the rest of IPv6 is reserved, local or leads to IPv4 addresses by a detour. */
+/** The publicly routed part of IPv6. The rest is reserved, local, or maps to IPv4 addresses. */
 const globalIpv6 = parseSubnet('2000::/3');
-/** What a developer's own machine and network use. */
-const developersRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
+/** Ranges of a developer's own machine and network. */
+const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
-/** @param allowed subnets such as `10.1.0.0/16` that live mode may reach though they are not public */
+/** @param allowed private subnets, such as `10.1.0.0/16`, that live mode may reach */
 export function createTargets(allowed: readonly string[], resolve: Resolve = resolveBySystem): Targets {
   const allowedSubnets = allowed.map(parseSubnet);
 
   function checkAddress(text: string, mode: Mode): void {
     const address = ipaddr.process(text);
     const range = address.range();
-    const isNever = isIn(address, never);
+    const isForbidden = isIn(address, forbiddenSubnets);
     const isPublic = range === 'unicast' && (address.kind() === 'ipv4' || isIn(address, [globalIpv6]));
     const isAllowed =
-      isPublic || (mode === 'test' ? developersRanges.has(range) : isIn(address, allowedSubnets));
-    if (!isNever && isAllowed) return;
+      isPublic || (mode === 'test' ? developmentRanges.has(range) : isIn(address, allowedSubnets));
+    if (!isForbidden && isAllowed) return;
     throw new TargetRefused(
-      isNever || mode === 'test'
-        ? `${text} is an address that webhooks are never sent to`
-        : `${text} is not a public address; WEBHOOK_ALLOW_PRIVATE can allow its subnet`,
+      isForbidden || mode === 'test'
+        ? `Webhooks are never sent to ${text}: it is a reserved, link-local or cloud metadata address`
+        : `${text} is not a public address. WEBHOOK_ALLOW_PRIVATE can allow its subnet`,
     );
   }
 
   async function resolveChecked(hostname: string, mode: Mode): Promise<readonly ResolvedAddress[]> {
     const addresses = await resolve(hostname).catch((error: unknown) => {
-      throw new Error(`The name ${hostname} cannot be resolved: ${errorMessage(error)}`, { cause: error });
+      throw new Error(`The host name ${hostname} could not be resolved: ${errorMessage(error)}`, {
+        cause: error,
+      });
     });
     for (const { address } of addresses) checkAddress(address, mode);
     return addresses;
@@ -76,7 +81,7 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
   return {
     check(url, mode) {
       if (mode === 'live' && url.protocol !== 'https:') {
-        throw new TargetRefused('Webhooks of live mode go to https alone');
+        throw new TargetRefused('Live-mode webhooks require an https URL');
       }
       const address = literalAddress(url);
       if (address !== undefined) checkAddress(address, mode);
@@ -86,7 +91,7 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
       resolveChecked(hostname, mode).then(
         (addresses) => {
           const [first] = addresses;
-          if (!first) callback(new Error(`The name ${hostname} has no address`), '');
+          if (!first) callback(new Error(`The host name ${hostname} has no address`), '');
           else if (options.all) callback(null, [...addresses]);
           else callback(null, first.address, first.family);
         },
@@ -96,20 +101,20 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
   };
 }
 
-/** Whether a URL names an address that is refused in both modes. */
-export function isNeverTarget(url: URL): boolean {
+/** Whether a URL's host is an IP address that is forbidden in both modes. */
+export function isForbiddenTarget(url: URL): boolean {
   const address = literalAddress(url);
-  return address !== undefined && isIn(ipaddr.process(address), never);
+  return address !== undefined && isIn(ipaddr.process(address), forbiddenSubnets);
 }
 
-/** Whether a text is a subnet such as `10.1.0.0/16`. */
+/** Whether the text is a subnet, such as `10.1.0.0/16`. */
 export function isSubnet(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }
 
 const resolveBySystem: Resolve = (hostname) => systemLookup(hostname, { all: true, verbatim: true });
 
-/** The host where it is an address; URL has brought forms such as `0x7f.1` and `2130706433` to four decimals before. */
+/** The host if it is an IP address. `URL` has already normalized forms such as `0x7f.1` and `2130706433`. */
 function literalAddress({ hostname }: URL): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;

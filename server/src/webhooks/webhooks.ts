@@ -1,4 +1,4 @@
-/** What operators see and do: events with their tries, trying again, how much waits, and removing what is old. */
+/** Webhooks for operators: list events with their attempts, retry them, measure the backlog and prune old events. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -6,7 +6,7 @@ import type { WebhookStatus } from '../db/schema.js';
 import { notFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
-import type { EventFilter, EventWithTries } from './store.js';
+import type { EventFilter, EventWithAttempts } from './store.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -19,40 +19,40 @@ export interface WebhookRecord {
   readonly subjectId: string;
   readonly status: WebhookStatus;
   readonly createdAt: number;
-  /** When it is tried next, on the mode's clock; null unless pending. */
+  /** When the next attempt is due, by the mode's clock; null unless pending. */
   readonly dueAt: number | null;
   /** Oldest first. */
-  readonly tries: readonly WebhookTry[];
+  readonly attempts: readonly WebhookAttempt[];
 }
 
-export interface WebhookTry {
+export interface WebhookAttempt {
   /** Real time. */
-  readonly triedAt: number;
+  readonly attemptedAt: number;
   readonly durationMs: number;
-  /** The answer's HTTP status; null where none came. */
+  /** The HTTP status; null if no response arrived. */
   readonly responseStatus: number | null;
-  /** How the answer began, without anything secret. */
+  /** The beginning of the response body, with secrets redacted. */
   readonly responseExcerpt: string;
-  /** Null where it arrived. */
+  /** Why it failed; null if it succeeded. */
   readonly error: string | null;
 }
 
-export interface WebhookFigures {
-  /** How many events wait: for their first try or for the next one. */
+export interface WebhookBacklog {
+  /** How many events wait for their first or next attempt. */
   readonly pending: number;
-  /** When the earliest of them is due, on its mode's clock; undefined where none waits. */
+  /** When the earliest of them is due, by its mode's clock; undefined if there are none. */
   readonly oldestDueAt: number | undefined;
-  /** How long the most overdue one has been due: 0 where none is. */
+  /** How overdue the earliest is; 0 if none is due. */
   readonly lagMs: number;
 }
 
 export interface Webhooks {
   /** Newest first. */
   list(reader: Reader, filter: EventFilter): Promise<WebhookRecord[]>;
-  /** Tries an event once more, whatever became of it. Problems: `not_found`, `webhook_not_configured`. */
+  /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
   retry(transaction: Transaction, id: string): Promise<void>;
-  figures(reader: Reader): Promise<WebhookFigures>;
-  /** Deletes the events of a mode and status that were made before a time of its clock, with their attempts. */
+  backlog(reader: Reader): Promise<WebhookBacklog>;
+  /** Deletes the events of a mode and status that were created before a time by its clock, with their attempts. */
   prune(
     database: Database,
     mode: Mode,
@@ -62,7 +62,7 @@ export interface Webhooks {
   ): Promise<void>;
 }
 
-const prunedAtOnce = 500;
+const pruneBatchSize = 500;
 
 export function createWebhooks(clock: Clock): Webhooks {
   return {
@@ -78,35 +78,35 @@ export function createWebhooks(clock: Clock): Webhooks {
       await store.makeDue(transaction, id, clock.now(event.mode));
     },
 
-    async figures(reader) {
-      const due: number[] = [];
-      const lags: number[] = [];
+    async backlog(reader) {
+      const dueTimes: number[] = [];
+      const lagsMs: number[] = [];
       for (const mode of ['test', 'live'] satisfies Mode[]) {
         const now = clock.now(mode);
         for (const { dueAt } of await store.waitingMerchants(reader, mode)) {
-          due.push(dueAt);
-          lags.push(now - dueAt);
+          dueTimes.push(dueAt);
+          lagsMs.push(now - dueAt);
         }
       }
       return {
         pending: await store.countWaiting(reader),
-        oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
-        lagMs: Math.max(0, ...lags),
+        oldestDueAt: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
+        lagMs: Math.max(0, ...lagsMs),
       };
     },
 
     async prune(database, mode, status, before, signal) {
-      let removed = prunedAtOnce;
-      while (removed === prunedAtOnce && !signal.aborted) {
-        removed = await database.write((transaction) =>
-          store.deleteOld(transaction, mode, status, before, prunedAtOnce),
+      let deleted = pruneBatchSize;
+      while (deleted === pruneBatchSize && !signal.aborted) {
+        deleted = await database.write((transaction) =>
+          store.deleteOld(transaction, mode, status, before, pruneBatchSize),
         );
       }
     },
   };
 }
 
-function view(row: EventWithTries): WebhookRecord {
+function view(row: EventWithAttempts): WebhookRecord {
   return {
     id: row.id,
     merchantId: row.merchant_id,
@@ -116,12 +116,12 @@ function view(row: EventWithTries): WebhookRecord {
     status: row.status,
     createdAt: row.created_at,
     dueAt: row.due_at,
-    tries: row.log.map((one) => ({
-      triedAt: one.tried_at,
-      durationMs: one.duration_ms,
-      responseStatus: one.response_status,
-      responseExcerpt: one.response_excerpt,
-      error: one.error,
+    attempts: row.attempts.map((attempt) => ({
+      attemptedAt: attempt.tried_at,
+      durationMs: attempt.duration_ms,
+      responseStatus: attempt.response_status,
+      responseExcerpt: attempt.response_excerpt,
+      error: attempt.error,
     })),
   };
 }

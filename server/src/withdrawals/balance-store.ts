@@ -1,4 +1,4 @@
-/** Which balances are suspended. */
+/** Reads and writes which balances are suspended. */
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -19,7 +19,7 @@ export async function isSuspended(reader: Reader, scope: Scope, currency: string
   return row !== undefined;
 }
 
-/** Changes nothing where the balance is suspended already. */
+/** Does nothing if the balance is already suspended. */
 export async function insertSuspension(
   transaction: Transaction,
   { merchantId, mode }: Scope,

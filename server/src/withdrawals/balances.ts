@@ -1,6 +1,7 @@
-/** What a merchant has in each currency, what may be taken from it, and whether anything may. */
+/** A merchant's balances: what it has in each currency, how much of it is available, and whether it is suspended. */
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
+import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -14,15 +15,16 @@ import type { Transaction } from '../db/engine.js';
 export type Balance = Data<Api['balances']['list']>[number];
 
 export interface Balances {
-  /** One for every active currency, zeros included, and for every other one that the merchant has something in. */
+  /** One per active currency, even if it is 0, and one for every other currency in which the merchant has money. */
   list(scope: Scope): Promise<Balance[]>;
   /**
-   * Makes sure that the units can be taken from what is available, and keeps it so until the transaction ends:
-   * of parallel calls each sees what the one before it took. Problems: `balance_suspended`, `insufficient_balance`.
+   * Checks that the units are available, and locks the balance until the transaction ends: parallel calls wait, and
+   * each sees what the previous one took. Problems: `balance_suspended`, `insufficient_balance`.
    */
   ensureSpendable(transaction: Transaction, scope: Scope, currency: Currency, units: bigint): Promise<void>;
-  /** Lets nothing be taken from a balance any more. What was taken before goes on. Problem: `unsupported_currency`. */
+  /** Refuses further withdrawals from a balance. Those already accepted continue. Problem: `unsupported_currency`. */
   suspend(transaction: Transaction, scope: Scope, currency: string): Promise<Currency>;
+  /** Problem: `unsupported_currency`. */
   resume(transaction: Transaction, scope: Scope, currency: string): Promise<Currency>;
 }
 
@@ -34,13 +36,7 @@ export interface BalancesDeps {
 }
 
 export function createBalances({ database, clock, currencies, ledger }: BalancesDeps): Balances {
-  function known(code: string): Currency {
-    const currency = currencies.find(code);
-    if (!currency) throw new Problem('unsupported_currency', `${code} is not a currency of this server`);
-    return currency;
-  }
-
-  /** Locks the balance, so that what is decided about it holds until the transaction ends. */
+  /** Locks the balance, so that a decision based on it holds until the transaction ends. */
   const lockAvailable = (transaction: Transaction, { merchantId, mode }: Scope, currency: Currency) =>
     ledger.balance(transaction, mode, currency.code, { kind: 'available', merchantId });
 
@@ -54,7 +50,7 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
         .all()
         .filter(({ code, type }) => type === 'fiat' || payable.has(code) || sums.has(code))
         .map((currency) => {
-          const { available, reserved, unallocated } = sums.get(currency.code) ?? nothing;
+          const { available, reserved, unallocated } = sums.get(currency.code) ?? noMoney;
           return {
             currency: currency.code,
             availableBalance: unitsToNumber(available, currency),
@@ -67,30 +63,33 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
     async ensureSpendable(transaction, scope, currency, units) {
       const available = await lockAvailable(transaction, scope, currency);
       if (await store.isSuspended(transaction, scope, currency.code)) {
-        throw new Problem('balance_suspended', `The ${currency.code} balance is suspended`);
+        throw new Problem(
+          'balance_suspended',
+          `The ${currency.code} balance is suspended until an operator resumes it`,
+        );
       }
       if (available < units) {
         throw new Problem(
           'insufficient_balance',
-          `${formatUnits(units, currency)} ${currency.code} is more than the ${formatUnits(available, currency)} available`,
+          `This takes ${formatUnits(units, currency)} ${currency.code}, but only ${formatUnits(available, currency)} is available`,
           { param: 'amount' },
         );
       }
     },
 
     async suspend(transaction, scope, code) {
-      const currency = known(code);
+      const currency = requireCurrency(currencies, code, 'currency');
       await lockAvailable(transaction, scope, currency);
       await store.insertSuspension(transaction, scope, currency.code, clock.now(scope.mode));
       return currency;
     },
 
     async resume(transaction, scope, code) {
-      const currency = known(code);
+      const currency = requireCurrency(currencies, code, 'currency');
       await store.deleteSuspension(transaction, scope, currency.code);
       return currency;
     },
   };
 }
 
-const nothing = { available: 0n, reserved: 0n, unallocated: 0n };
+const noMoney = { available: 0n, reserved: 0n, unallocated: 0n };

@@ -1,7 +1,8 @@
-/** Where a transfer goes and what it costs: the request checked against currencies, networks and saved addresses. */
-import { countDecimals, toUnits } from 'crypto-checkout/contract';
+/** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
+import { toUnits } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { parseAddress } from '../chains/addresses/formats.js';
+import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -15,7 +16,7 @@ export interface TransferRequest {
   readonly currency: string;
   /** An address, or the id of a saved one. */
   readonly walletAddress: string;
-  /** May be absent or empty where the saved address has a network. */
+  /** Can be absent or empty if the saved address has a network. */
   readonly walletNetwork?: string | undefined;
 }
 
@@ -29,7 +30,7 @@ export interface Destination {
   readonly network: Network;
   /** In the network's canonical form. */
   readonly address: string;
-  /** Of the saved address that this is, however it was given. */
+  /** The id of the saved address, whether the request named its id or the address itself; null if it is not saved. */
   readonly savedId: string | null;
   readonly amount: bigint;
   readonly fee: bigint;
@@ -39,9 +40,11 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
   function findNetwork({ mode }: Scope, currency: Currency, code: string): Network {
     const network = currencies.network(mode, code);
     if (!network?.assets[currency.code]) {
-      throw new Problem('unsupported_currency', `${currency.code} cannot be sent on "${code}"`, {
-        param: 'walletNetwork',
-      });
+      throw new Problem(
+        'unsupported_currency',
+        `${currency.code} cannot be sent on the network "${code}"; see GET /v1/currencies`,
+        { param: 'walletNetwork' },
+      );
     }
     return network;
   }
@@ -49,18 +52,15 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
   return {
     /** Problems: `unsupported_currency`, `validation_error`, `invalid_address`. */
     async resolve(reader: Reader, scope: Scope, request: TransferRequest): Promise<Destination> {
-      const currency = currencies.find(request.currency);
-      if (!currency || !currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
-        throw new Problem('unsupported_currency', `${request.currency} is on no network to be sent on`, {
-          param: 'currency',
-        });
-      }
-      if (countDecimals(request.amount) > currency.payableDecimals) {
-        throw invalidField(
-          'amount',
-          `Must have at most ${currency.payableDecimals} decimals in ${currency.code}`,
+      const currency = requireCurrency(currencies, request.currency, 'currency');
+      if (!currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
+        throw new Problem(
+          'unsupported_currency',
+          `${currency.code} cannot be sent: no network in ${scope.mode} mode supports it`,
+          { param: 'currency' },
         );
       }
+      const amount = parseAmount(request.amount, currency, 'amount');
       const saved = isId(request.walletAddress)
         ? await walletAddresses.find(reader, scope, request.walletAddress)
         : undefined;
@@ -71,7 +71,7 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
       const address = parseAddress(network, saved?.address ?? request.walletAddress);
       if (address === undefined) {
         throw invalidAddress(
-          `This is neither an address of ${network.name} nor the id of a saved wallet address`,
+          `This is neither a valid address on ${network.name} nor the id of a saved wallet address`,
         );
       }
       const to = { address, currency: currency.code, network: network.code };
@@ -82,19 +82,20 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
         network,
         address,
         savedId: same?.id ?? null,
-        amount: toUnits(request.amount, currency.decimals),
+        amount,
         fee: toUnits(withdrawalFee, currency.decimals),
       };
     },
   };
 }
 
-/** Never guessed: EVM networks share their addresses, and what is sent on the wrong one may be lost. */
+/** Never guesses: EVM networks share their addresses, and money sent on the wrong one can be lost. */
 function networkCode({ walletNetwork }: TransferRequest, saved: SavedAddress | undefined): string {
   const code = walletNetwork || saved?.network;
-  if (!code) throw invalidField('walletNetwork', 'Is required: the address does not say its network');
+  if (!code)
+    throw invalidField('walletNetwork', 'Is required: the address alone does not say which network to use');
   if (saved?.network && saved.network.toLowerCase() !== code.toLowerCase()) {
-    throw invalidField('walletNetwork', `The saved address is on ${saved.network}`);
+    throw invalidField('walletNetwork', `Must be ${saved.network}, the network of the saved address`);
   }
   return code;
 }

@@ -1,12 +1,14 @@
 /**
- * Sends the transfers on networks with a signer, and follows them until they are on the chain for good.
+ * Sends transfers on networks that have a signer, and tracks them until they are final.
  *
- * Why money is sent once: a transfer is signed in the transaction that takes it out of `pending` and stores what
- * was signed, and it is never signed again. Whatever is killed, restarted or run twice after that, the same
- * transaction is sent again, and a network takes a transaction of one hash once.
- * Why none is lost: until the network has confirmed it, every run asks for it by its hash and sends it again where
- * the network does not know it; what was held is paid out or given back in the same transaction as the status.
- * It is given back only where the network refuses the transaction for ever, so that it cannot still be sent.
+ * Why money is sent only once: one database transaction signs a transfer, stores the signed transaction, and moves the
+ * transfer out of `pending`. It is never signed again. After that, whatever is killed, restarted or run twice can only
+ * broadcast the same signed transaction again, and a network accepts a transaction of a given hash only once.
+ *
+ * Why no money is lost: until the network has confirmed a transaction, every run looks it up by its hash, and
+ * broadcasts it again if the network does not know it. What was held is paid out or given back in the same database
+ * transaction that changes the status. It is given back only if the network will never accept the transaction, so that
+ * it cannot be sent afterwards.
  */
 import type { NetworkRef } from '../chains/chain.js';
 import type { SignedTransaction, Signer } from '../chains/signer.js';
@@ -22,9 +24,9 @@ import * as store from './transfer-store.js';
 import type { Mode } from '../shared/scope.js';
 
 export interface Execution {
-  /** Signs what is pending, sends what the networks do not know, and ends what they have confirmed. */
+  /** Signs pending transfers, broadcasts those that the networks do not know, and ends those that they confirmed. */
   advance(signal: AbortSignal): Promise<void>;
-  /** Sends again what was asked for in the last day, was confirmed and then left the chain. */
+  /** Broadcasts transfers of the last day again if they were confirmed and then dropped from the chain. */
   restoreLost(signal: AbortSignal): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export interface ExecutionDeps {
   readonly signers: readonly Signer[];
 }
 
-const restoredMs = 24 * 60 * 60 * 1000;
+const restorableMs = 24 * 60 * 60 * 1000;
 
 export function createExecution(deps: ExecutionDeps): Execution {
   const { database, clock, currencies, payouts, settlement } = deps;
@@ -60,7 +62,7 @@ export function createExecution(deps: ExecutionDeps): Execution {
         updated_at: clock.now(row.mode),
       };
       await store.updateTransfer(transaction, processing);
-      await payouts.follow(transaction, processing);
+      await payouts.syncWithTransfer(transaction, processing);
     });
   }
 
@@ -79,13 +81,13 @@ export function createExecution(deps: ExecutionDeps): Execution {
   async function succeed(id: string): Promise<void> {
     await database.write(async (transaction) => {
       const row = await store.lockTransfer(transaction, id);
-      // Another server, or the run before, may have been here.
+      // Another replica, or the previous run, may have ended it already.
       if (row?.status === 'processing') await settlement.succeed(transaction, row, signedOf(row));
     });
   }
 
-  /** Asks each network about its rows of a page, and sends what it does not know. */
-  async function follow(page: readonly TransferTable[], failures: Failures, signal: AbortSignal) {
+  /** Asks each network about its transfers of a page: broadcasts unknown ones, and ends confirmed ones. */
+  async function track(page: readonly TransferTable[], failures: Failures, signal: AbortSignal) {
     for (const signer of deps.signers) {
       const rows = page.filter((row) => signerOf(row) === signer);
       if (rows.length === 0) continue;
@@ -118,19 +120,19 @@ export function createExecution(deps: ExecutionDeps): Execution {
         }
       }
       for await (const page of store.signerTransfers(database.reader, { status: 'processing' })) {
-        await follow(page, failures, signal);
+        await track(page, failures, signal);
       }
-      failures.report('transfers could not be carried on');
+      failures.report('transfers could not be processed');
     },
 
     async restoreLost(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        const since = clock.now(mode) - restoredMs;
+        const since = clock.now(mode) - restorableMs;
         const recent = store.signerTransfers(database.reader, { status: 'success', mode, since });
-        for await (const page of recent) await follow(page, failures, signal);
+        for await (const page of recent) await track(page, failures, signal);
       }
-      failures.report('transfers could not be carried on');
+      failures.report('transfers could not be processed');
     },
   };
 }

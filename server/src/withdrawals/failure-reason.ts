@@ -1,4 +1,4 @@
-/** Why an operator gives up on a transfer or a payout: the merchant reads it. */
+/** The reason that an operator gives for failing a transfer or a payout. The merchant sees it. */
 import { invalidField } from '../shared/problem.js';
 
 /** Problem: `validation_error`. */

@@ -1,4 +1,4 @@
-/** What is kept of payouts. */
+/** Reads and writes payouts. */
 import type { Input, Api } from 'crypto-checkout/contract';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
@@ -11,7 +11,7 @@ import { send } from '../db/send.js';
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
-/** @returns false when the merchant has a payout of this reference in this mode */
+/** @returns false if the merchant already has a payout with this reference in this mode */
 export async function insertPayout(transaction: Transaction, row: PayoutTable): Promise<boolean> {
   const result = await transaction
     .insertInto('payouts')
@@ -34,7 +34,7 @@ export async function updatePayout(transaction: Transaction, row: PayoutTable): 
   );
 }
 
-/** @returns false when the transfer has none yet */
+/** @returns false if the transfer has no payout yet */
 export async function updatePayoutOfTransfer(
   transaction: Transaction,
   transferId: string,
@@ -63,7 +63,7 @@ export function findPayoutByReference(
   return payoutsOf(reader, scope).where('reference', '=', reference).executeTakeFirst();
 }
 
-/** The payout of an id, whoever's it is, locked until the transaction ends. */
+/** Locks a payout of any merchant until the transaction ends. */
 export function lockPayout(transaction: Transaction, id: string): Promise<PayoutTable | undefined> {
   return transaction
     .selectFrom('payouts')
@@ -82,7 +82,7 @@ export function listBankPayouts(reader: Reader, status: TransferStatus | undefin
     .execute();
 }
 
-/** Each has an index that starts with merchant and mode and ends with created_at and id. */
+/** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
 const sortColumns = {
   createdAt: 'created_at',
   updatedAt: 'updated_at',
@@ -92,7 +92,7 @@ const sortColumns = {
   currency: 'currency',
 } as const satisfies Record<PayoutQuery['sort'], keyof PayoutTable>;
 
-/** Ties stand in the order of their creation, in the same direction, so that one index walk gives a page. */
+/** Ties are sorted by time of creation, in the same direction, so that a page is a single walk along an index. */
 export async function listPayouts(
   reader: Reader,
   scope: Scope,
@@ -114,7 +114,7 @@ export async function listPayouts(
       direction,
     );
   };
-  // Where no index has the order, ids alone are sorted.
+  // If no index has this order, the database only has to sort ids.
   const ids = inOrder(matching.select('id'))
     .limit(query.skip)
     .offset((query.page - 1) * query.skip);
@@ -126,7 +126,7 @@ function filters(e: ExpressionBuilder<Schema, 'payouts'>, query: PayoutQuery) {
   const { currency, status, minAmount, maxAmount, bankAccount, address } = query;
   return [
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
-    // Any text may be asked for; one that is no status matches nothing.
+    // The filter takes any text. One that is not a status matches nothing.
     ...(status === undefined ? [] : [e('status', '=', status as TransferStatus)]),
     ...(minAmount === undefined ? [] : [e('amount_order', '>=', sortableDecimal(minAmount, 'up'))]),
     ...(maxAmount === undefined ? [] : [e('amount_order', '<=', sortableDecimal(maxAmount, 'down'))]),

@@ -1,8 +1,9 @@
-/** Payouts: what was paid out, to a wallet address by a transfer or to a bank account by an operator. */
-import { countDecimals, parseDecimal, toUnits, type Api, type Data } from 'crypto-checkout/contract';
+/** Payouts: money paid out to a wallet address by a transfer, or to a bank account by an operator. */
+import { parseDecimal, type Api, type Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
 import type { Clock } from '../shared/clock.js';
+import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { PayoutTable, TransferStatus, TransferTable } from '../db/schema.js';
@@ -22,27 +23,34 @@ export type Payout = Data<Api['payouts']['retrieve']>;
 
 export interface BankPayoutRequest {
   readonly bankAccountId: string;
-  /** A decimal in the currency whose balance pays. */
+  /** A decimal in `currency`. */
   readonly amount: string;
+  /** The currency of the balance that pays. */
   readonly currency: string;
-  /** What the bank's statement will say; of one merchant and mode, a reference is paid once. */
+  /** What the bank statement will say. A reference is paid once per merchant and mode. */
   readonly reference: string;
 }
 
 export interface Payouts {
   retrieve(scope: Scope, id: string): Promise<Payout>;
   list(scope: Scope, query: PayoutQuery): Promise<{ payouts: Payout[]; total: number }>;
-  /** Makes the payout of a transfer when it is carried out, and keeps it in step with it. */
-  follow(transaction: Transaction, transfer: TransferTable): Promise<void>;
+  /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
+  syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void>;
   /**
-   * Takes the amount from the merchant's balance, for an operator to pay to a bank account. The same again answers
-   * the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
+   * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
+   * returns the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
    * `balance_suspended`, `insufficient_balance`.
    */
   createBankPayout(transaction: Transaction, scope: Scope, request: BankPayoutRequest): Promise<PayoutTable>;
-  /** For operators: says that a bank payout has arrived. Again changes nothing. Problems: `not_found`, `invalid_state`. */
+  /**
+   * For operators: marks a bank payout as arrived. Repeating it changes nothing. Problems: `not_found`,
+   * `invalid_state`.
+   */
   settle(transaction: Transaction, id: string): Promise<PayoutTable>;
-  /** For operators: gives the money of a bank payout back. Again changes nothing. Problems: the same. */
+  /**
+   * For operators: marks a bank payout as failed and gives the money back. Repeating it changes nothing. Problems:
+   * `validation_error`, `not_found`, `invalid_state`.
+   */
   fail(transaction: Transaction, id: string, reason: string): Promise<PayoutTable>;
   /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
   listBankPayouts(status: TransferStatus | undefined): Promise<PayoutTable[]>;
@@ -61,7 +69,7 @@ export interface PayoutsDeps {
 export function createPayouts(deps: PayoutsDeps): Payouts {
   const { database, clock, newId, currencies, ledger, balances, bankAccounts } = deps;
 
-  /** available → bank_clearing for the whole amount, or back. The coins stay in custody: the bank pays for them. */
+  /** Moves the amount from available to bank_clearing, or back. The coins stay in custody: a bank pays instead. */
   async function post(
     transaction: Transaction,
     row: PayoutTable,
@@ -90,7 +98,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     if (row.transfer_id !== null) {
       throw new Problem(
         'invalid_state',
-        `This payout carries out the transfer ${row.transfer_id}: end that one`,
+        `This payout carries out the transfer ${row.transfer_id}: settle or fail the transfer instead`,
       );
     }
     return row;
@@ -108,11 +116,11 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return { payouts: rows.map((row) => viewPayout(row, currencies)), total };
     },
 
-    async follow(transaction, transfer) {
+    async syncWithTransfer(transaction, transfer) {
       const { id: transferId, status, tx_hash, failure_reason, updated_at } = transfer;
       const change = { status, tx_hash, failure_reason, updated_at };
       if (await store.updatePayoutOfTransfer(transaction, transferId, change)) return;
-      // What failed before it was sent was never carried out.
+      // A transfer that failed before it was sent gets no payout.
       if (status === 'pending' || status === 'failed') return;
       const { currency, amount, fee } = transfer;
       await store.insertPayout(transaction, {
@@ -136,7 +144,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
 
     async createBankPayout(transaction, scope, request) {
       const { merchantId, mode } = scope;
-      const { currency, amount, reference } = readRequest(request, currencies);
+      const { currency, amount, reference } = parseRequest(request, currencies);
       const account = await bankAccounts.find(transaction, scope, request.bankAccountId);
       if (!account) throw notFound('bank account');
       const now = clock.now(mode);
@@ -167,7 +175,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
           existing.currency === row.currency &&
           existing.bank_account_id === row.bank_account_id;
         if (isSame) return existing;
-        throw new Problem('invalid_state', `Another payout has the reference ${reference}`);
+        throw new Problem('invalid_state', `Another payout already has the reference ${reference}`);
       }
       await balances.ensureSpendable(transaction, scope, currency, amount);
       await post(transaction, row, 'bank');
@@ -177,7 +185,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     async settle(transaction, id) {
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'success') return row;
-      if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has failed');
+      if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has already failed');
       const settled = { ...row, status: 'success', updated_at: clock.now(row.mode) } as const;
       await store.updatePayout(transaction, settled);
       return settled;
@@ -187,7 +195,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       const reason = parseFailureReason(given);
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'failed') return row;
-      if (row.status === 'success') throw new Problem('invalid_state', 'The payout was settled');
+      if (row.status === 'success') throw new Problem('invalid_state', 'The payout is already settled');
       const failed = {
         ...row,
         status: 'failed',
@@ -203,18 +211,16 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   };
 }
 
-function readRequest(request: BankPayoutRequest, currencies: Currencies) {
-  const currency = currencies.find(request.currency);
-  if (!currency) {
-    throw new Problem('unsupported_currency', `${request.currency} is not a currency of this server`);
+function parseRequest(request: BankPayoutRequest, currencies: Currencies) {
+  const currency = requireCurrency(currencies, request.currency, 'currency');
+  const decimal = parseDecimal(request.amount);
+  if (decimal === undefined || decimal === '0') {
+    throw invalidField('amount', 'Must be more than 0, with at most 15 significant digits');
   }
-  const amount = parseDecimal(request.amount);
-  if (amount === undefined || amount === '0' || countDecimals(amount) > currency.payableDecimals) {
-    throw invalidField('amount', `Must be more than 0, with at most ${currency.payableDecimals} decimals`);
-  }
+  const amount = parseAmount(decimal, currency, 'amount');
   const reference = request.reference.trim();
   if (reference === '' || reference.length > 255) {
     throw invalidField('reference', 'Must be 1 to 255 characters');
   }
-  return { currency, amount: toUnits(amount, currency.decimals), reference };
+  return { currency, amount, reference };
 }

@@ -1,4 +1,4 @@
-/** How a transfer ends: what was held is paid out or given back, once, and the merchant is told. */
+/** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
 import type { Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
@@ -9,11 +9,11 @@ import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Transaction } from '../db/engine.js';
 
-/** The transfer is locked by the transaction and has not ended yet. Both answer it as it is then. */
+/** The transaction must have locked the transfer, which must not have ended yet. Both return the ended transfer. */
 export interface Settlement {
-  /** It is on the chain for good. */
+  /** Its transaction is final. */
   succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
-  /** It was not sent and never will be. */
+  /** It was not sent, and never will be. */
   fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
 }
 
@@ -45,7 +45,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     const ended = { ...row, updated_at: now };
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
     await store.updateTransfer(transaction, ended);
-    await payouts.follow(transaction, ended);
+    await payouts.syncWithTransfer(transaction, ended);
     await outbox.add(transaction, {
       merchantId,
       mode,
@@ -58,8 +58,8 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
   return {
     /**
-     * reserved pays the amount and the merchant's fee; custody gives the amount and what the network takes.
-     * The fee is income, what the network takes is a cost, whether or not they are the same.
+     * Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and the network's
+     * fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
      */
     succeed(transaction, row, { txHash, networkFee }) {
       const amount = BigInt(row.amount);

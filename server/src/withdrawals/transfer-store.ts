@@ -1,4 +1,4 @@
-/** What is kept of transfers. */
+/** Reads and writes transfers. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage } from '../db/pages.js';
 import type { TransferStatus, TransferTable } from '../db/schema.js';
@@ -11,7 +11,7 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
   await send(transaction, transaction.insertInto('transfers').values(row));
 }
 
-/** Writes what may change of a transfer. */
+/** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   const { status, signed_transaction, tx_hash, network_fee, failure_reason, updated_at } = row;
   await send(
@@ -57,7 +57,7 @@ export function listAllTransfers(
     .execute();
 }
 
-/** The transfer of an id, whoever's it is, locked until the transaction ends. */
+/** Locks a transfer of any merchant until the transaction ends. */
 export function lockTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
   return transaction
     .selectFrom('transfers')
@@ -67,7 +67,7 @@ export function lockTransfer(transaction: Transaction, id: string): Promise<Tran
     .executeTakeFirst();
 }
 
-/** The same, unless another server works on it now. */
+/** The same, but undefined if another transaction has locked it. */
 export function claimTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
   return transaction
     .selectFrom('transfers')
@@ -79,14 +79,14 @@ export function claimTransfer(transaction: Transaction, id: string): Promise<Tra
 
 export interface SignerTransfers {
   readonly status: TransferStatus;
-  /** Together: of one mode, created after a time of its clock. */
+  /** `mode` and `since` go together: transfers of the mode, created after `since` by its clock. */
   readonly mode?: Mode;
   readonly since?: number;
 }
 
 const pageSize = 200;
 
-/** The transfers that signers carry out, oldest first, page by page. */
+/** The transfers that signers send, oldest first, page by page. */
 export async function* signerTransfers(
   reader: Reader,
   { status, mode, since = -1 }: SignerTransfers,

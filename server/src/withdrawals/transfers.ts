@@ -1,9 +1,10 @@
-/** Transfers: what a merchant withdraws. The money is held at once, sent afterwards, and then paid out or given back. */
-import { toUnits, type Api, type Data } from 'crypto-checkout/contract';
+/** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
+import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
 import type { Signer } from '../chains/signer.js';
 import type { Clock } from '../shared/clock.js';
+import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { TransferStatus, TransferTable } from '../db/schema.js';
@@ -24,23 +25,24 @@ export type Transfer = Data<Api['transfers']['retrieve']>;
 
 export interface Transfers {
   /**
-   * Holds amount and fee. Problems: `validation_error`, `unsupported_currency`, `invalid_address`,
-   * `balance_suspended`, `insufficient_balance`.
+   * Creates a transfer, and holds its amount and fee. Problems: `validation_error`, `unsupported_currency`,
+   * `invalid_address`, `balance_suspended`, `insufficient_balance`.
    */
   create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer>;
-  /** What the same transfer would cost; the same problems, those of the balance apart. */
+  /** The fee of such a transfer. Same problems, except those of the balance. */
   quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }>;
+  /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Transfer>;
   list(scope: Scope, page: PageRequest): Promise<{ transfers: Transfer[]; total: number }>;
   /** For operators: transfers of all merchants, oldest first, at most 1000. */
   listAll(status: TransferStatus | undefined): Promise<TransferTable[]>;
   /**
-   * For operators: says that a transfer was sent, by hand, in a transaction of this hash. Again with the same hash
-   * changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
+   * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
+   * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
    * @param networkFee plain decimal: what the network took from custody in the currency that was sent
    */
   settle(transaction: Transaction, id: string, txHash: string, networkFee: string): Promise<TransferTable>;
-  /** For operators: gives up on a transfer that was not sent. Again changes nothing. Problems: the same. */
+  /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
   fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
 }
 
@@ -52,7 +54,7 @@ export interface TransfersDeps extends DestinationDeps {
   readonly ledger: Ledger;
   readonly balances: Balances;
   readonly settlement: Settlement;
-  /** Of the networks that this server sends on by itself; on all others an operator does. */
+  /** For the networks on which the server itself sends. On all others, an operator does. */
   readonly signers: readonly Signer[];
 }
 
@@ -63,15 +65,15 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     deps.signers.some((signer) => signer.mode === mode && signer.network === code);
   const view = (row: TransferTable) => viewTransfer(row, currencies);
 
-  /** A transfer that an operator may decide about. */
+  /** Locks a transfer that an operator may settle or fail. */
   async function lockForOperator(transaction: Transaction, id: string): Promise<TransferTable> {
     const row = await store.lockTransfer(transaction, id);
     if (!row) throw notFound('transfer');
-    // Each transfer has one executor for ever, so that it is never sent by both.
+    // A transfer never changes its executor, so the server and an operator never both send it.
     if (row.executor === 'signer') {
       throw new Problem(
         'invalid_state',
-        `The server sends on ${row.network} itself; this transfer is its own`,
+        `The server sends this transfer itself: operators cannot settle or fail transfers on ${row.network}`,
       );
     }
     return row;
@@ -139,16 +141,19 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     async settle(transaction, id, givenHash, networkFee) {
       const row = await lockForOperator(transaction, id);
-      const txHash = readHash(givenHash);
+      const txHash = parseHash(givenHash);
       if (row.status === 'success') {
         if (row.tx_hash === txHash) return row;
-        throw new Problem('invalid_state', `The transfer was settled with ${row.tx_hash ?? 'another hash'}`);
+        throw new Problem(
+          'invalid_state',
+          `The transfer is already settled with ${row.tx_hash ?? 'another hash'}`,
+        );
       }
-      if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has failed');
+      if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has already failed');
       const currency = currencies.known(row.currency);
       return settlement.succeed(transaction, row, {
         txHash,
-        networkFee: readNetworkFee(networkFee, currency.decimals),
+        networkFee: parseAmount(networkFee, currency, 'network-fee', currency.decimals),
       });
     },
 
@@ -156,23 +161,15 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const reason = parseFailureReason(given);
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
-      if (row.status === 'success') throw new Problem('invalid_state', 'The transfer was settled');
+      if (row.status === 'success') throw new Problem('invalid_state', 'The transfer is already settled');
       return settlement.fail(transaction, row, reason);
     },
   };
 }
 
-/** Every family's transactions are known by 32 bytes in hexadecimal digits, on EVM networks with 0x in front. */
-function readHash(text: string): string {
+/** In every family, a transaction hash is 32 bytes in hexadecimal digits. EVM networks write 0x in front. */
+function parseHash(text: string): string {
   const hash = text.trim().toLowerCase();
   if (!/^(0x)?[0-9a-f]{64}$/.test(hash)) throw invalidField('tx-hash', 'Must be 64 hexadecimal digits');
   return hash;
-}
-
-function readNetworkFee(decimal: string, decimals: number): bigint {
-  try {
-    return toUnits(decimal, decimals);
-  } catch {
-    throw invalidField('network-fee', `Must be a decimal with at most ${decimals} decimals`);
-  }
 }

@@ -1,4 +1,4 @@
-/** Puts together what pays merchants out; the server and the command line both need it. */
+/** Assembles balances, payouts and transfers. The server and the command line both need them. */
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
 import { createSettlement } from './settlement.js';

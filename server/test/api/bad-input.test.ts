@@ -1,4 +1,4 @@
-/** Every route of the API, aliases too, against whatever a caller may send: always the agreed answer, never a 5xx. */
+/** Sends bad input to every route of the API, aliases included: the reply is always the documented error, never a 5xx. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
@@ -11,9 +11,9 @@ interface Route {
   readonly name: string;
   readonly endpoint: Endpoint;
   readonly method: string;
-  /** One of the endpoint's paths, with the values of its sample. */
+  /** One of the endpoint's paths, filled with the values of its sample. */
   readonly path: string;
-  /** The same with an id that nobody has. */
+  /** The same path with an id that does not exist. */
   readonly unknownPath: string;
   readonly body: unknown;
 }
@@ -50,7 +50,7 @@ const secretOnly = all.filter(({ endpoint }) => endpoint.key === 'secret');
 
 const code = ({ status, body }: Answer) => [status, body.data.code] as const;
 
-it('The walk reaches every route', () => {
+it('The tests cover every route', () => {
   const declared = [...Object.values(api), sandbox].flatMap((verbs) => Object.values<Endpoint>(verbs));
   expect(new Set(all.map(({ endpoint }) => endpoint)).size).toBe(declared.length);
   expect(all.length).toBeGreaterThan(declared.length);
@@ -86,7 +86,7 @@ describe.each(engines)('On $name', (engine) => {
     ]);
   });
 
-  it.each(all)('$name by another method is 405 and says which', async ({ method, path }) => {
+  it.each(all)('$name with another method is 405 and lists the allowed ones', async ({ method, path }) => {
     for (const other of ['PUT', 'DELETE', 'PATCH', 'POST', 'GET']) {
       const answer = await server.api(other, path);
       const allowed = answer.headers.get('allow')?.split(', ');
@@ -98,19 +98,19 @@ describe.each(engines)('On $name', (engine) => {
     expect((await server.api('PUT', path)).status).toBe(405);
   });
 
-  it.each(withBody)('$name with a huge body is 413', async ({ method, path }) => {
+  it.each(withBody)('$name with a body over the limit is 413', async ({ method, path }) => {
     const body = { more: 'x'.repeat(200_000) };
     expect(code(await server.api(method, path, { body }))).toEqual([413, 'payload_too_large']);
     expect((await server.api(method, path, { body: JSON.stringify(body) })).status).toBe(413);
   });
 
-  it.each(withBody)('$name with broken JSON is 400', async ({ method, path }) => {
+  it.each(withBody)('$name with malformed JSON is 400', async ({ method, path }) => {
     for (const body of ['{', '{"a":}', 'nothing', '\u{feff}{}x', "{'a':1}", '{"a":1}{"b":2}']) {
       expect(code(await server.api(method, path, { body }))).toEqual([400, 'invalid_json']);
     }
   });
 
-  it.each(withBody)('$name with what is not JSON is 415', async ({ method, path, body }) => {
+  it.each(withBody)('$name with another content type than JSON is 415', async ({ method, path, body }) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const headers = { 'Content-Type': type };
       const answer = await server.api(method, path, { body: body ?? { a: 1 }, headers });
@@ -118,7 +118,7 @@ describe.each(engines)('On $name', (engine) => {
     }
   });
 
-  it.each(withBody)('$name with a body that is no object is 400', async ({ method, path }) => {
+  it.each(withBody)('$name with a body that is not an object is 400', async ({ method, path }) => {
     for (const body of ['[]', 'null', '1', '"text"', 'true', '[{}]']) {
       expect(code(await server.api(method, path, { body }))).toEqual([400, 'validation_error']);
     }
@@ -141,7 +141,7 @@ describe.each(engines)('On $name', (engine) => {
     Object.keys(route.endpoint.body?.def.shape ?? {}).map((field) => ({ ...route, field })),
   );
   it.each(fields)(
-    '$name with any wrong $field is the caller’s error or taken',
+    '$name with a wrong $field never fails with a 5xx, and names the field if it is refused',
     async ({ method, path, body, field }) => {
       for (const value of wrongValues) {
         const answer = await server.api(method, path, { body: { ...(body as object), [field]: value } });
@@ -169,7 +169,7 @@ describe.each(engines)('On $name', (engine) => {
     },
   );
 
-  it.each(all)('$name ignores surplus fields and parameters', async ({ method, unknownPath, body }) => {
+  it.each(all)('$name ignores unknown fields and parameters', async ({ method, unknownPath, body }) => {
     const plain = await server.api(method, unknownPath, body === undefined ? {} : { body });
     const surplus = {
       __proto__x: 1,
@@ -179,9 +179,8 @@ describe.each(engines)('On $name', (engine) => {
     };
     const path = `${unknownPath}?surplus=1&surplus=2&__proto__=x&constructor=y`;
     const answer = await server.api(method, path, method === 'GET' ? {} : { body: surplus });
-    // A second payment with the same reference is a conflict; anything else is answered as before.
-    const repeated = [plain.status, 409];
-    expect(repeated).toContain(answer.status);
+    // A second payment with the same reference is a conflict. Every other reply is the same as before.
+    expect([plain.status, 409]).toContain(answer.status);
     expect(answer.status).toBeLessThan(500);
   });
 
@@ -189,7 +188,7 @@ describe.each(engines)('On $name', (engine) => {
     Object.keys(route.endpoint.query?.def.shape ?? {}).map((parameter) => ({ ...route, parameter })),
   );
   it.each(queries)(
-    '$name with any wrong ?$parameter is 400 or taken',
+    '$name with a repeated ?$parameter is 400, and with a wrong one never a 5xx',
     async ({ method, path, parameter }) => {
       expect((await server.api(method, `${path}?${parameter}=1&${parameter}=2`)).status).toBe(400);
       for (const value of [
@@ -210,36 +209,33 @@ describe.each(engines)('On $name', (engine) => {
     },
   );
 
-  it.each(ofRecord)('$name for an id that nobody has is 404', async ({ method, unknownPath, body }) => {
+  it.each(ofRecord)('$name for an id that does not exist is 404', async ({ method, unknownPath, body }) => {
     expect(code(await server.api(method, unknownPath, { ...(body !== undefined && { body }) }))).toEqual([
       404,
       'not_found',
     ]);
   });
 
-  it.each(ofRecord)(
-    '$name for an id that cannot be one is 404 or 400',
-    async ({ method, endpoint, body }) => {
-      const ids = [
-        '%00',
-        '%ff',
-        '%',
-        '..',
-        '.',
-        "'",
-        '%2e%2e%2f',
-        'x'.repeat(5000),
-        '%F0%9F%92%A9',
-        '-1',
-        'null',
-        '__proto__',
-      ];
-      for (const id of ids) {
-        const path = endpoint.path.replace(/\{\w+_id\}/, id).replace(/\{(\w+)\}/g, 'usdt');
-        expect([400, 404], id).toContain(await statusAsWritten(method, path, body));
-      }
-    },
-  );
+  it.each(ofRecord)('$name for a malformed id is 404 or 400', async ({ method, endpoint, body }) => {
+    const ids = [
+      '%00',
+      '%ff',
+      '%',
+      '..',
+      '.',
+      "'",
+      '%2e%2e%2f',
+      'x'.repeat(5000),
+      '%F0%9F%92%A9',
+      '-1',
+      'null',
+      '__proto__',
+    ];
+    for (const id of ids) {
+      const path = endpoint.path.replace(/\{\w+_id\}/, id).replace(/\{(\w+)\}/g, 'usdt');
+      expect([400, 404], id).toContain(await statusOfRawPath(method, path, body));
+    }
+  });
 
   it.each(ofRecord)(
     "$name for another merchant's record is the same 404",
@@ -255,17 +251,17 @@ describe.each(engines)('On $name', (engine) => {
           .replace('{network}', 'tron');
       for (const key of [foreign, liveForeign]) {
         const options = { key, ...(body !== undefined && { body }) };
-        const theirs = await server.api(method, pathOf(id), options);
-        const nobodys = await server.api(method, pathOf(unknownId), options);
-        // A currency that cannot be paid in the key's mode is seen before the payment is looked up.
-        expect([404, key === liveForeign ? 400 : 404]).toContain(theirs.status);
-        expect(withoutRequestId(theirs)).toEqual(withoutRequestId(nobodys));
+        const existing = await server.api(method, pathOf(id), options);
+        const unknown = await server.api(method, pathOf(unknownId), options);
+        // The currency is checked against the key's mode before the payment is looked up.
+        expect([404, key === liveForeign ? 400 : 404]).toContain(existing.status);
+        expect(withoutRequestId(existing)).toEqual(withoutRequestId(unknown));
       }
     },
   );
 
-  /** Fetch would tidy up the path. */
-  async function statusAsWritten(method: string, path: string, body: unknown): Promise<number | undefined> {
+  /** Sends the path exactly as written: `fetch` would normalize it. */
+  async function statusOfRawPath(method: string, path: string, body: unknown): Promise<number | undefined> {
     const { hostname, port } = new URL(server.url);
     const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
     const sent = request({ hostname, port, method, path, headers });
@@ -276,10 +272,9 @@ describe.each(engines)('On $name', (engine) => {
     return response.statusCode;
   }
 
-  it.each(withBody)(
+  it.each(withBody.filter(({ method, path }) => method !== 'DELETE' && !path.startsWith('/sandbox')))(
     '$name with an Idempotency-Key that is too long is 400',
     async ({ method, path, body }) => {
-      if (method === 'DELETE' || path.startsWith('/sandbox')) return;
       const headers = { 'Idempotency-Key': 'k'.repeat(256) };
       const answer = await server.api(method, path, { headers, ...(body !== undefined && { body }) });
       expect(code(answer)).toEqual([400, 'validation_error']);

@@ -1,4 +1,4 @@
-/** Idempotency keys: what is sent again changes nothing, also after a crash and beside another process. */
+/** Idempotency keys: a repeated request changes nothing, even after a crash or when sent to another process. */
 import { randomBytes } from 'node:crypto';
 import { endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
@@ -14,7 +14,7 @@ const note = z.object({ id: z.number(), text: z.string() });
 const body = z.object({ text: z.string(), count: z.optional(z.union([z.number(), z.string()])) });
 const declare = {
   key: 'public',
-  description: 'For the test.',
+  description: 'For tests.',
   body,
   data: note,
   sample: { message: 'Done' },
@@ -37,7 +37,7 @@ const table = {
   },
 };
 
-/** Adds a row that a test can count. */
+/** Adds a row that tests can count. */
 async function write(transaction: Transaction, text: string): Promise<number> {
   const rows = await transaction
     .selectFrom('settings')
@@ -56,9 +56,9 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   let database: { url: string; dispose: () => Promise<void> };
   let server: TableServer;
   let replica: TableServer;
-  /** What a handler waits for in the middle of its change. */
+  /** The `create` handler waits for it in the middle of its change. */
   let gate: Promise<void> = Promise.resolve();
-  /** Told when a handler has come to the gate. */
+  /** Called when the handler has reached the gate. */
   let onEntered: () => void = () => undefined;
   let now = 1_800_000_000_000;
   let key = 0;
@@ -82,7 +82,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
               message: 'Note created',
               data: { id: await write(transaction, text), text },
             }));
-            throw new Error('The process died before it could answer');
+            throw new Error('The process died before it could reply');
           },
           refuse: ({ body: { text } }, { change }) =>
             change(async (transaction) => {
@@ -113,7 +113,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   beforeAll(async () => {
     database = await engine.create();
     server = await start();
-    // Another process with the same account, as far as this one can tell.
+    // Stands for another process: it shares nothing but the database.
     replica = await start();
   });
   afterAll(async () => {
@@ -145,7 +145,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   };
   const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
 
-  it('gives a repeat the first reply, byte for byte, and changes nothing', async () => {
+  it('gives a repeated request the first reply, byte for byte, and changes nothing', async () => {
     const before = await count();
     const first = await send('a');
     const second = await send('a');
@@ -155,7 +155,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
   });
 
-  it('counts what is ignored of a body as no difference', async () => {
+  it('ignores unknown fields when it compares bodies', async () => {
     const first = await send('a');
     const second = await send({ surplus: 1, text: 'a' });
     expect([second.status, second.body]).toEqual([200, first.body]);
@@ -167,7 +167,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect([status, answer.data.code]).toEqual([422, 'idempotency_mismatch']);
   });
 
-  it('counts for one method and path, and an alias is a path of its own', async () => {
+  it('applies to one method and path, and an alias counts as another path', async () => {
     const before = await count();
     const answers = [
       await send('a'),
@@ -180,8 +180,8 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await send('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
   });
 
-  it('counts for a path that is longer than an index can hold', async () => {
-    // Random, so that it cannot be compressed.
+  it('works for a path that is too long for a database index', async () => {
+    // Random, because PostgreSQL would compress anything else to a shorter value.
     const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
     const first = await send('a', path, { method: 'PATCH' });
     expect([first.status, isReplay(first)]).toEqual([200, false]);
@@ -189,7 +189,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await send('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
   });
 
-  it('counts for one kind and mode of key', async () => {
+  it('applies to one kind and mode of API key', async () => {
     const answers = [
       await send('a'),
       await send('a', '/v1/notes', { apiKey: server.public }),
@@ -199,12 +199,12 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.map(isReplay)).toEqual([false, false, false, true]);
   });
 
-  it('is ignored by DELETE, which may be repeated anyway', async () => {
+  it('is ignored by DELETE, which is idempotent anyway', async () => {
     await send('a', '/v1/notes', { method: 'DELETE' });
     expect(isReplay(await send('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
   });
 
-  it('keeps no errors: neither of the body nor of the rule', async () => {
+  it('does not store errors, whether from validation or from a rule', async () => {
     expect((await send({ text: 1 })).status).toBe(400);
     expect((await send('a')).status).toBe(200);
     const before = await count();
@@ -213,14 +213,14 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(await count()).toBe(before);
   });
 
-  it('leaves nothing of a change whose reply breaks the contract', async () => {
+  it('rolls back a change whose reply breaks the contract', async () => {
     const before = await count();
     expect((await send('a', '/v1/wrong')).status).toBe(500);
     expect(await count()).toBe(before);
     expect((await send('b', '/v1/wrong')).status).toBe(500);
   });
 
-  it('finds the reply of a change that was made before the answer was lost', async () => {
+  it('returns the reply of a change that committed although its reply was lost', async () => {
     const before = await count();
     expect((await send('a', '/v1/crash')).status).toBe(500);
     const { status, body: answer } = await send('a', '/v1/crash');
@@ -231,14 +231,14 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('keeps the reply of a handler that changes nothing', async () => {
+  it('stores the reply of a handler that changes nothing', async () => {
     const first = await send('a', '/v1/unchanged');
     const second = await send('a', '/v1/unchanged');
     expect([isReplay(second), second.body]).toEqual([true, first.body]);
     expect((await send('b', '/v1/unchanged')).status).toBe(422);
   });
 
-  it('is 409 while the first request is under way', async () => {
+  it('is 409 while the first request is in progress', async () => {
     let open: () => void = () => undefined;
     gate = new Promise((resolve) => (open = resolve));
     const entered = new Promise<void>((resolve) => (onEntered = resolve));
@@ -251,7 +251,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await send('a'))).toBe(true);
   });
 
-  it('sent twenty times at once changes one thing', async () => {
+  it('sent twenty times at once makes one change', async () => {
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send('a')));
     expect(await count()).toBe(before + 1);
@@ -259,7 +259,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.every((answer) => answer.status === 409 || answer.body.data['text'] === 'a')).toBe(true);
   });
 
-  it('sent to two processes at once changes one thing, and both get the reply', async () => {
+  it('sent to two processes at once makes one change, and both get the reply', async () => {
     const before = await count();
     const answers = await Promise.all(
       [server, replica].map((at) => send('a', '/v1/notes', { at, apiKey: server.secret })),
@@ -271,7 +271,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   });
 
   if (engine.name === 'PostgreSQL')
-    it('makes the second process wait for the first, undo its own start and answer the same', async () => {
+    it('makes the second process wait for the first, then return the same reply', async () => {
       const before = await count();
       let open: () => void = () => undefined;
       gate = new Promise((resolve) => (open = resolve));
@@ -299,7 +299,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     }
   }
 
-  it('is forgotten after 24 hours, whether it was pruned or not', async () => {
+  it('expires after 24 hours, whether it was pruned or not', async () => {
     await send('a');
     now += 24 * 60 * 60 * 1000 - 10;
     await prune();
@@ -322,7 +322,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect([status, answer.data.param]).toEqual([400, 'Idempotency-Key']);
   });
 
-  it('of 255 characters is taken', async () => {
+  it('of 255 characters is accepted', async () => {
     const options = {
       key: server.secret,
       body: { text: 'a' },

@@ -1,4 +1,4 @@
-/** The one mount, on a small table: order of checks, routing, validation, replies, errors. */
+/** The API layer on a small table of endpoints: order of checks, routing, validation, replies and errors. */
 import { api, endpoint } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -73,7 +73,7 @@ const table = {
       method: 'GET',
       path: '/v1/wrong',
       key: 'secret',
-      description: 'Answers what it must not.',
+      description: 'Breaks its contract.',
       data: z.object({ count: z.number() }),
       sample,
     }),
@@ -110,7 +110,7 @@ const handlers: Handlers<typeof table> = {
     retrieve: ({ params }) =>
       Promise.resolve({
         message: 'Thing fetched',
-        data: { id: params.thing_id, label: 'A thing', secret: 'never told' } as {
+        data: { id: params.thing_id, label: 'A thing', secret: 'not in the contract' } as {
           id: string;
           label: string;
         },
@@ -136,14 +136,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ask = (method: string, path: string, options: CallOptions = {}) =>
+const send = (method: string, path: string, options: CallOptions = {}) =>
   call(server.url, method, path, { key: server.secret, ...options });
-const create = (body: unknown) => ask('POST', '/v1/things', { body });
+const create = (body: unknown) => send('POST', '/v1/things', { body });
 const good = { label: 'Lamp', amount: 1 };
+const docsUrl = (code: string) => `${server.publicUrl}/docs/errors#${code}`;
 
 describe('A reply', () => {
-  it('is the envelope with what the contract names and nothing else', async () => {
-    const { status, headers, body } = await ask('GET', '/v1/things/T1');
+  it('is the envelope with the fields of the contract and no others', async () => {
+    const { status, headers, body } = await send('GET', '/v1/things/T1');
     expect(status).toBe(200);
     expect(body).toEqual({
       status: 'success',
@@ -155,29 +156,29 @@ describe('A reply', () => {
     expect(headers.get('x-request-id')).toMatch(/^\w+-\w+$/);
   });
 
-  it('of a list carries meta.pagination', async () => {
-    const { body } = await ask('GET', '/v1/things?page=3&label=x');
+  it('of a list has meta.pagination', async () => {
+    const { body } = await send('GET', '/v1/things?page=3&label=x');
     expect(body).toMatchObject({
       data: [{ id: '3', label: 'x' }],
       meta: { pagination: { total: 1, count: 1, from: 1, to: 1 } },
     });
   });
 
-  it('without data has status and message alone', async () => {
-    const { body } = await ask('POST', '/v1/things/special');
+  it('without data has only status and message', async () => {
+    const { body } = await send('POST', '/v1/things/special');
     expect(body).toEqual({ status: 'success', message: 'Special done' });
   });
 
-  it('to HEAD is that to GET without the body', async () => {
-    const { status, headers, body } = await ask('HEAD', '/v1/things/T1');
+  it('to HEAD is the reply to GET without the body', async () => {
+    const { status, headers, body } = await send('HEAD', '/v1/things/T1');
     expect([status, body]).toEqual([200, undefined]);
     expect(Number(headers.get('content-length'))).toBeGreaterThan(20);
   });
 
-  it('that breaks the contract is our error, logged with the field', async () => {
-    const { status, body } = await ask('GET', '/v1/wrong');
+  it('that breaks the contract is a 500, logged with the field', async () => {
+    const { status, body } = await send('GET', '/v1/wrong');
     expect([status, body.data.code]).toEqual([500, 'internal_error']);
-    expect(server.logged.at(-1)).toContain('The reply of GET /v1/wrong is wrong in data.count');
+    expect(server.logged.at(-1)).toContain('The reply of GET /v1/wrong has invalid fields: data.count');
   });
 });
 
@@ -188,19 +189,19 @@ describe('A path', () => {
     ['PUT', '/v1/things', 405, 'GET, HEAD, POST'],
     ['DELETE', '/v1/things/T1', 405, 'GET, HEAD'],
     ['POST', '/v1/things/special/T1', 405, 'GET, HEAD'],
-  ])('is found whatever the method: %s %s is %i, Allow: %s', async (method, path, status, allow) => {
-    const answer = await ask(method, path);
+  ])('is matched before the method: %s %s is %i, Allow: %s', async (method, path, status, allow) => {
+    const answer = await send(method, path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
     expect(answer.body.data.code).toBe('method_not_allowed');
   });
 
-  it.each(['/v1/things/special/T2', '/v1/things/T2', '/v1/things/T2/'])('%s answers for T2', async (path) => {
-    const { body } = await ask('GET', path);
+  it.each(['/v1/things/special/T2', '/v1/things/T2', '/v1/things/T2/'])('%s retrieves T2', async (path) => {
+    const { body } = await send('GET', path);
     expect(body.data).toEqual({ id: 'T2', label: 'A thing' });
   });
 
-  it('gives each placeholder its value, decoded', async () => {
-    const { body } = await ask('PATCH', '/v1/things/a%20b/move/%C3%A9t%C3%A9%2F1');
+  it('gives each placeholder its decoded value', async () => {
+    const { body } = await send('PATCH', '/v1/things/a%20b/move/%C3%A9t%C3%A9%2F1');
     expect(body.data).toEqual({ owner_id: 'a b', place: 'été/1' });
   });
 
@@ -210,27 +211,27 @@ describe('A path', () => {
     ['/v1/docs/a', 'a'],
     ['/v1/docs/a/:b/{c}', 'a/:b/{c}'],
     ['/v1/docs/things', 'things'],
-  ])('with a rest takes several segments or none: %s', async (path, rest) => {
-    const { body } = await ask('GET', path);
+  ])('with a rest placeholder matches any number of segments: %s', async (path, rest) => {
+    const { body } = await send('GET', path);
     expect(body.data).toEqual({ path: rest });
   });
 
   it.each(['/v1', '/v1/nothing', '/v1/things/a/b/c', '/v1//things', '/v1/__proto__', '/v1/things//'])(
-    'that is not there is 404 with a key and 401 without: %s',
+    'that does not exist is 404 with a key and 401 without: %s',
     async (path) => {
-      const known = await ask('GET', path);
+      const known = await send('GET', path);
       expect([known.status, known.body.data.code]).toEqual([404, 'not_found']);
-      const unknown = await ask('GET', path, { key: undefined });
+      const unknown = await send('GET', path, { key: undefined });
       expect([unknown.status, unknown.body.data.code]).toEqual([401, 'missing_api_key']);
     },
   );
 
   it.each(['/v1/things/%ZZ', '/v1/things/%ff', '/v1/things/a%00b'])(
-    'that cannot be read is 400: %s',
+    'that cannot be decoded is 400: %s',
     async (path) => {
-      const { status, body } = await ask('GET', path);
+      const { status, body } = await send('GET', path);
       expect([status, body.data.code]).toEqual([400, 'validation_error']);
-      expect((await ask('GET', path, { key: undefined })).status).toBe(401);
+      expect((await send('GET', path, { key: undefined })).status).toBe(401);
     },
   );
 });
@@ -242,27 +243,27 @@ describe('The key', () => {
     ['another scheme', { Authorization: 'Basic c2tfdGVzdDo=' }, 'invalid_api_key'],
     ['no token', { Authorization: 'Bearer' }, 'invalid_api_key'],
     ['two tokens', { Authorization: 'Bearer a b' }, 'invalid_api_key'],
-    ['what is no key', { Authorization: 'Bearer abc' }, 'invalid_api_key'],
+    ['a malformed key', { Authorization: 'Bearer abc' }, 'invalid_api_key'],
     ['an unknown key', { Authorization: `Bearer sk_test_${'a'.repeat(43)}` }, 'invalid_api_key'],
   ])('is refused with 401: %s', async (_name, headers, code) => {
-    const { status, headers: answered, body } = await ask('GET', '/v1/things', { key: undefined, headers });
+    const { status, headers: answered, body } = await send('GET', '/v1/things', { key: undefined, headers });
     expect([status, body.data.code, answered.get('www-authenticate')]).toEqual([401, code, 'Bearer']);
     expect(body.data.requestId).toBe(answered.get('x-request-id'));
   });
 
-  it('may be sent with a scheme in any case', async () => {
+  it('may be sent with the scheme in any case', async () => {
     const headers = { Authorization: `bearer ${server.secret}` };
-    expect((await ask('GET', '/v1/things', { key: undefined, headers })).status).toBe(200);
+    expect((await send('GET', '/v1/things', { key: undefined, headers })).status).toBe(200);
   });
 
-  it('must be secret where the endpoint says so, before anything of the request is looked at', async () => {
-    const { status, body } = await ask('POST', '/v1/things', { key: server.public, body: '{"broken' });
+  it('must be secret if the endpoint says so, and this is checked before the body is read', async () => {
+    const { status, body } = await send('POST', '/v1/things', { key: server.public, body: '{"broken' });
     expect([status, body.data.code]).toEqual([403, 'secret_key_required']);
   });
 
-  it('of either kind opens a public endpoint', async () => {
-    expect((await ask('GET', '/v1/things/T1', { key: server.public })).status).toBe(200);
-    expect((await ask('GET', '/v1/things/T1', { key: server.secret })).status).toBe(200);
+  it('of either kind works on a public endpoint', async () => {
+    expect((await send('GET', '/v1/things/T1', { key: server.public })).status).toBe(200);
+    expect((await send('GET', '/v1/things/T1', { key: server.secret })).status).toBe(200);
   });
 });
 
@@ -271,22 +272,27 @@ describe('A body', () => {
     ['an array', '[]', 400, 'validation_error'],
     ['null', 'null', 400, 'validation_error'],
     ['text', '"label"', 400, 'validation_error'],
-    ['cut off', '{"label":', 400, 'invalid_json'],
+    ['truncated', '{"label":', 400, 'invalid_json'],
     ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json'],
     ['100 kB and more', JSON.stringify({ ...good, more: 'x'.repeat(102_400) }), 413, 'payload_too_large'],
     ['with U+0000', '{"label":"a\\u0000b","amount":1}', 400, 'validation_error'],
-    ['deep', `{"label":${'['.repeat(40_000)}${']'.repeat(40_000)},"amount":1}`, 400, 'validation_error'],
-  ])('that is %s is refused', async (_name, body, status, code) => {
+    [
+      'deeply nested',
+      `{"label":${'['.repeat(40_000)}${']'.repeat(40_000)},"amount":1}`,
+      400,
+      'validation_error',
+    ],
+  ])('is refused if it is: %s', async (_name, body, status, code) => {
     const answer = await create(body);
     expect([answer.status, answer.body.data.code]).toEqual([status, code]);
   });
 
-  it('announced as too large is refused unread', async () => {
+  it('with a Content-Length over the limit is refused unread', async () => {
     const { status, body } = await create({ ...good, more: 'x'.repeat(300_000) });
     expect([status, body.data.code]).toEqual([413, 'payload_too_large']);
   });
 
-  it('that writes out \\u0000 with an escaped backslash is taken', async () => {
+  it('with \\u0000 after an escaped backslash is accepted', async () => {
     const { status, body } = await create('{"label":"a\\\\u0000b","amount":1}');
     expect([status, body.data]).toMatchObject([200, { label: 'a\\u0000b' }]);
   });
@@ -297,7 +303,7 @@ describe('A body', () => {
     ['application/json; charset=iso-8859-1'],
     ['multipart/form-data; boundary=x'],
   ])('sent as %s is 415', async (type) => {
-    const { status, body } = await ask('POST', '/v1/things', {
+    const { status, body } = await send('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Type': type },
     });
@@ -308,25 +314,25 @@ describe('A body', () => {
     'application/json; charset=utf-8',
     'APPLICATION/JSON;charset="UTF-8"',
     'application/merge-patch+json',
-  ])('sent as %s is taken', async (type) => {
-    const { status } = await ask('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
+  ])('sent as %s is accepted', async (type) => {
+    const { status } = await send('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
     expect(status).toBe(200);
   });
 
   it('sent compressed is 415', async () => {
-    const { status } = await ask('POST', '/v1/things', {
+    const { status } = await send('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Encoding': 'gzip' },
     });
     expect(status).toBe(415);
   });
 
-  it('that is absent is an empty object, also when a type is sent', async () => {
-    const { status, body } = await ask('POST', '/v1/things', {
+  it('that is missing counts as an empty object, even with a Content-Type', async () => {
+    const { status, body } = await send('POST', '/v1/things', {
       headers: { 'Content-Type': 'application/json' },
     });
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'label']);
-    expect((await ask('DELETE', '/v1/things/all')).status).toBe(200);
+    expect((await send('DELETE', '/v1/things/all')).status).toBe(200);
     expect((await create('')).status).toBe(400);
   });
 
@@ -334,13 +340,13 @@ describe('A body', () => {
     ['DELETE', '/v1/things/all'],
     ['POST', '/v1/things/special'],
     ['PATCH', '/v1/things/a/move/b'],
-  ])('is read where none is needed: %s %s', async (method, path) => {
-    expect((await ask(method, path, { body: '{"broken' })).status).toBe(400);
-    expect((await ask(method, path, { body: [] })).status).toBe(400);
-    expect((await ask(method, path, { body: { surplus: 1 } })).status).toBe(200);
+  ])('is validated even if the endpoint takes none: %s %s', async (method, path) => {
+    expect((await send(method, path, { body: '{"broken' })).status).toBe(400);
+    expect((await send(method, path, { body: [] })).status).toBe(400);
+    expect((await send(method, path, { body: { surplus: 1 } })).status).toBe(200);
   });
 
-  it('keeps no unknown fields and no prototype', async () => {
+  it('loses unknown fields and cannot set the prototype', async () => {
     const { status, body } = await create(
       '{"label":"Lamp","amount":"1.50","__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"more":1}',
     );
@@ -350,13 +356,14 @@ describe('A body', () => {
 });
 
 describe('Validation', () => {
-  it('names every field that is wrong, by its path', async () => {
+  it('lists every invalid field by its path', async () => {
     const { status, body } = await create({ label: '', amount: 'x', owner: { email: 'nobody' } });
     expect(status).toBe(400);
     expect(body.status).toBe('error');
     expect(body.data).toEqual({
       code: 'validation_error',
       requestId: expect.any(String) as string,
+      docsUrl: docsUrl('validation_error'),
       param: 'label',
       errors: [
         { path: 'label', message: expect.stringMatching(/too small/i) as string },
@@ -366,32 +373,36 @@ describe('Validation', () => {
     });
   });
 
-  it('takes a repeated query parameter for a wrong one', async () => {
-    const { status, body } = await ask('GET', '/v1/things?page=1&page=2');
+  it('refuses a repeated query parameter', async () => {
+    const { status, body } = await send('GET', '/v1/things?page=1&page=2');
     expect([status, body.data.param]).toEqual([400, 'page']);
   });
 
   it.each(['page=0', 'page=x', 'page=', 'page=1.5', 'page[a]=1&page=-1', 'label=%00'])(
     'refuses ?%s',
     async (query) => {
-      expect((await ask('GET', `/v1/things?${query}`)).status).toBe(400);
+      expect((await send('GET', `/v1/things?${query}`)).status).toBe(400);
     },
   );
 
   it.each(['__proto__=1', 'constructor=x', 'hasOwnProperty=1', '%ZZ=%', '&&&=', 'page[a]=1'])(
     'ignores ?%s',
     async (query) => {
-      expect((await ask('GET', `/v1/things?${query}`)).status).toBe(200);
+      expect((await send('GET', `/v1/things?${query}`)).status).toBe(200);
     },
   );
 });
 
 describe('An error', () => {
-  it('that is ours says nothing of its cause, which is in the log under the request id', async () => {
-    const { status, headers, body } = await ask('GET', '/v1/broken');
+  it('of the server hides its cause, which is logged under the request id', async () => {
+    const { status, headers, body } = await send('GET', '/v1/broken');
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain('select');
-    expect(body.data).toEqual({ code: 'internal_error', requestId: headers.get('x-request-id') });
+    expect(body.data).toEqual({
+      code: 'internal_error',
+      requestId: headers.get('x-request-id'),
+      docsUrl: docsUrl('internal_error'),
+    });
     const line = server.logged.at(-1);
     expect(line).toContain(headers.get('x-request-id'));
     expect(line).toContain('select * from secrets');
@@ -399,16 +410,29 @@ describe('An error', () => {
   });
 
   it('of an unreachable database is 503 with Retry-After', async () => {
-    const { status, headers, body } = await ask('GET', '/v1/unreachable');
+    const { status, headers, body } = await send('GET', '/v1/unreachable');
     expect([status, body.data.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
     expect(JSON.stringify(body)).not.toContain('10.0.0.1');
   });
 
-  it('names the payment that has a reference to secret keys alone', async () => {
-    const known = await ask('GET', '/v1/refused');
-    expect([known.status, known.body.data]).toMatchObject([409, { param: 'txRef', paymentId: 'PAYMENT' }]);
-    const anybody = await ask('GET', '/v1/refused', { key: server.public });
-    expect(anybody.body.data).not.toHaveProperty('paymentId');
+  it('shows the payment that already has a reference only to secret keys', async () => {
+    const secret = await send('GET', '/v1/refused');
+    expect([secret.status, secret.body.data]).toMatchObject([409, { param: 'txRef', paymentId: 'PAYMENT' }]);
+    const page = await send('GET', '/v1/refused', { key: server.public });
+    expect(page.body.data).not.toHaveProperty('paymentId');
+  });
+
+  it.each([
+    ['missing_api_key', '/v1/things', { key: undefined }],
+    ['not_found', '/v1/nothing', {}],
+    ['method_not_allowed', '/v1/things/all', {}],
+    ['validation_error', '/v1/things?page=0', {}],
+    ['duplicate_tx_ref', '/v1/refused', {}],
+    ['internal_error', '/v1/broken', {}],
+    ['service_unavailable', '/v1/unreachable', {}],
+  ])('links to the docs of its code: %s', async (code, path, options) => {
+    const { body } = await send('GET', path, options);
+    expect(body.data).toMatchObject({ code, docsUrl: docsUrl(code) });
   });
 });
 
@@ -420,18 +444,18 @@ describe('Browsers', () => {
   };
 
   it.each(['/v1/things/T1', '/v1/things/special/T1', '/v1/things/special'])(
-    'may ask before they call %s',
+    'may send a preflight request for %s',
     async (path) => {
-      const { status, headers } = await ask('OPTIONS', path, { key: undefined, headers: preflight });
+      const { status, headers } = await send('OPTIONS', path, { key: undefined, headers: preflight });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
       expect(headers.get('access-control-allow-headers')).toBe('Authorization,Content-Type,Idempotency-Key');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
     },
   );
 
-  it.each(['/v1/things/T1', '/v1/refused'])('may read replies and errors of %s', async (path) => {
+  it.each(['/v1/things/T1', '/v1/refused'])('may read the replies and errors of %s', async (path) => {
     for (const key of [server.public, undefined]) {
-      const { headers } = await ask('GET', path, { key, headers: { Origin: 'https://shop.example' } });
+      const { headers } = await send('GET', path, { key, headers: { Origin: 'https://shop.example' } });
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-expose-headers')).toBe(
         'Date,Retry-After,X-Request-Id,Idempotent-Replayed',
@@ -439,21 +463,21 @@ describe('Browsers', () => {
     }
   });
 
-  it.each(['/v1/things', '/v1/nothing'])('are told nothing about %s', async (path) => {
-    const { status, headers } = await ask('OPTIONS', path, { key: undefined, headers: preflight });
+  it.each(['/v1/things', '/v1/nothing'])('learn nothing about %s', async (path) => {
+    const { status, headers } = await send('OPTIONS', path, { key: undefined, headers: preflight });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 });
 
 describe('The table', () => {
-  it('may not lack a handler', async () => {
+  it('must have a handler for each endpoint', async () => {
     const table = { a: { one: api.countries.list } };
-    // The types refuse it too; what is left out by a cast is found when the server starts.
+    // The types catch this too. A cast gets around them, so it is checked again at startup.
     const incomplete = { a: {} } as Handlers<typeof table>;
     await expect(startTable({ table, handlers: incomplete })).rejects.toThrow('a.one has no handler');
   });
 
-  it('may not declare an endpoint twice', async () => {
+  it('must not declare an endpoint twice', async () => {
     const twice = { a: { one: api.countries.list, two: api.countries.list } };
     const none = () => Promise.resolve({ message: '', data: [] });
     await expect(startTable({ table: twice, handlers: { a: { one: none, two: none } } })).rejects.toThrow(
@@ -461,7 +485,7 @@ describe('The table', () => {
     );
   });
 
-  it('mounted for test mode alone does not exist for live keys', async () => {
+  it('that is mounted for test mode only does not exist for live keys', async () => {
     const sandbox = await startTable({ table, handlers, modes: ['test'] });
     const answers = await Promise.all(
       [sandbox.live, sandbox.secret].map((key) => call(sandbox.url, 'GET', '/v1/things', { key })),

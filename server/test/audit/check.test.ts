@@ -1,4 +1,4 @@
-/** The ledger's check: it finds what was tampered with, each under its own invariant, on both engines. */
+/** The ledger check finds every kind of tampering, under the right invariant, on both engines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { engines } from '../support/engines.js';
@@ -6,12 +6,12 @@ import { startServer, type TestServer } from '../support/server.js';
 import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
 import type { Transaction } from '../../src/db/engine.js';
 
-/** Ends a transaction without leaving anything behind. */
+/** Rolls back a transaction. */
 class Undo extends Error {
   override readonly name = 'Undo';
 }
 
-describe.each(engines)('the check of the ledger, on $name', (engine) => {
+describe.each(engines)('the ledger check, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let success: string;
@@ -54,7 +54,7 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('finds all in order, and says how much was checked', async () => {
+  it('finds no violations, and reports how many records it checked', async () => {
     const checks = (await merchant.command('ledger', 'check')) as { checked: number; violations: string[] }[];
     expect(checks).toHaveLength(10);
     for (const check of checks) expect(check).toMatchObject({ violations: [] });
@@ -92,16 +92,15 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
       transaction.updateTable('transfers').set(change).where('id', '=', id()).execute();
 
   const balanced = 'Debits equal credits in every posting';
-  const assets = 'Debits equal credits in total, asset by asset';
+  const assets = 'Debits equal credits in total, for each currency';
   const balances = 'Every balance is the sum of its entries';
   const signs = 'Available and reserved are not negative, and debts are not positive';
-  const receipts = 'Every confirmed receipt is posted once, and every lost one is taken back';
-  const unallocated = 'Unallocated is what was received and not yet credited';
-  const settlements = 'Every success has one settlement';
-  const transfers =
-    'Every transfer has one hold and, by its status, one post or one void, and its payout agrees';
+  const receipts = 'Every confirmed receipt is posted once, and every lost one is reversed';
+  const unallocated = 'Unallocated is what was received but not yet credited';
+  const settlements = 'Every successful payment has one settlement';
+  const transfers = 'Every transfer has one hold, one post or void once it has ended, and a matching payout';
   const reserved = 'Reserved is the sum of the open holds';
-  const banks = 'Every payout to a bank is posted once, and taken back once where it failed';
+  const banks = 'Every payout to a bank is posted once, and returned once if it failed';
 
   const rows: readonly (readonly [string, readonly string[], Tamper])[] = [
     [
@@ -125,10 +124,10 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
     ],
     ['a posting has no entries', [balanced], addPosting(() => 'empty')],
     ['an available balance is negative', [balances, signs], account('available')],
-    ['a balance of custody is another one', [balances], account('custody')],
-    ['what is reserved is not held', [balances, signs, reserved], account('reserved')],
+    ['a custody balance is wrong', [balances], account('custody')],
+    ['a reserved balance does not match its holds', [balances, signs, reserved], account('reserved')],
     [
-      'a debt is an asset',
+      'a debt is positive',
       [signs, balances],
       (transaction) =>
         transaction
@@ -145,25 +144,25 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
           .execute(),
     ],
     [
-      'a receipt counts as lost',
+      'a credited receipt is no longer confirmed',
       [receipts, unallocated],
       (transaction) =>
         transaction.updateTable('receipts').set({ status: 'seen' }).where('is_credited', '=', 0).execute(),
     ],
-    ['a receipt is posted that does not exist', [balanced, receipts], addPosting(() => 'receipt:nothing')],
+    ['the receipt of a posting does not exist', [balanced, receipts], addPosting(() => 'receipt:nothing')],
     [
-      'a receipt counts as credited',
+      'a receipt is marked as credited',
       [unallocated],
       (transaction) => transaction.updateTable('receipts').set({ is_credited: 1 }).execute(),
     ],
     [
-      'a payment counts as settled',
+      'a payment is marked as settled',
       [settlements],
       (transaction) =>
         transaction.updateTable('payments').set({ settled_at: 1 }).where('settled_at', 'is', null).execute(),
     ],
     [
-      'a success is taken back',
+      'a settled payment is no longer marked as settled',
       [settlements],
       (transaction) => transaction.updateTable('payments').set({ settled_at: null }).execute(),
     ],
@@ -171,21 +170,29 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
     ['a post is missing', [transfers, balances], removePosting(() => `post:${success}`)],
     ['a void is missing', [transfers, balances], removePosting(() => `void:${failed}`)],
     ['a hold has no transfer', [balanced, transfers], addPosting(() => 'hold:nothing')],
-    ['a transfer is another amount', [transfers, reserved], setTransfer(() => pending, { amount: '1' })],
     [
-      'a transfer has succeeded by itself',
+      'the amount of a transfer is changed',
+      [transfers, reserved],
+      setTransfer(() => pending, { amount: '1' }),
+    ],
+    [
+      'a transfer is marked as a success',
       [transfers, reserved],
       setTransfer(() => pending, { status: 'success' }),
     ],
-    ['a success is pending', [transfers, reserved], setTransfer(() => success, { status: 'pending' })],
     [
-      'a payout says something else',
+      'a successful transfer is marked as pending',
+      [transfers, reserved],
+      setTransfer(() => success, { status: 'pending' }),
+    ],
+    [
+      'a payout differs from its transfer',
       [transfers],
       (transaction) =>
         transaction.updateTable('payouts').set({ amount: '1' }).where('transfer_id', '=', success).execute(),
     ],
     [
-      'a payout has not ended',
+      'a payout is still processing when its transfer has ended',
       [transfers],
       (transaction) =>
         transaction
@@ -195,9 +202,13 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
           .execute(),
     ],
     ['a payout to a bank is not posted', [banks, balances], removePosting(() => `bank:${bankPayout}`)],
-    ['a payout to a bank is given back', [balanced, banks], addPosting(() => `bank-return:${bankPayout}`)],
     [
-      'a payout to a bank has failed by itself',
+      'a payout to a bank is returned without having failed',
+      [balanced, banks],
+      addPosting(() => `bank-return:${bankPayout}`),
+    ],
+    [
+      'a payout to a bank is marked as failed',
       [banks],
       (transaction) =>
         transaction.updateTable('payouts').set({ status: 'failed' }).where('id', '=', bankPayout).execute(),
@@ -217,7 +228,7 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
     expect(found.sort()).toEqual([...invariants].sort());
   });
 
-  it('fails the command, which names what does not hold', async () => {
+  it('makes the command fail and list the violations', async () => {
     const broken = server.database.write((transaction) =>
       transaction
         .updateTable('ledger_accounts')
@@ -229,7 +240,7 @@ describe.each(engines)('the check of the ledger, on $name', (engine) => {
     const { exitCode, stdout } = await merchant.run('ledger', 'check');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^FAIL {2}Every balance is the sum of its entries \(\d+ checked\)$/m);
-    expect(stdout).toMatch(/^ {6}test\/USDT\/custody\/tron is 1, its entries \d+$/m);
+    expect(stdout).toMatch(/^ {6}test\/USDT\/custody\/tron is 1, but its entries add up to \d+$/m);
     expect(stdout).toMatch(/^ok {4}Reserved is the sum of the open holds \(\d+ checked\)$/m);
   });
 });

@@ -1,4 +1,4 @@
-/** Bank accounts over real HTTP, on both engines: every field and filter, the one primary account, the archive, banks. */
+/** Bank accounts over real HTTP, on both engines: fields, filters, the primary account, archiving, banks and names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasNubanCheckDigit } from '../../src/bank-accounts/nuban.js';
 import { engines } from '../support/engines.js';
@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const tenDigits = Array.from({ length: 10 }, (_, digit) => String(digit));
 
-/** Nobody's account: a serial number of the test's own, with the check digit that the bank's code makes. */
+/** A made-up account number: a serial number, and the check digit for the bank's code. */
 function numberAt(institution: string, serial: number): string {
   const digits = String(serial).padStart(9, '0');
   return digits + (tenDigits.find((digit) => hasNubanCheckDigit(digits + digit, institution)) ?? '');
@@ -48,7 +48,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
   });
   const added = async (key?: string, body: unknown = fresh()) => (await create(body, key)).body.data['id'];
 
-  it('have their fields as they were given, the bank by its code', async () => {
+  it('have the given fields, and the code of the bank', async () => {
     const { status, body } = await create(fields);
     expect([status, body.message]).toEqual([200, 'Bank account created']);
     const { id, createdAt, updatedAt, ...rest } = body.data;
@@ -60,7 +60,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     });
   });
 
-  it('are read from names, lower case and numbers with gaps', async () => {
+  it('accept names, lower case and account numbers with separators', async () => {
     const number = numberAt('033', 777);
     const { body } = await create({
       ...fields,
@@ -96,13 +96,13 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     ['an unknown country', { country: 'QQ' }, 'validation_error', 'country'],
     ['an unknown currency', { currency: 'XYZ' }, 'unsupported_currency', 'currency'],
     ['a coin', { currency: 'USDT' }, 'unsupported_currency', 'currency'],
-    ['strange characters', { country: 'US', accountNumber: '12*45' }, 'validation_error', 'accountNumber'],
-  ])('are not made with %s', async (_, change, code, param) => {
+    ['invalid characters', { country: 'US', accountNumber: '12*45' }, 'validation_error', 'accountNumber'],
+  ])('are refused with %s', async (_, change, code, param) => {
     const { status, body } = await create({ ...fields, ...change });
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
-  it('take what they are given where no check digit and no list of banks is known', async () => {
+  it('accept any number without a check digit, and any bank in a country without a list of banks', async () => {
     const wallet = await create({ ...fields, accountBank: 'OPay', accountNumber: '8000000001' });
     expect(wallet.body.data).toMatchObject({ accountNumber: '8000000001', accountBank: '999992' });
     const ghana = await create({
@@ -127,7 +127,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     });
   });
 
-  it('exist once for number, bank and currency, also when two are made at once', async () => {
+  it('are unique by number, bank and currency, even if two are created at once', async () => {
     const body = fresh();
     await create(body);
     const again = await create({ ...body, accountBank: 'guaranty trust bank', accountName: 'Another Name' });
@@ -143,16 +143,16 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('are not seen by other merchants nor in the other mode', async () => {
+  it('are not found by other merchants or in the other mode', async () => {
     const id = await added();
     for (const key of [foreign, live]) {
       const { message } = (await api('GET', `/${unknownId}`, key)).body;
-      const tries = [
+      const replies = [
         await api('GET', `/${String(id)}`, key),
         await makePrimary(id, key),
         await archive(id, key),
       ];
-      for (const { status, body } of tries) {
+      for (const { status, body } of replies) {
         expect([status, body.data.code, body.message]).toEqual([404, 'not_found', message]);
       }
       expect(idsOf(await list('', key))).not.toContain(id);
@@ -160,7 +160,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect((await api('GET', `/${String(id)}`)).body.data['isPrimary']).toBe(false);
   });
 
-  it('have one primary among them, the last one that was made it', async () => {
+  it('have one primary account, the last one that was made primary', async () => {
     const key = await server.foreignKey('secret', 'test');
     const ids = [await added(key), await added(key), await added(key)];
     const primary = async () => idsOf(await list('?isPrimary=true', key));
@@ -184,7 +184,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect(rowsOf(await list('?isPrimary=true', foreign))).toEqual([]);
   });
 
-  it('are gone once archived, and can be added again', async () => {
+  it('are gone once they are archived, and can be added again', async () => {
     const key = await server.foreignKey('secret', 'test');
     const body = fresh();
     const { data } = (await create(body, key)).body;
@@ -210,7 +210,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect((await create(body, key)).status).toBe(200);
   });
 
-  it('are listed newest first, page by page, by every filter', async () => {
+  it('are listed newest first, page by page, with every filter', async () => {
     const key = await server.foreignKey('secret', 'test');
     const bodies = [
       fresh('058'),
@@ -237,7 +237,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect((await list('?isPrimary=perhaps', key)).status).toBe(400);
   });
 
-  it('can be held at the banks of a country', async () => {
+  it('have a list of banks for a country', async () => {
     const banks = rowsOf(await api('GET', '/banks/NG'));
     expect(banks).toContainEqual({
       code: '058',
@@ -252,7 +252,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     expect([unknown.status, unknown.body.data.code]).toEqual([404, 'not_found']);
   });
 
-  it('have example names in test mode, the same for the same account', async () => {
+  it('have example names in test mode, always the same for an account', async () => {
     const check = (accountNumber: string, accountBank: string) =>
       api('POST', '/account/name', undefined, { accountNumber, accountBank });
     const { status, body } = await check('0123456785', '058');

@@ -1,4 +1,4 @@
-/** The lists of banks: what the files hold, and how a bank is found in them. */
+/** The lists of banks: their contents, and how banks are found in them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,21 +9,21 @@ const banks = createBanks();
 const directory = fileURLToPath(new URL('../../data/banks/', import.meta.url));
 const countries = readdirSync(directory).map((file) => file.slice(0, 2).toUpperCase());
 
-it('Nigeria, Ghana, Kenya and South Africa have theirs', () => {
+it('Nigeria, Ghana, Kenya and South Africa have a list', () => {
   expect(countries.sort()).toEqual(['GH', 'KE', 'NG', 'ZA']);
 });
 
 describe.each(countries)('the banks of %s', (country) => {
   const list = banks.list(country);
 
-  it('come from a source that is named', () => {
+  it('name their source', () => {
     const { source } = JSON.parse(readFileSync(`${directory}${country.toLowerCase()}.json`, 'utf8')) as {
       source: string;
     };
     expect(source.length).toBeGreaterThan(40);
   });
 
-  it('are sorted by name, with codes and names of their own, in a currency of the server', () => {
+  it('are sorted by name, with unique codes and names, in a currency of the server', () => {
     const names = list.map(({ name }) => name.toLowerCase());
     expect(names).toEqual([...names].sort());
     expect(new Set(names).size).toBe(list.length);
@@ -32,7 +32,7 @@ describe.each(countries)('the banks of %s', (country) => {
     expect(list.every((bank) => bank.country === country && bank.currency === list[0]?.currency)).toBe(true);
   });
 
-  it('are each found by code and by name in any case', () => {
+  it('are all found by code, and by name in any case', () => {
     for (const bank of list) {
       expect(banks.find(country, bank.code)).toBe(bank);
       expect(banks.find(country, bank.name.toUpperCase())).toBe(bank);
@@ -67,18 +67,18 @@ it.each([
   ['Unity Bank', '215'],
   ['Wema Bank', '035'],
   ['Zenith Bank', '057'],
-])('%s of Nigeria is %s', (name, code) => {
+])('%s in Nigeria has the code %s', (name, code) => {
   expect(banks.find('NG', name)?.code).toBe(code);
 });
 
-it('A bank that issues phone numbers as account numbers has none to check', () => {
+it('Banks that use phone numbers as account numbers have no check digit', () => {
   for (const code of ['999992', '999991', '120003']) {
     expect(banks.find('NG', code)).toMatchObject({ code });
     expect(banks.find('NG', code)?.nubanCode).toBeUndefined();
   }
 });
 
-it('Nothing is found in another country or under another name', () => {
+it('Nothing is found in another country or by an unknown name', () => {
   expect(banks.find('GH', '044')).toBeUndefined();
   expect(banks.find('XX', '044')).toBeUndefined();
   expect(banks.findAnywhere('Nobody’s Bank')).toBeUndefined();

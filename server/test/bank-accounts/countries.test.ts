@@ -1,4 +1,4 @@
-/** Countries over real HTTP, and the flags that their URLs lead to. */
+/** Countries over real HTTP, and their flags. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -17,7 +17,7 @@ describe.each(engines)('countries, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('are all there, sorted by name, each code once', () => {
+  it('are complete, sorted by name, with each code once', () => {
     expect(countries.length).toBeGreaterThanOrEqual(249);
     expect(new Set(countries.map(({ code }) => code)).size).toBe(countries.length);
     const names = countries.map(({ name }) => String(name));
@@ -31,7 +31,7 @@ describe.each(engines)('countries, on $name', (engine) => {
     });
   });
 
-  it('have flags that the server itself serves', async () => {
+  it('have flags that the server serves', async () => {
     for (const { flag } of countries) {
       const response = await fetch(String(flag));
       const svg = await response.text();
@@ -43,7 +43,7 @@ describe.each(engines)('countries, on $name', (engine) => {
     }
   });
 
-  it('have flags that pages may show and keep, and that can do nothing', async () => {
+  it('have flags that pages can embed and cache, and that cannot run anything', async () => {
     const { headers } = await fetch(`${server.url}/flags/ng.svg`);
     expect(headers.get('cache-control')).toBe('public, max-age=604800');
     expect(headers.get('content-security-policy')).toBe(
@@ -76,7 +76,7 @@ describe.each(engines)('countries, on $name', (engine) => {
     expect(await response.text()).toContain('not_found');
   });
 
-  it('are told with the public address of the server', async () => {
+  it("have flag URLs at the server's public URL", async () => {
     const elsewhere = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.example.com/api' } });
     try {
       const [first] = rowsOf(await elsewhere.api('GET', '/v1/countries'));

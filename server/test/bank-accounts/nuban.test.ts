@@ -1,4 +1,4 @@
-/** The check digit of Nigerian account numbers, by the examples that the Central Bank published. */
+/** The check digit of Nigerian account numbers, with examples that the Central Bank published. */
 import { expect, it } from 'vitest';
 import { hasNubanCheckDigit } from '../../src/bank-accounts/nuban.js';
 
@@ -10,14 +10,14 @@ it.each([
   ['0000214579', '50547'],
   // The contract's sample.
   ['0123456785', '058'],
-])('%s is a number of %s, and with any other last digit it is not', (accountNumber, institution) => {
+])('%s is valid at %s, and with no other last digit', (accountNumber, institution) => {
   const digits = Array.from({ length: 10 }, (_, digit) => String(digit)).filter((digit) =>
     hasNubanCheckDigit(accountNumber.slice(0, 9) + digit, institution),
   );
   expect(digits).toEqual([accountNumber.at(-1)]);
 });
 
-it('Another institution makes another check digit', () => {
+it('The check digit depends on the institution', () => {
   expect(hasNubanCheckDigit('0000014579', '058')).toBe(false);
   expect(hasNubanCheckDigit('0000214579', '547')).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The provider of account names, played by a local server: what it is asked, and what becomes of each of its answers. */
+/** The provider of account names, played by a local server: the requests to it, and how its answers are handled. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -58,7 +58,7 @@ describe('the provider', () => {
       (error: unknown) => error,
     );
 
-  it('is asked with the key, for the number at the bank as it calls it', async () => {
+  it('is asked with the key, for the account number and its own code of the bank', async () => {
     expect(await resolve()).toBe('ADA EXAMPLE');
     const [request] = requests;
     expect(request?.method).toBe('GET');
@@ -70,7 +70,7 @@ describe('the provider', () => {
     ['422', json(422, { status: false, message: 'Could not resolve account name.' })],
     ['400', json(400, { status: false, message: 'Unknown bank code: 00103' })],
     ['404', json(404, { status: false, message: 'Not found' })],
-  ])('knows no such account when it says so with %s', async (_, given) => {
+  ])('has no such account if it answers with %s', async (_, given) => {
     answer = given;
     expect(await resolve()).toBeUndefined();
   });
@@ -78,12 +78,12 @@ describe('the provider', () => {
   it.each([
     ['500', json(500, { status: false, message: 'Oops' }), 5],
     ['502 in HTML', json(502, '<html>Bad gateway</html>'), 5],
-    ['503 and a time', json(503, {}, { 'Retry-After': '40' }), 40],
-    ['429 and a time', json(429, { status: false }, { 'Retry-After': '17' }), 17],
+    ['503 and seconds', json(503, {}, { 'Retry-After': '40' }), 40],
+    ['429 and seconds', json(429, { status: false }, { 'Retry-After': '17' }), 17],
     ['429 and a date', json(429, {}, { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }), 5],
     ['a refusal of the key', json(401, { status: false, message: 'Invalid key' }), 5],
-    ['a 422 in another form', json(422, { error: 'what' }), 5],
-    ['half of a JSON', json(200, '{"status": true, "data": {'), 5],
+    ['422 with an unexpected body', json(422, { error: 'what' }), 5],
+    ['truncated JSON', json(200, '{"status": true, "data": {'), 5],
     ['no data', json(200, { status: true }), 5],
     ['a failure with 200', json(200, { status: false, message: 'No' }), 5],
     ['an empty name', found({ ...account, account_name: ' ' }), 5],
@@ -91,7 +91,7 @@ describe('the provider', () => {
     ['a redirect', json(302, '', { Location: 'http://127.0.0.1:1/' }), 5],
     ['a broken connection', (response: ServerResponse) => void response.destroy(), 5],
   ] satisfies [string, Answer, number][])(
-    'is not available when it answers with %s',
+    'is unavailable if it answers with %s',
     async (_, given, retryAfterSeconds) => {
       answer = given;
       const error = await failure(resolve());
@@ -105,14 +105,14 @@ describe('the provider', () => {
     },
   );
 
-  it('is given up when it hangs, before its answer and in the middle of it', async () => {
+  it('times out if it hangs, before its answer or in the middle of it', async () => {
     answer = () => undefined;
     expect(await failure(resolve(providerUrl, 50))).toMatchObject({ code: 'service_unavailable' });
     answer = (response) => void response.writeHead(200).write('{"status": true,');
     expect(await failure(resolve(providerUrl, 50))).toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('is not waited for when nobody waits any more', async () => {
+  it('is not waited for once the caller has gone', async () => {
     const gone = new AbortController();
     answer = () => gone.abort();
     expect(await failure(resolve(providerUrl, 60_000, gone.signal))).toMatchObject({
@@ -120,12 +120,12 @@ describe('the provider', () => {
     });
   });
 
-  it('is not available where nobody listens', async () => {
+  it('is unavailable if nothing listens at its URL', async () => {
     expect(await failure(resolve('http://127.0.0.1:1'))).toMatchObject({ code: 'service_unavailable' });
   });
 });
 
-describe.each(engines)('account names of live mode, on $name', (engine) => {
+describe.each(engines)('account names in live mode, on $name', (engine) => {
   let server: TestServer;
   let key = '';
   const logged: string[] = [];
@@ -157,19 +157,19 @@ describe.each(engines)('account names of live mode, on $name', (engine) => {
     expect(requests[0]?.url).toBe('/bank/resolve?account_number=0123456785&bank_code=058');
   });
 
-  it('are not asked for where the number cannot be, nor in test mode', async () => {
+  it('are not looked up for an invalid number, or in test mode', async () => {
     expect((await check('0123456784')).status).toBe(400);
     expect((await check('0123456785', server.secretKey)).status).toBe(200);
     expect(requests).toEqual([]);
   });
 
-  it('are a mistake in the number where there is no such account', async () => {
+  it('are a validation error if there is no such account', async () => {
     answer = json(422, { status: false, message: 'Could not resolve account name.' });
     const { status, body } = await check();
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'accountNumber']);
   });
 
-  it('are to be had later where the provider fails, with neither its words nor the key in answer or log', async () => {
+  it('are unavailable if the provider fails, and neither its words nor the key are revealed or logged', async () => {
     for (const given of [
       json(500, { message: 'secret words' }),
       json(401, { status: false, message: 'secret words' }),

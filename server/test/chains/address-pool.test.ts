@@ -1,4 +1,4 @@
-/** The address pool: indexes are reserved in blocks, given away once each, and derived before they are needed. */
+/** The address pool reserves indexes in blocks, gives out each one once, and derives addresses in advance. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressPool } from '../../src/chains/addresses/address-pool.js';
@@ -41,7 +41,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     for (let before = -1; before !== derived.length; await nextTurn()) before = derived.length;
   }
 
-  it('gives each index once, in order, with its own address', async () => {
+  it('gives out each index once, in order, with its own address', async () => {
     const pool = open();
     for (let index = 0; index < 100; index += 1) {
       expect(await take(pool)).toEqual({ index, address: `source ${index}` });
@@ -50,7 +50,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(new Set(derived).size).toBe(derived.length);
   });
 
-  it('reserves larger blocks while they are used up quickly, and single indexes when it is quiet', async () => {
+  it('reserves larger blocks while they are used up quickly, and single indexes otherwise', async () => {
     const pool = open();
     const reserved: (number | undefined)[] = [];
     for (let taken = 0; taken < 8; taken += 1) {
@@ -75,7 +75,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     }
   });
 
-  it('shares the indexes of one key among processes: none is given twice', async () => {
+  it('never gives out an index twice when several processes share a key', async () => {
     const pools = [open(), open(), open()];
     const taken = await Promise.all(
       Array.from({ length: 90 }, (_, count) => take(pools[count % 3] ?? open())),
@@ -83,7 +83,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(new Set(taken.map(({ index }) => index)).size).toBe(90);
   });
 
-  it('counts the indexes of each key by itself', async () => {
+  it('counts the indexes of each key separately', async () => {
     const [first, second] = [open('first'), open('second')];
     expect([await take(first), await take(second)]).toEqual([
       { index: 0, address: 'first 0' },
@@ -91,7 +91,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     ]);
   });
 
-  it('gives nothing away of a block whose transaction was rolled back', async () => {
+  it('discards a block whose transaction was rolled back', async () => {
     const pool = open();
     await take(pool);
     const failed = database.write(async (transaction) => {
@@ -104,7 +104,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(Math.min(...taken.map(({ index }) => index))).toBeGreaterThanOrEqual(1);
   });
 
-  it('has a reserved address ready before it is asked for', async () => {
+  it('derives the reserved addresses before they are taken', async () => {
     const pool = open();
     await take(pool);
     await take(pool);
@@ -114,7 +114,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(derived).toHaveLength(ready);
   });
 
-  it('fails only for whoever takes an index without an address', async () => {
+  it('fails only when an index that has no address is taken', async () => {
     await database.write((transaction) =>
       transaction.insertInto('derivations').values({ source_id: 'source', next_index: 999 }).execute(),
     );

@@ -1,4 +1,4 @@
-/** Addresses: derivation against published vectors and the published seed, and what counts as an address. */
+/** Deposit addresses: derivation compared with published vectors, and parsing of valid and invalid addresses. */
 import { pbkdf2Sync } from 'node:crypto';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -29,7 +29,7 @@ const sources: Readonly<Record<Family, ReturnType<typeof sourceOf>>> = {
 };
 
 describe('Derivation', () => {
-  it('The seed is the published one of the mnemonic', () => {
+  it('The seed is the published seed of the mnemonic', () => {
     expect(seed.toString('hex')).toBe(
       '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1' +
         '9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
@@ -41,7 +41,7 @@ describe('Derivation', () => {
     ['litecoin', "m/84'/1'/1'", vpub],
     ['evm', "m/44'/60'/0'", xpub],
     ['tron', "m/44'/195'/0'", xpub],
-  ] as const)('The key of %s is %s of that seed', (family, path, versions) => {
+  ] as const)('The key of %s is that of the path %s', (family, path, versions) => {
     expect(testExtendedPublicKeys[family]).toBe(account(path, versions).publicExtendedKey);
   });
 
@@ -57,22 +57,19 @@ describe('Derivation', () => {
   it.each([
     [0, 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'],
     [1, 'bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g'],
-  ])("BIP-84's zpub gives its receiving address %i in live mode", (index, published) => {
+  ])('The zpub of BIP-84 has the published address %i in live mode', (index, published) => {
     const key =
       'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
     expect(createAddressSource('live', 'bitcoin', key).derive(index)).toBe(published);
   });
 
-  it.each([0, 1, 7, 123_456])(
-    "Litecoin address %i is the seed's, with the test network's prefix",
-    (index) => {
-      const { publicKey } = account(`m/84'/1'/1'/0/${index}`);
-      const program = ripemd160(sha256(publicKey ?? new Uint8Array()));
-      expect(sources.litecoin.derive(index)).toBe(bech32.encode('tltc', [0, ...bech32.toWords(program)]));
-    },
-  );
+  it.each([0, 1, 7, 123_456])('Litecoin address %i comes from the seed, with the testnet prefix', (index) => {
+    const { publicKey } = account(`m/84'/1'/1'/0/${index}`);
+    const program = ripemd160(sha256(publicKey ?? new Uint8Array()));
+    expect(sources.litecoin.derive(index)).toBe(bech32.encode('tltc', [0, ...bech32.toWords(program)]));
+  });
 
-  it('Every child has the key that the library derives', () => {
+  it('Every child key is the one that the library derives', () => {
     const receiving = HDKey.fromExtendedKey(testExtendedPublicKeys.bitcoin, vpub).deriveChild(0);
     for (const index of [...Array(100).keys(), 0x7fffffff]) {
       const { publicKey } = receiving.deriveChild(index);
@@ -81,11 +78,11 @@ describe('Derivation', () => {
     }
   });
 
-  it.each([-1, 0.5, 0x80000000])('A public key has no child %d', (index) => {
+  it.each([-1, 0.5, 0x80000000])('There is no child key with the index %d', (index) => {
     expect(() => sources.evm.derive(index)).toThrow(RangeError);
   });
 
-  it('Every derived address is one of its family, in its canonical form', () => {
+  it('Every derived address is valid in its family, and in canonical form', () => {
     for (const family of families) {
       const addresses = Array.from({ length: 20 }, (_, index) => sources[family].derive(index));
       expect(new Set(addresses).size).toBe(20);
@@ -94,13 +91,13 @@ describe('Derivation', () => {
   });
 });
 
-describe('Keys that are refused', () => {
+describe('Refused keys', () => {
   it.each([
     ['xprv', xpub],
     ['tprv', tpub],
     ['zprv', zpub],
     ['vprv', vpub],
-  ] as const)('%s: private, and the message does not repeat it', (prefix, versions) => {
+  ] as const)('%s is private, and the message does not repeat it', (prefix, versions) => {
     const key = account("m/84'/1'/0'", versions).privateExtendedKey;
     expect(key.startsWith(prefix)).toBe(true);
     const refuse = () => sourceOf('bitcoin', key);
@@ -109,7 +106,7 @@ describe('Keys that are refused', () => {
   });
 
   it.each(['', 'xpub', testExtendedPublicKeys.evm.replace(/.$/, '1'), 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH'])(
-    'what is no extended key: %j',
+    '%j is not an extended key',
     (key) => {
       expect(() => sourceOf('evm', key)).toThrow('extended public key');
     },
@@ -144,9 +141,9 @@ const canonical: readonly (readonly [Family, string, string])[] = [
 
 const refused: readonly (readonly [Family, string, string])[] = [
   ['bitcoin', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy', 'a wrong checksum'],
-  ['bitcoin', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsX', 'two cases at once'],
-  ['bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'the main network'],
-  ['bitcoin', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', 'the main network'],
+  ['bitcoin', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsX', 'mixed case'],
+  ['bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'a mainnet address'],
+  ['bitcoin', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', 'a mainnet address'],
   ['bitcoin', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfm', 'a wrong checksum'],
   ['bitcoin', ' tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'a space'],
   ['bitcoin', '', 'nothing'],
@@ -155,15 +152,15 @@ const refused: readonly (readonly [Family, string, string])[] = [
   ['evm', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', 'a wrong checksum'],
   ['evm', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beae', '39 digits'],
   ['evm', '5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', 'no 0x'],
-  ['evm', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaeg', 'a letter that is no digit'],
-  ['evm', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', 'another family'],
+  ['evm', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaeg', 'a letter that is not a hexadecimal digit'],
+  ['evm', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', 'an address of another family'],
   ['tron', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv9', 'a wrong checksum'],
   ['tron', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', "Bitcoin's version"],
-  ['tron', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', 'another family'],
+  ['tron', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', 'an address of another family'],
 ];
 
 describe('Parsing', () => {
-  it.each(canonical)('%s: %s is %s', (family, given, expected) => {
+  it.each(canonical)('%s: %s is parsed as %s', (family, given, expected) => {
     expect(parseAddress({ mode: 'test', family }, given)).toBe(expected);
   });
 
@@ -172,7 +169,7 @@ describe('Parsing', () => {
   });
 
   it.each(families.flatMap((family) => (['test', 'live'] as const).map((mode) => [family, mode] as const)))(
-    '%s in %s mode: 20 bytes make an address',
+    '%s in %s mode: an address made from 20 bytes is parsed',
     (family: Family, mode: Mode) => {
       const address = addressFormat(mode, family).write(new Uint8Array(20).fill(7));
       expect(parseAddress({ mode, family }, address)).toBe(address);
@@ -183,11 +180,11 @@ describe('Parsing', () => {
     ['bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
     ['bitcoin', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2'],
     ['litecoin', '3CDJNfdWX8m2NwuGUV3nhXHXEeLygMXoAj', 'MJRSgZ3UUFcTBTBAaN38XAXvZLwRe8WVw7'],
-  ] as const)('%s in live mode: %s is %s', (family, given, expected) => {
+  ] as const)('%s in live mode: %s is parsed as %s', (family, given, expected) => {
     expect(parseAddress({ mode: 'live', family }, given)).toBe(expected);
   });
 
-  it('live mode refuses addresses of the test networks', () => {
+  it('Live mode refuses testnet addresses', () => {
     expect(
       parseAddress({ mode: 'live', family: 'bitcoin' }, 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'),
     ).toBeUndefined();

@@ -1,4 +1,4 @@
-/** A database with simulated chains, a clock that stands still, and a sink that keeps in the database what it was given. */
+/** A database with simulated chains, a clock that tests move by hand, and a sink that records its batches. */
 import pino, { type Logger } from 'pino';
 import { createTestAddressSources } from '../../src/chains/addresses/address-sources.js';
 import type { Chain, NetworkRef } from '../../src/chains/chain.js';
@@ -21,7 +21,7 @@ const tables = [
   'settings',
 ] as const;
 
-/** An address of the family that test payments are given. */
+/** A deposit address of test mode. */
 export function testAddress(family: Family, index = 0): string {
   const source = createTestAddressSources().find({ merchantId: '', mode: 'test' }, family);
   if (!source) throw new Error(`There is no test key for ${family}`);
@@ -30,15 +30,15 @@ export function testAddress(family: Family, index = 0): string {
 
 export const testNetwork = (network: string): NetworkRef => ({ mode: 'test', network });
 
-/** A clock that tests move by hand, the same in both modes. */
-export class HandClock {
+/** A clock that tests move by hand. It shows the same time in both modes. */
+export class ManualClock {
   time = Date.UTC(2026, 0, 1);
   readonly now = () => this.time;
 }
 
 export interface ChainFixture {
   readonly database: Database;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   readonly simulated: SimulatedChains;
   readonly sink: RecordingSink;
   chain(network: string): Chain;
@@ -48,21 +48,21 @@ export interface ChainFixture {
   close(): Promise<void>;
 }
 
-export async function openFixture(url: string, clock = new HandClock()): Promise<ChainFixture> {
+export async function openFixture(url: string, clock = new ManualClock()): Promise<ChainFixture> {
   const database = await openDatabase(url);
   return fixtureOn(database, clock);
 }
 
-/** For a database that several tests use one after the other. */
+/** Opens a database that several tests use one after the other, and empties it. */
 export async function openEmptyFixture(url: string): Promise<ChainFixture> {
   const database = await openDatabase(url);
   await database.write(async (transaction) => {
     for (const table of tables) await transaction.deleteFrom(table).execute();
   });
-  return fixtureOn(database, new HandClock());
+  return fixtureOn(database, new ManualClock());
 }
 
-async function fixtureOn(database: Database, clock: HandClock): Promise<ChainFixture> {
+async function fixtureOn(database: Database, clock: ManualClock): Promise<ChainFixture> {
   const simulated = createSimulatedChains({ database, clock, networks: simulatedNetworks });
   await simulated.prepare();
   const chain = (network: string) => {
@@ -90,9 +90,9 @@ async function fixtureOn(database: Database, clock: HandClock): Promise<ChainFix
   };
 }
 
-export interface ScannerOnStage {
+export interface TestScanner {
   readonly scanner: Scanner;
-  /** What was logged, as parsed lines. */
+  /** The parsed lines of the log. */
   readonly lines: { readonly msg: string; readonly network?: string }[];
 }
 
@@ -102,11 +102,11 @@ export interface ScannerChanges {
   readonly sink?: ScanSink;
 }
 
-export function scannerOn(fixture: ChainFixture, changes: ScannerChanges = {}): ScannerOnStage {
-  const lines: ScannerOnStage['lines'] = [];
+export function scannerOn(fixture: ChainFixture, changes: ScannerChanges = {}): TestScanner {
+  const lines: TestScanner['lines'] = [];
   const log: Logger = pino(
     { level: 'info' },
-    { write: (line: string) => lines.push(JSON.parse(line) as ScannerOnStage['lines'][number]) },
+    { write: (line: string) => lines.push(JSON.parse(line) as TestScanner['lines'][number]) },
   );
   const networks = (changes.chains ?? [fixture.chain('tron')]).map((chain): ScannedNetwork => ({
     chain,
@@ -123,9 +123,9 @@ interface RecordedBlock {
   readonly txHashes: readonly string[];
 }
 
-/** What the sink was given and what of it was committed: a block that is applied twice violates a primary key. */
+/** Records every batch, and in the database those that are committed. Applying a block twice violates a primary key. */
 export class RecordingSink implements ScanSink {
-  /** Every batch, also of transactions that were rolled back later. */
+  /** Every batch, including those that were rolled back later. */
   readonly batches: ScanBatch[] = [];
 
   async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<void> {
@@ -176,7 +176,7 @@ export async function recordedPending(
   return row && (JSON.parse(row.value) as string[]);
 }
 
-/** What a chain says now about the blocks from a height on, in the form that the sink keeps. */
+/** The chain's current blocks from a height on, in the form in which the sink records them. */
 export async function bestChain(chain: Chain, from: number): Promise<RecordedBlock[]> {
   const { signal } = new AbortController();
   const { height: end } = await chain.head(signal);

@@ -1,4 +1,4 @@
-/** The scanner: whatever the chain and the database do, what was written follows the best chain, each block once. */
+/** The scanner follows the best chain, and applies each block once, whatever the chain and the database do. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readCursor } from '../../src/chains/cursors.js';
 import type { Chain } from '../../src/chains/chain.js';
@@ -11,7 +11,7 @@ import {
   recordedBlocks,
   recordedPending,
   scannerOn,
-  type ScannerOnStage,
+  type TestScanner,
   type ChainFixture,
   testNetwork,
 } from './fixture.js';
@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 describe.each(engines)('The scanner on $name', (engine) => {
   let testDatabase: TestDatabase;
   let fixture: ChainFixture;
-  let running: ScannerOnStage[];
+  let running: TestScanner[];
   beforeAll(async () => {
     testDatabase = await engine.create();
   });
@@ -35,13 +35,13 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await fixture.close();
   });
 
-  function scan(...parameters: Parameters<typeof scannerOn>): ScannerOnStage {
+  function scan(...parameters: Parameters<typeof scannerOn>): TestScanner {
     const created = scannerOn(...parameters);
     running.push(created);
     return created;
   }
 
-  /** What the sink kept is what the chain says, from the first block that was new on. */
+  /** The sink recorded what the chain contains, from the first new block on. */
   async function expectFollowed(chain: Chain = fixture.chain('tron')): Promise<void> {
     const { reader } = fixture.database;
     const blocks = await recordedBlocks(reader, chain.network);
@@ -53,7 +53,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     expect(await readCursor(reader, chain)).toMatchObject(await chain.head(signal));
   }
 
-  it('Begins at the head, without history, and takes in what waits', async () => {
+  it('Starts at the head, without history, and reads pending transfers', async () => {
     await fixture.send('tron', 'USDT');
     await fixture.mine('tron', 3);
     const txHash = await fixture.send('tron', 'USDT');
@@ -64,7 +64,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     expect(fixture.sink.batches[0]?.syncedAt).toBe(fixture.clock.time);
   });
 
-  it('Sees a transfer while it waits, then in its block', async () => {
+  it('Sees a transfer while it is pending, then in its block', async () => {
     const { scanner } = scan(fixture);
     await scanner.scanNow(testNetwork('tron'));
     const txHash = await fixture.send('tron', 'USDT');
@@ -79,7 +79,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('Sees that a waiting transfer was dropped', async () => {
+  it('Sees that a pending transfer was dropped', async () => {
     const { scanner } = scan(fixture);
     await fixture.send('tron', 'USDT');
     await scanner.scanNow(testNetwork('tron'));
@@ -89,7 +89,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('Catches up after a gap in steps, and reads what waits only at the end', async () => {
+  it('Catches up after a gap in steps, and reads pending transfers only at the end', async () => {
     await scan(fixture).scanner.scanNow(testNetwork('tron'));
     for (let part = 0; part < 4; part += 1) {
       await fixture.send('tron', 'USDT');
@@ -105,7 +105,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  describe.each([true, false])('A reorganisation, keeping what it dropped: %s', (keep) => {
+  describe.each([true, false])('A reorganisation that keeps its transfers (%s)', (keep) => {
     it.each([1, 2, 3, 7, 30, 60])('of depth %i', async (depth) => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
@@ -124,7 +124,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
       await expectFollowed();
     });
 
-    it('below all blocks that are kept', async () => {
+    it('below all stored blocks', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       await fixture.mine('tron', 150);
@@ -141,7 +141,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     });
   });
 
-  it('Between two scans a block is replaced and the chain grows', async () => {
+  it('Follows a chain that reorganises and grows between two scans', async () => {
     const { scanner } = scan(fixture);
     await scanner.scanNow(testNetwork('tron'));
     await fixture.send('tron', 'USDT');
@@ -153,7 +153,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('A chain that got shorter is followed back, and forward again', async () => {
+  it('Follows a chain that gets shorter, and longer again', async () => {
     const chain = fixture.chain('tron');
     let cut = 0;
     const shorter: Chain = {
@@ -185,7 +185,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed(shorter);
   });
 
-  it('What leaves the waiting ones for a block during a scan is never taken for dropped', async () => {
+  it('Never takes a transfer for dropped that is mined during the scan', async () => {
     const chain = fixture.chain('tron');
     let duringPending = (): Promise<void> => Promise.resolve();
     const moving: Chain = {
@@ -217,7 +217,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('What waits is handed over after a scan that could not tell, even when it is as it was before', async () => {
+  it('Reports pending transfers after a scan that could not read them, even if they are unchanged', async () => {
     const chain = fixture.chain('tron');
     let isPendingRead = false;
     let seemsToMove = false;
@@ -244,7 +244,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     isPendingRead = false;
     seemsToMove = true;
     await scanner.scanNow(testNetwork('tron'));
-    // Only the second one tells the sink that the transfer is gone.
+    // Only the second batch shows that the transfer is gone.
     expect(fixture.sink.batches.slice(-2)).toMatchObject([
       { orphanedAbove: 1, pending: undefined },
       { orphanedAbove: undefined, blocks: [], pending: [] },
@@ -252,7 +252,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('A crash between reading and writing loses nothing and doubles nothing', async () => {
+  it('Neither loses nor duplicates anything if it crashes between reading and writing', async () => {
     let crashes: 'before the work' | 'before the commit' | undefined;
     const crashing: Database = {
       ...fixture.database,
@@ -279,7 +279,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     }
   });
 
-  it('A chain that fails holds up no other, is logged once, and is followed again when it is back', async () => {
+  it('Logs a failing chain once, does not let it delay the others, and follows it again when it is back', async () => {
     const chain = fixture.chain('tron');
     let isDown = true;
     let asked = 0;
@@ -305,12 +305,12 @@ describe.each(engines)('The scanner on $name', (engine) => {
     isDown = false;
     await vi.waitFor(() => expect(scanner.status()[0]).toMatchObject({ height: 0, isFailing: false }));
     expect(lines.map(({ msg, network }) => [network, msg])).toEqual([
-      ['tron', 'Scanning failed; it is tried again'],
+      ['tron', 'Scanning failed; retrying'],
       ['tron', 'Scanning works again'],
     ]);
   });
 
-  it('A sink that fails moves no cursor', async () => {
+  it('Does not move the cursor if the sink fails', async () => {
     const { scanner } = scan(fixture);
     await scanner.scanNow(testNetwork('tron'));
     const before = await readCursor(fixture.database.reader, testNetwork('tron'));
@@ -330,7 +330,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectFollowed();
   });
 
-  it('Scans by itself, and writes nothing while neither the chain nor the clock moves', async () => {
+  it('Scans on its own, and writes nothing while neither the chain nor the clock moves', async () => {
     let writes = 0;
     const counting: Database = {
       ...fixture.database,
@@ -369,7 +369,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     expect(fixture.sink.batches.filter(({ pending }) => pending?.length === 1)).toHaveLength(1);
   });
 
-  it('An asked-for scan notes its time even when it is a moment later', async () => {
+  it('Stores the time of a requested scan, even if only a moment has passed', async () => {
     const { scanner } = scan(fixture);
     await scanner.scanNow(testNetwork('tron'));
     fixture.clock.time += 1;
@@ -379,7 +379,21 @@ describe.each(engines)('The scanner on $name', (engine) => {
     });
   });
 
-  it('Callers at the same time share scans, and each gets one that began after its call', async () => {
+  it('Keeps the time of the latest scan if its own clock is behind another replica’s', async () => {
+    const { scanner } = scan(fixture);
+    await scanner.scanNow(testNetwork('tron'));
+    const latest = fixture.clock.time;
+    fixture.clock.time -= 60_000;
+    await fixture.send('tron', 'USDT');
+    await fixture.mine('tron');
+    await scanner.scanNow(testNetwork('tron'));
+    expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+      height: 1,
+      synced_at: latest,
+    });
+  });
+
+  it('Shares scans between concurrent callers: each gets one that began after its call', async () => {
     const chain = fixture.chain('tron');
     let asked = 0;
     const counted: Chain = {
@@ -416,94 +430,97 @@ describe.each(engines)('The scanner on $name', (engine) => {
     expect(lines).toEqual([]);
   });
 
-  it('An unknown network is not scanned', async () => {
+  it('Refuses to scan an unknown network', async () => {
     await expect(scan(fixture).scanner.scanNow(testNetwork('dogecoin'))).rejects.toThrow('dogecoin');
   });
 });
 
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scanners on $name', (engine) => {
   let testDatabase: TestDatabase;
-  let stages: [ChainFixture, ChainFixture];
-  let scanners: [ScannerOnStage, ScannerOnStage];
+  let fixtures: [ChainFixture, ChainFixture];
+  let scanners: [TestScanner, TestScanner];
   beforeAll(async () => {
     testDatabase = await engine.create();
   });
   afterAll(() => testDatabase.dispose());
   beforeEach(async () => {
     const first = await openEmptyFixture(testDatabase.url);
-    stages = [first, await openFixture(testDatabase.url, first.clock)];
-    scanners = [scannerOn(stages[0]), scannerOn(stages[1])];
+    fixtures = [first, await openFixture(testDatabase.url, first.clock)];
+    scanners = [scannerOn(fixtures[0]), scannerOn(fixtures[1])];
   });
   afterEach(async () => {
     await Promise.all(scanners.map(({ scanner }) => scanner.stop()));
-    await Promise.all(stages.map((fixture) => fixture.close()));
+    await Promise.all(fixtures.map((fixture) => fixture.close()));
   });
 
-  const holder = async () => (await readCursor(stages[0].database.reader, testNetwork('tron')))?.lease_holder;
+  const holder = async () =>
+    (await readCursor(fixtures[0].database.reader, testNetwork('tron')))?.lease_holder;
 
-  it('One scans; the other goes on when it stops', async () => {
+  it('One scans, and the other takes over when it stops', async () => {
     scanners[0].scanner.start();
     await vi.waitFor(() => expect(scanners[0].scanner.status()).toMatchObject([{ height: 0 }]));
     const first = await holder();
     scanners[1].scanner.start();
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
-    const txHash = await stages[0].send('tron', 'USDT');
+    const txHash = await fixtures[0].send('tron', 'USDT');
     await vi.waitFor(async () =>
-      expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([txHash]),
+      expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([txHash]),
     );
     expect(await holder()).toBe(first);
-    expect(stages[1].sink.batches).toEqual([]);
+    expect(fixtures[1].sink.batches).toEqual([]);
 
     await scanners[0].scanner.stop();
-    await stages[1].mine('tron');
+    await fixtures[1].mine('tron');
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
     expect(await holder()).not.toBe(first);
   });
 
-  it('The lease of one that died ends', async () => {
+  it('The lease of a scanner that died expires', async () => {
     await scanners[0].scanner.scanNow(testNetwork('tron'));
     const first = await holder();
     scanners[1].scanner.start();
-    await stages[1].mine('tron');
+    await fixtures[1].mine('tron');
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
     expect(await holder()).toBe(first);
-    stages[1].clock.time += 10_000;
+    fixtures[1].clock.time += 10_000;
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
     expect(await holder()).not.toBe(first);
   });
 
-  it('One whose node fails lets another one scan', async () => {
-    const chain = stages[0].chain('tron');
+  it('A scanner whose node fails lets another one scan', async () => {
+    const chain = fixtures[0].chain('tron');
     let isDown = false;
     const failing: Chain = {
       ...chain,
       head: () => (isDown ? Promise.reject(new Error('The node is down')) : chain.head(signal)),
     };
-    const { scanner } = scannerOn(stages[0], { chains: [failing] });
+    const { scanner } = scannerOn(fixtures[0], { chains: [failing] });
     await scanner.scanNow(testNetwork('tron'));
     const first = await holder();
     scanners[1].scanner.start();
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
     isDown = true;
     await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('The node is down');
-    await stages[1].mine('tron');
+    await fixtures[1].mine('tron');
     await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
     expect(await holder()).not.toBe(first);
     await scanner.stop();
   });
 
-  it('One that scans again hands over what waits, even when it is as it last saw it', async () => {
+  it('A scanner that takes over again reports pending transfers, even if they are as it last saw them', async () => {
     await scanners[0].scanner.scanNow(testNetwork('tron'));
-    const txHash = await stages[1].send('tron', 'USDT');
+    const txHash = await fixtures[1].send('tron', 'USDT');
     await scanners[1].scanner.scanNow(testNetwork('tron'));
-    expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([txHash]);
-    await stages[1].database.write((transaction) => transaction.deleteFrom('simulated_transfers').execute());
+    expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([txHash]);
+    await fixtures[1].database.write((transaction) =>
+      transaction.deleteFrom('simulated_transfers').execute(),
+    );
     await scanners[0].scanner.scanNow(testNetwork('tron'));
-    expect(await recordedPending(stages[0].database.reader, 'tron')).toEqual([]);
+    expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([]);
   });
 
-  it('What one has read is not written once another has scanned in between', async () => {
-    const chain = stages[0].chain('tron');
+  it('A scanner does not write what it has read if another one took over meanwhile', async () => {
+    const chain = fixtures[0].chain('tron');
     let duringHead = (): Promise<void> => Promise.resolve();
     const slow: Chain = {
       ...chain,
@@ -515,18 +532,18 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
         return head;
       },
     };
-    const { scanner, lines } = scannerOn(stages[0], { chains: [slow] });
+    const { scanner, lines } = scannerOn(fixtures[0], { chains: [slow] });
     await scanner.scanNow(testNetwork('tron'));
-    await stages[0].send('tron', 'USDT');
-    await stages[0].mine('tron', 2);
+    await fixtures[0].send('tron', 'USDT');
+    await fixtures[0].mine('tron', 2);
     duringHead = async () => {
       await scanners[1].scanner.scanNow(testNetwork('tron'));
-      await stages[1].reorg('tron', 1, true);
-      await stages[1].mine('tron');
+      await fixtures[1].reorg('tron', 1, true);
+      await fixtures[1].mine('tron');
       await scanners[1].scanner.scanNow(testNetwork('tron'));
     };
     await scanner.scanNow(testNetwork('tron'));
-    const blocks = await recordedBlocks(stages[0].database.reader, 'tron');
+    const blocks = await recordedBlocks(fixtures[0].database.reader, 'tron');
     expect(blocks).toEqual(await bestChain(chain, 1));
     expect(lines).toEqual([]);
     await scanner.stop();
@@ -536,20 +553,20 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
     for (const { scanner } of scanners) scanner.start();
     const act = async (index: 0 | 1) => {
       for (let round = 0; round < 25; round += 1) {
-        await stages[index].send('tron', 'USDT');
-        await stages[index].mine('tron', 1 + (round % 3));
-        if (round % 5 === 4) await stages[index].reorg('tron', 1 + (round % 4), round % 2 === 0);
+        await fixtures[index].send('tron', 'USDT');
+        await fixtures[index].mine('tron', 1 + (round % 3));
+        if (round % 5 === 4) await fixtures[index].reorg('tron', 1 + (round % 4), round % 2 === 0);
         await scanners[index].scanner.scanNow(testNetwork('tron'));
       }
     };
     await scanners[0].scanner.scanNow(testNetwork('tron'));
     await Promise.all([act(0), act(1)]);
     await scanners[0].scanner.scanNow(testNetwork('tron'));
-    const { reader } = stages[0].database;
+    const { reader } = fixtures[0].database;
     const blocks = await recordedBlocks(reader, 'tron');
     expect(blocks.length).toBeGreaterThan(50);
-    expect(blocks).toEqual(await bestChain(stages[0].chain('tron'), blocks[0]?.height ?? 1));
-    // A primary key that was violated would be a failure in here.
+    expect(blocks).toEqual(await bestChain(fixtures[0].chain('tron'), blocks[0]?.height ?? 1));
+    // Violating a primary key would have logged a failure.
     expect(scanners.flatMap(({ lines }) => lines)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The simulated chains: what they hold, what the controls do to them, and that all of it survives a restart. */
+/** The simulated chains: blocks and transfers, mining and reorganising, and that everything survives a restart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { parseAddress } from '../../src/chains/addresses/formats.js';
@@ -24,7 +24,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     pending: (await fixture.chain(network).pending(signal)).map(({ txHash }) => txHash),
   });
 
-  it('Every network begins with one block', async () => {
+  it('Every network starts with one block', async () => {
     expect(fixture.simulated.chains.map(({ network }) => network)).toEqual(
       simulatedNetworks.map(({ code }) => code),
     );
@@ -42,7 +42,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     ['litecoin', 'LTC', /^[0-9a-f]{64}$/],
     ['ethereum', 'ETH', /^0x[0-9a-f]{64}$/],
     ['base', 'USDC', /^0x[0-9a-f]{64}$/],
-  ])('A transfer on %s waits, then is in the next block, alone', async (network, currency, form) => {
+  ])('A transfer on %s is pending, then in the next block only', async (network, currency, form) => {
     const family = simulatedNetworks.find(({ code }) => code === network)?.family ?? 'evm';
     const address = testAddress(family, 3);
     const amount = 123_456_789_012_345_678_901n;
@@ -64,7 +64,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await fixture.chain(other).head(signal)).toMatchObject({ height: 0 });
   });
 
-  it('Blocks link to each other and carry the time of the clock', async () => {
+  it('Blocks link to each other, and have the time of the clock', async () => {
     fixture.clock.time += 60_000;
     await fixture.mine('tron', 5);
     const { height, hash } = await fixture.chain('tron').head(signal);
@@ -82,7 +82,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     [1, 1],
     [3, 3],
     [100, 4],
-  ])('A reorganisation of depth %i replaces %i of 4 blocks by empty ones', async (depth, replaced) => {
+  ])('A reorganisation of depth %i replaces %i of 4 blocks with empty ones', async (depth, replaced) => {
     const sent = [];
     for (let height = 1; height <= 4; height += 1) {
       sent.push(await fixture.send('tron', 'USDT'));
@@ -112,7 +112,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await view('tron')).toEqual(before);
   });
 
-  it('All of it is there when the database is opened again', async () => {
+  it('Everything is still there when the database is opened again', async () => {
     await fixture.send('tron', 'USDT');
     await fixture.mine('tron', 3);
     await fixture.send('tron', 'TRX');
@@ -123,12 +123,12 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(before.pending).toHaveLength(1);
   });
 
-  it('Blocks that are mined at the same time follow each other', async () => {
+  it('Blocks that are mined at the same time form one chain', async () => {
     await Promise.all(Array.from({ length: 8 }, () => fixture.mine('tron', 2)));
     expect(await fixture.chain('tron').head(signal)).toMatchObject({ height: 16 });
   });
 
-  it('The automatic miner adds one block to a network when its last is as old as the interval', async () => {
+  it('The automatic miner adds a block to a network once its last block is as old as the interval', async () => {
     const heights = async () => {
       const heads = await Promise.all(fixture.simulated.chains.map((chain) => chain.head(signal)));
       return heads.map(({ height }) => height);
@@ -145,7 +145,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await heights()).toEqual([2, 2, 2, 2, 2, 2, 2]);
   });
 
-  it('Old empty blocks are forgotten, those with transfers are not, and the chain still links', async () => {
+  it('Old empty blocks are deleted, those with transfers are kept, and the chain still links', async () => {
     await fixture.mine('tron', 10);
     const txHash = await fixture.send('tron', 'USDT');
     await fixture.mine('tron', 1000);

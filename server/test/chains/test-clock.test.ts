@@ -1,4 +1,4 @@
-/** The movable clock: what moves, when it is seen, and that it survives. */
+/** The movable clock: in which mode it moves, when that becomes visible, and that it survives a restart. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestClock, type TestClock } from '../../src/chains/simulated/test-clock.js';
 import { type Database } from '../../src/db/database.js';
@@ -24,11 +24,11 @@ describe.each(engines)('The clock on $name', (engine) => {
 
   const advance = (seconds: number) => database.write((transaction) => clock.advance(transaction, seconds));
 
-  it('Goes by real time at first', () => {
+  it('Shows real time at first', () => {
     expect([clock.now('live'), clock.now('test')]).toEqual([real, real]);
   });
 
-  it('Moves in test mode alone, forward by each step', async () => {
+  it('Moves forward with each step, in test mode only', async () => {
     expect(await advance(1800)).toBe(real + 1_800_000);
     expect(clock.now('test')).toBe(real);
     await clock.refresh();
@@ -38,7 +38,7 @@ describe.each(engines)('The clock on $name', (engine) => {
     expect(clock.now('test')).toBe(real + 2_100_000);
   });
 
-  it('Does not move when the change is rolled back', async () => {
+  it('Does not move if the change is rolled back', async () => {
     const failing = database.write(async (transaction) => {
       await clock.advance(transaction, 60);
       throw new Error('rolled back');
@@ -48,7 +48,7 @@ describe.each(engines)('The clock on $name', (engine) => {
     expect(clock.now('test')).toBe(real);
   });
 
-  it('Is seen by another process after a refresh, and by one that starts later', async () => {
+  it('Moves in another process after a refresh, and in one that starts later', async () => {
     const other = await createTestClock(database, () => real);
     await advance(60);
     expect(other.now('test')).toBe(real);
@@ -57,13 +57,13 @@ describe.each(engines)('The clock on $name', (engine) => {
     expect((await createTestClock(database, () => real)).now('test')).toBe(real + 60_000);
   });
 
-  it('Stops long before the year 10000, so that it can run on', async () => {
+  it('Cannot be moved close to the year 10000, so that it can run on', async () => {
     const tenYears = 10 * 366 * 86_400;
     let reached = real;
-    const goOn = async () => {
+    const advanceForever = async () => {
       for (;;) reached = await database.write((transaction) => clock.advance(transaction, tenYears));
     };
-    await expect(goOn()).rejects.toThrow(Problem);
+    await expect(advanceForever()).rejects.toThrow(Problem);
     await expect(advance(tenYears)).rejects.toMatchObject({
       code: 'validation_error',
       details: { param: 'advanceSeconds' },

@@ -1,4 +1,4 @@
-/** The command line: what it prints, what it changes, and how it ends. */
+/** The command line: its output, its effects and its exit codes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
@@ -19,35 +19,35 @@ describe.each(engines)('The command line on $name', (engine) => {
     return JSON.parse(stdout) as Record<string, unknown>;
   };
 
-  it('makes, changes and lists accounts', async () => {
-    const made = await json('merchants', 'create', '--name', 'Shop', '--fee-basis-points', '50');
-    expect(made).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 50 });
-    expect(made['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const id = String(made['id']);
+  it('creates, updates and lists accounts', async () => {
+    const created = await json('merchants', 'create', '--name', 'Shop', '--fee-basis-points', '50');
+    expect(created).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 50 });
+    expect(created['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const id = String(created['id']);
     const changed = await json('merchants', 'update', id, '--business-name', 'The Shop');
     expect(changed).toMatchObject({ id, name: 'Shop', businessName: 'The Shop', feeBasisPoints: 50 });
     expect(await json('merchants', 'list')).toEqual([changed]);
     expect((await run('merchants', 'list')).stdout).toBe(`${id}  50 bp  Shop\n`);
   });
 
-  it('makes a webhook secret with the first URL, and shows each secret once', async () => {
-    const made = await json(
+  it('creates a webhook secret with the first URL, and shows each secret only once', async () => {
+    const created = await json(
       'merchants',
       'create',
       '--name',
-      'Told',
+      'Notified',
       '--webhook-url',
       'https://shop.example/hook',
     );
-    expect(made).toMatchObject({ webhookUrl: 'https://shop.example/hook' });
-    expect(made['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const id = String(made['id']);
+    expect(created).toMatchObject({ webhookUrl: 'https://shop.example/hook' });
+    expect(created['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const id = String(created['id']);
     const moved = await json('merchants', 'update', id, '--webhook-url', 'http://localhost:3000/hook');
-    expect(moved).toMatchObject({ name: 'Told', webhookUrl: 'http://localhost:3000/hook' });
+    expect(moved).toMatchObject({ name: 'Notified', webhookUrl: 'http://localhost:3000/hook' });
     expect(moved).not.toHaveProperty('webhookSecret');
     const rotated = await json('merchants', 'update', id, '--rotate-webhook-secret');
     expect(rotated['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(rotated['webhookSecret']).not.toBe(made['webhookSecret']);
+    expect(rotated['webhookSecret']).not.toBe(created['webhookSecret']);
     expect(await run('merchants', 'list', '--json')).toMatchObject({
       stdout: expect.not.stringContaining('whsec_') as string,
     });
@@ -55,11 +55,11 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('merchants', 'update', id, '--webhook-url', '')).toMatchObject({ webhookUrl: '' });
     expect(await run('merchants', 'update', id, '--rotate-webhook-secret')).toMatchObject({
       exitCode: 1,
-      stderr: 'The account has no webhook URL that takes events\n',
+      stderr: 'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL\n',
     });
-    const anew = await json('merchants', 'update', id, '--webhook-url', 'https://shop.example/hook');
-    expect(anew['webhookSecret']).toMatch(/^whsec_/);
-    expect(anew['webhookSecret']).not.toBe(rotated['webhookSecret']);
+    const replaced = await json('merchants', 'update', id, '--webhook-url', 'https://shop.example/hook');
+    expect(replaced['webhookSecret']).toMatch(/^whsec_/);
+    expect(replaced['webhookSecret']).not.toBe(rotated['webhookSecret']);
   });
 
   it.each([
@@ -70,7 +70,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     `https://shop.example/${'x'.repeat(2048)}`,
     'http://169.254.169.254/latest/meta-data',
     'http://[::ffff:169.254.169.254]/',
-  ])('refuses the webhook URL %s, and makes no account for it', async (url) => {
+  ])('refuses the webhook URL %s, and creates no account', async (url) => {
     const before = await json('merchants', 'list');
     const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
@@ -78,7 +78,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('merchants', 'list')).toEqual(before);
   });
 
-  it('lists webhooks with their tries, and sends one again', async () => {
+  it('lists webhooks with their attempts, and retries one', async () => {
     const { id } = await json(
       'merchants',
       'create',
@@ -101,7 +101,7 @@ describe.each(engines)('The command line on $name', (engine) => {
           duration_ms: 42,
           response_status: 500,
           response_excerpt: 'Out of order',
-          error: 'Answered 500',
+          error: 'Returned HTTP 500',
         })
         .execute();
       await transaction.updateTable('outbox').set({ status: 'failed', due_at: null, tries: 10 }).execute();
@@ -123,7 +123,7 @@ describe.each(engines)('The command line on $name', (engine) => {
           durationMs: 42,
           responseStatus: 500,
           responseExcerpt: 'Out of order',
-          error: 'Answered 500',
+          error: 'Returned HTTP 500',
         },
       ],
     };
@@ -131,7 +131,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('webhooks', 'list', ...failed)).toEqual([{ ...event, status: 'failed', dueAt: null }]);
     expect((await run('webhooks', 'list', ...failed)).stdout).toBe(
       `EVENT-${merchantId}  failed     transfer.failed  test  of ${merchantId}  to ${merchantId}\n` +
-        '    2027-01-15T08:00:00.500Z  42 ms  Answered 500\n',
+        '    2027-01-15T08:00:00.500Z  42 ms  Returned HTTP 500\n',
     );
     expect(await json('webhooks', 'retry', event.id)).toEqual({ id: event.id, status: 'pending' });
     expect(await json('webhooks', 'list', ...failed)).toEqual([]);
@@ -142,27 +142,27 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('webhooks', 'list', ...failed, '--limit', '1')).toHaveLength(1);
     expect(await run('webhooks', 'retry', event.id)).toMatchObject({
       exitCode: 1,
-      stderr: 'The account has no webhook URL that takes events\n',
+      stderr: 'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL\n',
     });
   });
 
-  it('makes, lists and revokes keys', async () => {
+  it('creates, lists and revokes keys', async () => {
     const { id: merchantId } = await json('merchants', 'create', '--name', 'Keys');
     const options = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
-    const made = await json('keys', 'create', ...options);
-    expect(Object.keys(made).sort()).toEqual(['id', 'key']);
-    expect(made['key']).toMatch(/^sk_live_[\w-]{43}$/);
+    const created = await json('keys', 'create', ...options);
+    expect(Object.keys(created).sort()).toEqual(['id', 'key']);
+    expect(created['key']).toMatch(/^sk_live_[\w-]{43}$/);
     expect(await json('keys', 'list')).toMatchObject([
       {
-        id: made['id'],
+        id: created['id'],
         merchantId,
         kind: 'secret',
         mode: 'live',
-        key: `sk_live_…${String(made['key']).slice(-4)}`,
+        key: `sk_live_…${String(created['key']).slice(-4)}`,
       },
     ]);
-    expect((await run('keys', 'list')).stdout).not.toContain(String(made['key']));
-    expect(await json('keys', 'revoke', String(made['id']))).toEqual({ id: made['id'], revoked: true });
+    expect((await run('keys', 'list')).stdout).not.toContain(String(created['key']));
+    expect(await json('keys', 'revoke', String(created['id']))).toEqual({ id: created['id'], revoked: true });
     const [listed] = (await json('keys', 'list')) as unknown as { revokedAt: string | null }[];
     expect(listed?.revokedAt).toMatch(/Z$/);
   });
@@ -183,31 +183,31 @@ describe.each(engines)('The command line on $name', (engine) => {
     [['keys', 'create', '--merchant', 'NOBODY', '--kind', 'public', '--mode', 'test'], 'No such merchant'],
     [['keys', 'revoke', 'NOTHING'], 'No such key'],
     [['webhooks', 'retry', 'NOTHING'], 'No such webhook'],
-  ])('%j fails with 1 and says why', async (args, reason) => {
+  ])('%j exits with 1 and says why', async (args, reason) => {
     expect(await run(...args)).toEqual({ exitCode: 1, stdout: '', stderr: `${reason}\n` });
   });
 });
 
-const offline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite::memory:' });
+const runOffline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite::memory:' });
 
 it.each([
-  [[], 'A command is missing'],
-  [['nothing'], 'There is no command "nothing"'],
-  [['merchants'], 'There is no command "merchants"'],
-  [['merchants', 'delete'], 'There is no command "merchants delete"'],
-  [['keys', 'list', 'all'], 'After the command comes nothing, not "all"'],
-  [['keys', 'revoke'], 'After the command comes ID, not ""'],
+  [[], 'No command given'],
+  [['nothing'], 'Unknown command "nothing"'],
+  [['merchants'], 'Unknown command "merchants"'],
+  [['merchants', 'delete'], 'Unknown command "merchants delete"'],
+  [['keys', 'list', 'all'], 'Expected no arguments after the command, got "all"'],
+  [['keys', 'revoke'], 'Expected ID after the command, got none'],
   [['keys', 'list', '--all'], "Unknown option '--all'"],
-  [['merchants', 'create'], '--name is missing'],
+  [['merchants', 'create'], '--name is required'],
   [['merchants', 'create', '--name'], "Option '--name <value>' argument missing"],
   [['merchants', 'create', '--name', 'x', '--fee-basis-points', '1%'], 'must be an integer, not "1%"'],
-  [['merchants', 'update', 'X'], 'Nothing to change is given'],
-  [['merchants', 'update', 'X', '--json'], 'Nothing to change is given'],
+  [['merchants', 'update', 'X'], 'Nothing to change: give at least one option'],
+  [['merchants', 'update', 'X', '--json'], 'Nothing to change: give at least one option'],
   [['webhooks', 'list', '--status', 'lost'], '--status must be pending or delivered or failed, not "lost"'],
   [['webhooks', 'list', '--limit', '0'], '--limit must be an integer'],
   [['keys', 'create', '--merchant', 'X', '--kind', 'private', '--mode', 'test'], 'must be secret or public'],
-])('%j is not understood: usage on stderr, exit 2', async (args, reason) => {
-  const { exitCode, stdout, stderr } = await offline(...args);
+])('%j is invalid usage: it prints the usage on stderr and exits with 2', async (args, reason) => {
+  const { exitCode, stdout, stderr } = await runOffline(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toContain(reason);
   expect(stderr).toContain('Usage: crypto-checkout-server');
@@ -221,18 +221,18 @@ it.each([
   ],
   [['keys', 'create', '--help'], ['--kind secret|public']],
   [['merchants', 'update', '-h'], ['--fee-basis-points N']],
-])('%j explains', async (args, texts) => {
-  const { exitCode, stdout, stderr } = await offline(...args);
+])('%j prints help', async (args, texts) => {
+  const { exitCode, stdout, stderr } = await runOffline(...args);
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const text of texts) expect(stdout).toContain(text);
 });
 
-it('The help of a group names its commands alone', async () => {
-  expect((await offline('keys', '--help')).stdout).not.toContain('merchants');
+it('The help of a group lists only its own commands', async () => {
+  expect((await runOffline('keys', '--help')).stdout).not.toContain('merchants');
 });
 
 it.each(['mysql://root:hunter2@db/name', 'postgres://user:hunter2@127.0.0.1:1/name'])(
-  'A database that cannot be used is a failure without its password: %s',
+  'The error about an unusable database does not contain its password: %s',
   async (url) => {
     const { exitCode, stderr } = await runCommand(['keys', 'list'], { DATABASE_URL: url });
     expect(exitCode).toBe(1);

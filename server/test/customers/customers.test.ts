@@ -1,4 +1,4 @@
-/** Customers over real HTTP, on both engines: every field and filter, one for each email, and what a checkout makes of them. */
+/** Customers over real HTTP, on both engines: fields, filters, unique emails, and customers created by a checkout. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
@@ -31,7 +31,7 @@ describe.each(engines)('customers, on $name', (engine) => {
       body: { amount: 5000, baseCurrency: 'NGN', customer },
     });
 
-  it('have their fields as they were given, and no others', async () => {
+  it('have the given fields, and no others', async () => {
     const { status, body } = await create(ada);
     expect([status, body.message]).toEqual([200, 'Customer created']);
     const { id, createdAt, ...fields } = body.data;
@@ -51,12 +51,12 @@ describe.each(engines)('customers, on $name', (engine) => {
     [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
     [{ email: 'long@example.com', fullName: 'a'.repeat(256) }, 'fullName'],
     [{ email: 'text@example.com', isBlacklisted: 'maybe' }, 'isBlacklisted'],
-  ])('are not made of %j', async (body, param) => {
+  ])('are refused with %j', async (body, param) => {
     const { status, body: reply } = await create(body);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, 'validation_error', param]);
   });
 
-  it('exist once for each email in any case, also when two are made at once', async () => {
+  it('have unique emails, whatever their case, even if two are created at once', async () => {
     await create({ email: 'once@example.com' });
     const again = await create({ email: 'ONCE@example.com' });
     expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
@@ -71,7 +71,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('of other merchants and of the other mode are other people, and not to be seen', async () => {
+  it('are separate for each merchant and mode, even if they have the same email', async () => {
     const { body } = await create({ email: 'shared@example.com' });
     const { id } = body.data;
     for (const key of [foreign, live]) {
@@ -86,7 +86,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect((await retrieve(id)).body.data['fullName']).toBeUndefined();
   });
 
-  it('change in the fields that are given alone', async () => {
+  it('change only in the given fields', async () => {
     const { body } = await create({
       email: 'change@example.com',
       fullName: 'Before',
@@ -112,7 +112,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect((await update('ZZZZZZZZZZZZZZZZZZZZZZZZZZ', {})).status).toBe(404);
   });
 
-  it('cannot take an email that another one has, but can write their own in another case', async () => {
+  it("cannot take another customer's email, but can change the case of their own", async () => {
     await create({ email: 'taken@example.com' });
     const { id } = (await create({ email: 'taker@example.com' })).body.data;
     const { status, body } = await update(id, { email: 'Taken@Example.com', fullName: 'Not stored' });
@@ -129,7 +129,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect(moves.map(({ status: each }) => each).sort()).toEqual([200, 409]);
   });
 
-  it('are listed newest first, page by page, by every filter', async () => {
+  it('are listed newest first, page by page, with every filter', async () => {
     const key = await server.foreignKey('secret', 'test');
     const ids: unknown[] = [];
     for (const [index, email] of [
@@ -143,7 +143,7 @@ describe.each(engines)('customers, on $name', (engine) => {
         key,
       );
       ids.unshift(body.data['id']);
-      // The order is by creation; records of one millisecond are ordered by id.
+      // Lists are sorted by time of creation, and by id within a millisecond.
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 1 } });
     }
     await expectPages((query) => list(query, key), ids);
@@ -161,7 +161,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     });
   });
 
-  it('are made by a payment with an email, and never changed nor told by one', async () => {
+  it('are created by a payment with an email, but never changed or revealed by one', async () => {
     const first = await pay({ email: 'payer@example.com', name: 'First Example', phoneNumber: '+15550102' });
     expect(first.status).toBe(200);
     const stored = rowsOf(await list('?email=payer@example.com'));
@@ -190,7 +190,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect((await list('')).body.meta).toEqual(meta);
   });
 
-  it('who are blacklisted start no payment, while one that is locked already runs on', async () => {
+  it('cannot start a payment while they are blacklisted, but can pay one that is already locked', async () => {
     const { body } = await pay({ email: 'blocked@example.com' });
     const { id: paymentId } = body.data['payment'] as { id: string };
     const payment = (path: string) => server.api('PATCH', `/v1/payments/${paymentId}/${path}`);

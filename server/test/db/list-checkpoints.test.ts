@@ -1,4 +1,4 @@
-/** Long lists are counted and paged by checkpoints, exactly, whatever is inserted where and when. */
+/** Checkpoints count and page long lists exactly, wherever and whenever rows are inserted. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
 import { extendCheckpoints, locatePage, rowsPerCheckpoint, startsAt } from '../../src/db/list-checkpoints.js';
@@ -69,7 +69,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
         .execute()
     ).map(({ ordinal }) => ordinal);
 
-  /** The ids of a page, and the total, as the checkpoints have them. */
+  /** The ids of a page and the total, found with checkpoints. */
   async function pageOf(range: PageRequest) {
     const { total, limit, offset, start } = await locatePage(database.reader, 'payments', scope, range);
     const found = await database.reader
@@ -86,7 +86,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     return { total, ids: found.map(({ id }) => id) };
   }
 
-  /** The same by sorting all rows. */
+  /** The same, found by sorting all rows. */
   function expected({ page, skip, from = 0, to = Infinity }: PageRequest) {
     const matching = rows
       .filter(({ createdAt }) => createdAt >= from && createdAt <= to)
@@ -105,7 +105,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     }
   }
 
-  it('has a checkpoint at every thousandth row, but for the newest', async () => {
+  it('has a checkpoint at every thousandth row, except among the newest', async () => {
     await insert(spread(5500));
     await insert(spread(1999), 'M2');
     await extendCheckpoints(database, never);
@@ -115,19 +115,19 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect(await checkpoints()).toEqual([1000, 2000, 3000, 4000, 5000]);
   });
 
-  it('is counted and paged as if there were none', { timeout: 60_000 }, async () => {
+  it('is counted and paged the same with and without checkpoints', { timeout: 60_000 }, async () => {
     await insert(spread(5000));
     await expectAllPages();
     await extendCheckpoints(database, never);
     await expectAllPages();
-    // Many rows of one moment.
+    // Many rows with the same creation time.
     await insert(Array.from({ length: 2500 }, () => hour + 7000));
     await expectAllPages();
     await extendCheckpoints(database, never);
     await expectAllPages();
   });
 
-  it('loses the checkpoints after a row that comes late, and gets them again', async () => {
+  it('loses the checkpoints after a row that is inserted late, and gets them back', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     await insert([hour + 2500 * 7 + 1]);
@@ -138,7 +138,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllPages();
   });
 
-  it('is exact for a filter, also after a row has changed sides', async () => {
+  it('is exact for a filter, even after a row moves from one filter to the other', async () => {
     const row = (index: number): CustomerTable => ({
       ...{ id: `C${String(index).padStart(6, '0')}`, merchant_id: 'M1', mode: 'test' },
       ...{ email: `${index}@example.com`, email_lower: `${index}@example.com` },
@@ -188,14 +188,14 @@ describe.each(engines)('On $name, a long list', (engine) => {
   });
 
   it(
-    'stays exact while rows are inserted everywhere and checkpoints are made',
+    'stays exact while rows are inserted and checkpoints are added at the same time',
     { timeout: 60_000 },
     async () => {
       await insert(spread(4 * rowsPerCheckpoint));
       const done = new AbortController();
-      const marking = (async () => {
+      const extending = (async () => {
         while (!done.signal.aborted) {
-          // On PostgreSQL it may give way to insertions, as it does in the job.
+          // On PostgreSQL it may time out waiting for inserts. The job retries then.
           await extendCheckpoints(database, never).catch((error: unknown) => {
             expect(error).toMatchObject({ code: '55P03' });
           });
@@ -210,7 +210,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
         }),
       );
       done.abort();
-      await marking;
+      await extending;
       expect((await pageOf({ page: 1, skip: 1 })).total).toBe(4 * rowsPerCheckpoint + 400);
       const ordinals = await database.reader
         .selectFrom('list_checkpoints')
@@ -234,7 +234,7 @@ async function insertRows(
       ...{ redirect_url: '', base_currency: 'NGN', base_amount: '1', transaction_fees: '0' },
       ...{ fee_basis_points: 100, expires_at: createdAt, created_at: createdAt, updated_at: createdAt },
     } satisfies Partial<PaymentTable>;
-    // The columns that are left out may be null.
+    // The cast is safe: all other columns are nullable.
     return row as unknown as PaymentTable;
   });
   await transaction.insertInto('payments').values(values).execute();

@@ -1,4 +1,4 @@
-/** Reads that the ledger's check stands on, on both engines: snapshots, and exact sums of any size. */
+/** The reads that the ledger check relies on, on both engines: snapshots and exact sums of any size. */
 import { once, EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
@@ -42,7 +42,7 @@ describe.each(engines)('a database, on $name', (engine) => {
     return units;
   };
 
-  it('adds amounts up exactly, beyond what its integers hold', async () => {
+  it('sums amounts exactly, beyond 64 bits', async () => {
     expect(await total(database.reader)).toBe('0');
     await put('a', '123456789012345678901234567890');
     await put('b', '1');
@@ -50,7 +50,7 @@ describe.each(engines)('a database, on $name', (engine) => {
     expect(await total(database.reader)).toBe('123456789012345678901234567871');
   });
 
-  it('shows a snapshot one state, while others write and do not wait', async () => {
+  it('keeps a snapshot unchanged while others write, without blocking them', async () => {
     await put('a', '1');
     const events = new EventEmitter();
     const hasBegun = once(events, 'begun');

@@ -1,4 +1,4 @@
-/** Merchant accounts, and the first one that a new server makes. */
+/** Merchant accounts, and the first one, which a new server creates. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
@@ -33,7 +33,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
       secretKey: given.secretKey,
     });
 
-  it('have a name for payers, no logo and a fee of 1 % if nothing else is said', async () => {
+  it('have a name for payers, no logo and a fee of 1 % by default', async () => {
     expect(await create()).toMatchObject({
       name: 'Shop',
       businessName: 'Shop',
@@ -42,7 +42,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
     });
   });
 
-  it('change in what is given', async () => {
+  it('change only in the given fields', async () => {
     const { id } = await create({ logo: 'https://shop.example/logo.svg' });
     const changed = await database.write((transaction) =>
       merchants.update(transaction, id, { businessName: 'The Shop', feeBasisPoints: 0 }),
@@ -66,14 +66,14 @@ describe.each(engines)('Merchants on $name', (engine) => {
     ['feeBasisPoints', { feeBasisPoints: -1 }],
     ['feeBasisPoints', { feeBasisPoints: 10_001 }],
     ['feeBasisPoints', { feeBasisPoints: 1.5 }],
-  ])('refuse a wrong %s: %o', async (field, change) => {
+  ])('refuse an invalid %s: %o', async (field, change) => {
     await expect(create(change)).rejects.toMatchObject({
       code: 'validation_error',
       details: { param: field },
     });
   });
 
-  it('are made once, with keys that are shown once', async () => {
+  it('are created once at the start, with keys that are shown once', async () => {
     const first = await start();
     expect(first.made.publicKey).toMatch(/^pk_test_/);
     expect(first.made.secretKey).toMatch(/^sk_test_/);
@@ -87,7 +87,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
     expect(await start()).toEqual({ merchantId: first.merchantId, made: {} });
   });
 
-  it('take the keys that are given, also when the account is there already', async () => {
+  it('get the given keys, even if the account already exists', async () => {
     const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
     expect((await start(given)).made).toEqual({});
     const second = { publicKey: randomKey('pk_test_'), secretKey: given.secretKey };
@@ -109,9 +109,9 @@ describe.each(engines)('Merchants on $name', (engine) => {
     expect(await keys.authenticate(given.secretKey)).toBeUndefined();
   });
 
-  // SQLite's lock makes a whole process wait, so there it takes processes of their own: see main.test.ts.
+  // Waiting for SQLite's lock blocks the whole process, so main.test.ts tests this with several processes.
   if (engine.name === 'PostgreSQL')
-    it('are one when several servers start at once', async () => {
+    it('are created once even if several servers start at once', async () => {
       const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);
       const given = { publicKey: randomKey('pk_test_') };
       const started = await Promise.all([database, ...others].map((on) => start(given, on)));

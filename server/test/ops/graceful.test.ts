@@ -1,4 +1,4 @@
-/** The built server is told to stop under load: whom it has taken in, it serves. */
+/** Graceful shutdown of the built server under load: every accepted request gets its reply. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ afterEach(() => {
 interface Sent {
   readonly txRef: string;
   readonly startedAt: number;
-  /** Undefined when no answer came. */
+  /** Undefined if no response arrived. */
   status?: number;
   error?: string;
 }
@@ -54,7 +54,7 @@ const isReady = (url: string) =>
     () => false,
   );
 
-/** Creates payments one after the other until the server takes no more. */
+/** Creates payments one after the other until the server accepts no more connections. */
 async function load(port: number, agent: Agent | undefined, all: Sent[]): Promise<void> {
   for (;;) {
     const sent: Sent = { txRef: randomBytes(12).toString('hex'), startedAt: performance.now() };
@@ -99,48 +99,48 @@ function create(port: number, agent: Agent | undefined, sent: Sent): Promise<voi
   });
 }
 
-describe.each(engines)('On $name, a server that is told to stop', (engine) => {
+describe.each(engines)('On $name, a server under load', (engine) => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s answers all it has begun, and ends with 0',
+    'replies to every accepted request after %s, and exits with 0',
     { timeout: 60_000 },
     async (signal) => {
       const { url: databaseUrl, dispose } = await engine.create();
       const { child, port, exited } = await start(databaseUrl);
       const all: Sent[] = [];
       const agent = new Agent({ keepAlive: true });
-      // Half of them keep their connection, half make one for each request.
+      // Half of them reuse their connection, and half open one for each request.
       const streams = Array.from({ length: 12 }, (_, index) =>
         load(port, index % 2 === 0 ? agent : undefined, all),
       );
       await expect
         .poll(() => all.filter(({ status }) => status === 200).length, { timeout: 20_000 })
         .toBeGreaterThan(100);
-      const toldAt = performance.now();
+      const signalledAt = performance.now();
       child.kill(signal);
       await Promise.all(streams);
       expect(await exited).toEqual([0, null]);
-      expect(performance.now() - toldAt).toBeLessThan(10_000);
+      expect(performance.now() - signalledAt).toBeLessThan(10_000);
       agent.destroy();
 
-      // Whoever asked before it was told has an answer. What comes in the moment in which it closes may be refused,
-      // and then nothing was done for it.
-      const early = all.filter(({ startedAt }) => startedAt < toldAt);
+      // Every request sent before the signal was answered. One sent at the moment of closing may be refused, and then it
+      // must have had no effect.
+      const early = all.filter(({ startedAt }) => startedAt < signalledAt);
       expect(early.filter(({ status }) => status !== 200)).toEqual([]);
       const unanswered = all.filter(({ status }) => status === undefined);
       expect(unanswered.length).toBeLessThanOrEqual(streams.length);
       expect(all.filter(({ status }) => status !== undefined && status !== 200)).toEqual([]);
       const database = await openDatabase(databaseUrl);
-      const kept = new Set(
+      const stored = new Set(
         (await database.reader.selectFrom('payments').select('tx_ref').execute()).map((row) => row.tx_ref),
       );
       await database.close();
-      expect(unanswered.filter(({ txRef }) => kept.has(txRef))).toEqual([]);
-      expect(kept.size).toBe(all.length - unanswered.length);
+      expect(unanswered.filter(({ txRef }) => stored.has(txRef))).toEqual([]);
+      expect(stored.size).toBe(all.length - unanswered.length);
       await dispose();
     },
   );
 
-  it('is gone at the second signal, even while a request is under way', async () => {
+  it('exits at once on a second signal, even while a request is running', async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const { child, port, exited, url } = await start(databaseUrl);
     const socket = connect(port, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** When `/readyz` says that the server does not do its work, and what it says then. */
+/** `/readyz`: when the server is not ready, and the reason that it gives. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,23 +13,23 @@ import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
-const well: Condition = {
+const healthy: Condition = {
   isStopping: () => false,
-  askDatabase: () => Promise.resolve(),
+  pingDatabase: () => Promise.resolve(),
   networks: () => [
-    { network: 'tron', lagMs: 60_000 },
-    { network: 'base', lagMs: 0 },
+    { mode: 'test', network: 'tron', lagMs: 60_000 },
+    { mode: 'live', network: 'base', lagMs: 0 },
   ],
   webhookLagMs: () => Promise.resolve(0),
   webhooksIdleMs: () => 0,
 };
 
-/** What `/readyz` answers in a condition. */
+/** The reply of `/readyz` in a given condition. */
 async function ready(change: Partial<Condition>) {
   const app = express();
   app.use(startRequest);
-  app.use(healthRouter(createCheckReady({ ...well, ...change }, limits)));
-  app.use(createProblemHandler(pino({ level: 'silent' })));
+  app.use(healthRouter(createCheckReady({ ...healthy, ...change }, limits)));
+  app.use(createProblemHandler(pino({ level: 'silent' }), 'https://pay.example.com'));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -41,15 +41,21 @@ async function ready(change: Partial<Condition>) {
 }
 
 it.each<[string, Partial<Condition>]>([
-  ['the server stops', { isStopping: () => true }],
+  ['the server is shutting down', { isStopping: () => true }],
   [
-    'the database does not answer',
-    { askDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },
+    'the database is not responding',
+    { pingDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },
   ],
-  ['tron has not been scanned yet', { networks: () => [{ network: 'tron', lagMs: undefined }] }],
-  ['the scan of tron is 61 s behind', { networks: () => [{ network: 'tron', lagMs: 61_000 }] }],
   [
-    'webhook deliveries stand still, 31 s late',
+    'tron (test) has not been scanned yet',
+    { networks: () => [{ mode: 'test', network: 'tron', lagMs: undefined }] },
+  ],
+  [
+    'the scan of tron (live) is 61 s behind',
+    { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000 }] },
+  ],
+  [
+    'webhook deliveries have stalled and are 31 s late',
     {
       webhooksIdleMs: () => 31_000,
       webhookLagMs: () => Promise.resolve(31_000),
@@ -61,13 +67,13 @@ it.each<[string, Partial<Condition>]>([
 
 it.each<[string, Partial<Condition>]>([
   ['all is well', {}],
-  ['one receiver hangs while others are served', { webhookLagMs: () => Promise.resolve(1e9) }],
+  ['one receiver hangs while others are delivered to', { webhookLagMs: () => Promise.resolve(1e9) }],
   ['there is nothing to deliver', { webhooksIdleMs: () => 1e9 }],
 ])('Ready: %s', async (_, change) => {
   expect(await ready(change)).toEqual([200, 'Ready', null]);
 });
 
-it('An error that is not foreseen says nothing', async () => {
+it('An unexpected error is not shown', async () => {
   const answer = await ready({
     networks: () => {
       throw new Error('sk_live_secret');
@@ -90,7 +96,7 @@ describe.each(engines)('The server on $name', (engine) => {
     const { url } = server;
     const status = async () => (await call(url, 'GET', '/readyz')).status;
     await expect.poll(status).toBe(200);
-    // The clock runs ahead, and the scan follows within its interval.
+    // The clock jumps ahead, and the next scan catches up.
     skew = 3_600_000;
     expect(await status()).toBe(503);
     await expect.poll(status, { timeout: 10_000 }).toBe(200);

@@ -1,10 +1,10 @@
-/** The listening socket, from before the server is ready until nobody is left. */
+/** The listening socket, from before the server is ready until the last connection is closed. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { listen } from '../../src/ops/listener.js';
 
-it('answers 503 until there is somebody to serve', async () => {
+it('replies 503 until the server is ready', async () => {
   const listener = await listen('127.0.0.1', 0);
   const early = await fetch(listener.url);
   expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
@@ -14,7 +14,7 @@ it('answers 503 until there is somebody to serve', async () => {
   await expect(fetch(listener.url)).rejects.toThrow();
 });
 
-it('refuses an address that is taken', async () => {
+it('fails if the address is in use', async () => {
   const listener = await listen('127.0.0.1', 0);
   await expect(listen('127.0.0.1', Number(new URL(listener.url).port))).rejects.toMatchObject({
     code: 'EADDRINUSE',
@@ -28,7 +28,7 @@ it('writes an IPv6 address in brackets', async () => {
   await listener.close(0, 1000, () => undefined);
 });
 
-it('waits for requests under way, and keeps nobody who is idle', async () => {
+it('waits for running requests, but not for idle connections', async () => {
   const listener = await listen('127.0.0.1', 0);
   let finish: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => {
@@ -45,13 +45,13 @@ it('waits for requests under way, and keeps nobody who is idle', async () => {
   expect(isClosed).toBe(false);
   finish();
   expect(await (await answer).text()).toBe('late');
-  // Fetch keeps the connection, which would hold a server for five seconds.
+  // `fetch` keeps the connection open, which would delay the close by five seconds.
   const start = performance.now();
   await closed;
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-it('lingers for those who come at the last moment, and tells them that the connection ends', async () => {
+it('accepts requests while it lingers, and closes their connections after the reply', async () => {
   const listener = await listen('127.0.0.1', 0);
   listener.serve((_request, response) => response.end('served'));
   expect((await fetch(listener.url)).headers.get('connection')).toBe('keep-alive');
@@ -62,7 +62,7 @@ it('lingers for those who come at the last moment, and tells them that the conne
   await expect(fetch(listener.url)).rejects.toThrow();
 });
 
-it('cuts off who is still there when the time is over', async () => {
+it('cuts the remaining connections when the time is up', async () => {
   const listener = await listen('127.0.0.1', 0);
   listener.serve(() => undefined);
   const { hostname, port } = new URL(listener.url);

@@ -1,4 +1,4 @@
-/** Canaries in everything that is secret or personal, sent through the whole API: none is ever logged. */
+/** Sends marked secrets and personal data through the whole API, and checks that none of them is ever logged. */
 import { randomBytes } from 'node:crypto';
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
@@ -13,7 +13,7 @@ const random = (length: number) =>
   randomBytes(64).toString('base64url').replace(/[-_]/g, 'x').slice(0, length);
 const endpoints: readonly Endpoint[] = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
 
-/** What must not be read in the log, by what it is. */
+/** Marked values that must never be in the log. */
 const canaries = {
   unknownKey: random(43),
   email: `ada-${random(8)}`.toLowerCase(),
@@ -42,8 +42,8 @@ const fields: Readonly<Record<string, unknown>> = {
   redirectUrl: `https://shop.example/thanks?token=${canaries.urlToken}`,
 };
 
-/** The sample's body with canaries where they would stand, new references, and nothing that only a sample has. */
-function personal(body: unknown): unknown {
+/** The sample's body with canaries for personal data and a new reference. */
+function withCanaries(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [
@@ -53,8 +53,8 @@ function personal(body: unknown): unknown {
   );
 }
 
-/** A body of canaries alone, none of which is right. */
-function wrong(body: unknown): unknown {
+/** A body in which every value is an invalid canary. */
+function invalid(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return undefined;
   return Object.fromEntries(Object.keys(body).map((name) => [name, `${email} ${canaries.name}`]));
 }
@@ -68,7 +68,7 @@ function pathOf({ path, sample }: Endpoint, value?: string): string {
     : filled;
 }
 
-describe.each(engines)('On $name, at the level trace', (engine) => {
+describe.each(engines)('On $name, at log level trace', (engine) => {
   const lines: string[] = [];
   const statuses = new Set<number>();
   const codes = new Map<string, number>();
@@ -118,24 +118,24 @@ describe.each(engines)('On $name, at the level trace', (engine) => {
     async function walk() {
       for (const endpoint of endpoints) {
         const { body } = endpoint.sample;
-        await send(endpoint, undefined, personal(body));
-        await send(endpoint, `sk_test_${canaries.unknownKey}`, personal(body));
-        await send(endpoint, publicKey, personal(body));
-        await send(endpoint, secretKey, personal(body));
-        await send(endpoint, secretKey, wrong(body));
+        await send(endpoint, undefined, withCanaries(body));
+        await send(endpoint, `sk_test_${canaries.unknownKey}`, withCanaries(body));
+        await send(endpoint, publicKey, withCanaries(body));
+        await send(endpoint, secretKey, withCanaries(body));
+        await send(endpoint, secretKey, invalid(body));
         await send(endpoint, secretKey, `{"email":"${email}",`);
-        await send(endpoint, secretKey, personal(body), `${canaries.path} ${email}`);
+        await send(endpoint, secretKey, withCanaries(body), `${canaries.path} ${email}`);
       }
     }
     await walk();
     await send(api.payments.create, secretKey, {
-      ...(personal(api.payments.create.sample.body) as object),
+      ...(withCanaries(api.payments.create.sample.body) as object),
       redirectUrl: `https://ada:${canaries.urlPassword}@shop.example/thanks`,
     });
     await call(url, 'GET', `/${email}/${canaries.path}`);
     await call(url, 'GET', `/metrics?${email}`, { key: canaries.unknownKey });
 
-    // From here on the database refuses every row, and says on PostgreSQL which.
+    // From here on the database refuses every insert. PostgreSQL's error quotes the refused row.
     for (const table of ['payments', 'customers', 'bank_accounts', 'wallet_addresses', 'wallets', 'outbox']) {
       const statement =
         engine.name === 'PostgreSQL'
@@ -145,7 +145,7 @@ describe.each(engines)('On $name, at the level trace', (engine) => {
       await database.write((transaction) => statement.execute(transaction));
     }
     await walk();
-    // And what is thrown carries what it was thrown for.
+    // Now an error carries personal data in its properties.
     isBroken = true;
     await walk();
     isBroken = false;
@@ -154,7 +154,7 @@ describe.each(engines)('On $name, at the level trace', (engine) => {
     await server.stop();
   }, 120_000);
 
-  it('many things were said and went wrong', () => {
+  it('the walk logs many lines and causes all kinds of errors', () => {
     expect(lines.length).toBeGreaterThan(500);
     expect([...statuses]).toEqual(
       expect.arrayContaining([200, 400, 401, 403, 404, 500, ...(engine.name === 'PostgreSQL' ? [503] : [])]),
@@ -190,7 +190,7 @@ describe.each(engines)('On $name, at the level trace', (engine) => {
     }
   });
 
-  it('every line says where: request id, method, path as a pattern, status', () => {
+  it('every request is logged with its id, method, path pattern and status', () => {
     const requests = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === 'Request');
@@ -209,11 +209,11 @@ describe.each(engines)('On $name, at the level trace', (engine) => {
 describe('An error is logged', () => {
   function logged(error: unknown): Record<string, unknown> {
     const lines: string[] = [];
-    createLog('info', { write: (line) => void lines.push(line) }).error({ err: error }, 'It failed');
+    createLog('info', { write: (line) => void lines.push(line) }).error({ err: error }, 'Failed');
     return (JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> }).err;
   }
 
-  it('with its type, message, code, stack and causes, and nothing else of it', () => {
+  it('with its type, message, code, stack and causes, and nothing else', () => {
     const cause = Object.assign(
       new Error('duplicate key value violates unique constraint "customers_email"'),
       {
@@ -238,7 +238,7 @@ describe('An error is logged', () => {
     });
   });
 
-  it('without the value that could not be read', () => {
+  it('without the value that could not be parsed', () => {
     const unreadable = Object.assign(new Error('invalid input syntax for type bigint: "Ada"'), {
       code: '22P02',
     });
@@ -263,7 +263,7 @@ describe('An error is logged', () => {
     expect(logged(new Error(message))['message']).toBe(expected);
   });
 
-  it('whatever is thrown', () => {
+  it('even if it is circular, no Error, or an AggregateError', () => {
     const circle = new Error('A circle');
     circle.cause = circle;
     expect(logged(circle)['message']).toBe('A circle');
@@ -273,10 +273,13 @@ describe('An error is logged', () => {
   });
 });
 
-it('A name of the log that is secret is blotted out', () => {
+it('Secret fields are redacted', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
-  log.info({ customer: { email: 'a' }, payment: { customerDetails: { fullName: 'Ada' } }, key: 'k' }, 'Said');
+  log.info(
+    { customer: { email: 'a' }, payment: { customerDetails: { fullName: 'Ada' } }, key: 'k' },
+    'Message',
+  );
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     customer: '[redacted]',
     payment: { customerDetails: '[redacted]' },

@@ -1,4 +1,4 @@
-/** What `/metrics` tells, to whom, and that it names nobody. */
+/** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
@@ -7,7 +7,7 @@ import { startServer } from '../support/server.js';
 
 const token = 'scrape-me-0123456789';
 
-/** Samples by name and labels, as they stand in the text. */
+/** The samples of a scrape, by name with labels. */
 function samples(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(/ (\S+)$/.exec(line)?.[1])]));
@@ -21,7 +21,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     return response.text();
   };
 
-  it('does not exist unless there is a token, and needs it', async () => {
+  it('does not exist without METRICS_TOKEN, and requires it', async () => {
     const closed = await startServer({ engine });
     const nothing = await call(closed.url, 'GET', '/metrics', { key: token });
     expect([nothing.status, nothing.body.data.code]).toEqual([404, 'not_found']);
@@ -36,7 +36,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('counts requests by the pattern of their path, and payments by their end', async () => {
+  it('counts requests by path pattern, and payments by status', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     const secret = 'ada@example.com';
     const made = await api('POST', '/v1/payments/checkout', {
@@ -70,7 +70,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('tells of networks, webhooks, jobs and the database', async () => {
+  it('reports networks, webhooks, jobs and the database', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
     await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
@@ -79,9 +79,9 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     await expect.poll(async () => job(await scrape(url)), { timeout: 5000 }).toBeGreaterThan(0);
 
     const found = samples(await scrape(url));
-    expect(found.get('checkout_chain_height{network="tron"}')).toBeGreaterThanOrEqual(3);
-    expect(found.get('checkout_chain_lag_seconds{network="tron"}')).toBeLessThan(10);
-    expect(found.get('checkout_chain_failing{network="tron"}')).toBe(0);
+    expect(found.get('checkout_chain_height{mode="test",network="tron"}')).toBeGreaterThanOrEqual(3);
+    expect(found.get('checkout_chain_lag_seconds{mode="test",network="tron"}')).toBeLessThan(10);
+    expect(found.get('checkout_chain_failing{mode="test",network="tron"}')).toBe(0);
     expect(found.get('checkout_webhooks_pending')).toBe(0);
     expect(found.get('checkout_webhooks_lag_seconds')).toBe(0);
     expect(found.get('checkout_job_last_success_timestamp_seconds{job="expiry"}')).toBeGreaterThan(

@@ -39,14 +39,14 @@ const unlocked = { amount: null };
 const rows: readonly Row[] = [
   { when: 'nothing is chosen', facts: { ...unlocked, currency: null, network: null }, state: 'created' },
   { when: 'a currency is set', facts: unlocked, state: 'currency_set' },
-  { when: 'the time to choose is over', facts: unlocked, now: deadline, syncedAt: 0, state: 'expired' },
+  { when: 'the time to choose has passed', facts: unlocked, now: deadline, syncedAt: 0, state: 'expired' },
   { when: 'it was cancelled before the lock', facts: { ...unlocked, cancelledAt: 10 }, state: 'cancelled' },
   { when: 'it was locked', state: 'awaiting_funds' },
-  { when: 'half was seen', receipts: [{ amount: 50n, isConfirmed: false }], state: 'partially_paid' },
+  { when: 'half is seen', receipts: [{ amount: 50n, isConfirmed: false }], state: 'partially_paid' },
   { when: 'half is confirmed', receipts: [{ amount: 50n }], state: 'partially_paid' },
-  { when: 'all was seen', receipts: [{ isConfirmed: false }], state: 'confirming' },
+  { when: 'all is seen', receipts: [{ isConfirmed: false }], state: 'confirming' },
   {
-    when: 'half is confirmed and half seen',
+    when: 'half is confirmed and half is seen',
     receipts: [{ amount: 50n }, { amount: 50n, isConfirmed: false }],
     state: 'confirming',
   },
@@ -55,12 +55,20 @@ const rows: readonly Row[] = [
   { when: 'one unit is missing', receipts: [{ amount: 99n }], state: 'partially_paid' },
   { when: 'one unit too much is confirmed', receipts: [{ amount: 101n }], state: 'settled_over' },
   { when: 'it is paid twice', receipts: [{}, {}], state: 'settled_over' },
-  { when: 'the second time is not confirmed yet', receipts: [{}, { isConfirmed: false }], state: 'settled' },
-  { when: 'another asset arrived', receipts: [{ currency: 'TRX' }], state: 'awaiting_funds' },
-  { when: 'the asset arrived on another network', receipts: [{ network: 'bsc' }], state: 'awaiting_funds' },
+  {
+    when: 'a second full payment is not confirmed yet',
+    receipts: [{}, { isConfirmed: false }],
+    state: 'settled',
+  },
+  { when: 'another currency arrived', receipts: [{ currency: 'TRX' }], state: 'awaiting_funds' },
+  {
+    when: 'the currency arrived on another network',
+    receipts: [{ network: 'bsc' }],
+    state: 'awaiting_funds',
+  },
   { when: 'the deadline passed', ...later, state: 'expired' },
   {
-    when: 'the deadline passed but the chain is not read up to it',
+    when: 'the deadline passed but the chain has not been read up to it',
     now: 1_100,
     syncedAt: 999,
     state: 'awaiting_funds',
@@ -79,7 +87,7 @@ const rows: readonly Row[] = [
     state: 'partially_paid',
   },
   {
-    when: 'it was paid at the very deadline',
+    when: 'it was paid exactly at the deadline',
     receipts: [{ firstSeenAt: deadline }],
     ...later,
     state: 'settled',
@@ -90,15 +98,20 @@ const rows: readonly Row[] = [
     ...later,
     state: 'expired_partial',
   },
-  { when: 'only another asset arrived by then', receipts: [{ currency: 'TRX' }], ...later, state: 'invalid' },
   {
-    when: 'it is paid late and worth it',
+    when: 'only another currency arrived by the deadline',
+    receipts: [{ currency: 'TRX' }],
+    ...later,
+    state: 'invalid',
+  },
+  {
+    when: 'it is paid late without loss of value',
     receipts: [{ firstSeenAt: 1_001 }],
     ...later,
     state: 'settled_late',
   },
   {
-    when: 'it is paid late and worth less by now',
+    when: 'it is paid late and the funds have lost value',
     receipts: [{ firstSeenAt: 1_001, baseValue: 49n }],
     ...later,
     state: 'expired_late',
@@ -131,20 +144,25 @@ const rows: readonly Row[] = [
     ...later,
     state: 'cancelled',
   },
-  { when: 'it was paid before the cancel', facts: { cancelledAt: 600 }, receipts: [{}], state: 'settled' },
   {
-    when: 'funds seen before the cancel are not confirmed',
+    when: 'it was paid before it was cancelled',
+    facts: { cancelledAt: 600 },
+    receipts: [{}],
+    state: 'settled',
+  },
+  {
+    when: 'funds seen before it was cancelled are not confirmed',
     facts: { cancelledAt: 600 },
     receipts: [{ isConfirmed: false }],
     state: 'cancelled_paid',
   },
   {
-    when: 'it was paid after the cancel',
+    when: 'it was paid after it was cancelled',
     facts: { cancelledAt: 600 },
     receipts: [{ firstSeenAt: 601 }],
     state: 'cancelled_paid',
   },
-  { when: 'the settled receipt is gone', facts: { settledAt: 700 }, state: 'reversed' },
+  { when: 'the settled receipt was lost', facts: { settledAt: 700 }, state: 'reversed' },
   {
     when: 'the settled receipt fell back to unconfirmed',
     facts: { settledAt: 700 },
@@ -152,7 +170,7 @@ const rows: readonly Row[] = [
     state: 'reversed',
   },
   {
-    when: 'the settled receipt is gone and time is over',
+    when: 'the settled receipt was lost and the deadline passed',
     facts: { settledAt: 700 },
     ...later,
     state: 'reversed',
@@ -172,7 +190,7 @@ describe('the state of a payment', () => {
     expect(assess(payment, now, syncedAt)).toBe(state);
   });
 
-  it('does not depend on the order in which receipts are listed', () => {
+  it('does not depend on the order of the receipts', () => {
     const receipts = [{ amount: 40n }, { amount: 60n, isConfirmed: false }, { currency: 'TRX' }].map(receipt);
     const states = [receipts, [...receipts].reverse()].map((order) =>
       assess({ ...locked, receipts: order }, 500, 500),

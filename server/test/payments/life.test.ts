@@ -1,4 +1,4 @@
-/** A payment's life over real HTTP, on both engines: what was sent, what the record says, what the merchant gets. */
+/** The life of a payment over real HTTP, on both engines: its states, amounts and log, and the merchant's credits. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
@@ -8,7 +8,7 @@ import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 5000, baseCurrency: 'NGN' };
-/** 5,000 naira at 1,540 a dollar, rounded up. */
+/** 5,000 naira in USDT, at 1,540 naira per dollar, rounded up. */
 const due = 3.246754;
 
 describe.each(engines)('a payment, on $name', (engine) => {
@@ -50,7 +50,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
   const send = (address: string, amount: number, currency = 'USDT', network = 'tron') =>
     sandbox('transfers', { network, currency, address, amount });
 
-  /** What the merchant can spend, in units. */
+  /** The merchant's available balance, in units. */
   async function available(currency: string): Promise<bigint> {
     const account = await server.database.reader
       .selectFrom('ledger_accounts')
@@ -64,7 +64,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
   const lastEvent = (payment: Payment) => payment.transactionTimeLog.at(-1);
   const events = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
 
-  it('starts in progress, unlocked, with nothing to pay yet and every way to pay', async () => {
+  it('starts in progress and unlocked, with all currency options and no amount yet', async () => {
     const before = Date.now();
     const { data } = await checkout.create({
       ...price,
@@ -96,7 +96,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(events(payment)).toEqual(['Payment started']);
   });
 
-  it('gets its address when it is locked, and the same one when an option is chosen again', async () => {
+  it('shows its address once it is locked, and keeps the address of an option that is chosen again', async () => {
     const { data } = await checkout.create(price);
     const { id } = data.payment;
     const set = (await checkout.setCurrency(id, 'usdt', 'TRON')).data;
@@ -126,7 +126,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(again.transactionTimeLog).toHaveLength(locked.transactionTimeLog.length + 1);
   });
 
-  it('succeeds with its confirmations, once, and credits the amount less the fee', async () => {
+  it('succeeds once when it has its confirmations, and credits the amount less the fee', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, due);
@@ -171,7 +171,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     });
   });
 
-  it('that is underpaid takes a top-up', async () => {
+  it('that is underpaid accepts a top-up', async () => {
     const { id, address } = await lock();
     await send(address, 1);
     await mine(2);
@@ -183,9 +183,9 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
-  it('that lacks less than a payer can be asked for still asks for enough', async () => {
+  it('that is short by less than the payable decimals asks for enough to succeed', async () => {
     const { id, address, amount } = await lock('ETH', 'base');
-    // Beyond the 8 payable decimals: as wallets do that send all they have.
+    // More than the 8 payable decimals, as sent by wallets that empty their balance.
     await send(address, 0.000100000000001, 'ETH', 'base');
     const partial = await verify(id);
     expect(partial).toMatchObject({ amount, amountSeen: 0.0001 });
@@ -205,7 +205,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(4_950_000n);
   });
 
-  it('that is paid twice says so, and credits both', async () => {
+  it('that is paid twice is overpaid, and credits both transfers', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, due);
@@ -218,7 +218,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(2n * (3_246_754n - 32_467n));
   });
 
-  it('expires when nothing arrives, and not before', async () => {
+  it('expires at its deadline when nothing arrives, and not before', async () => {
     const { id } = await lock();
     await advance(1799);
     expect((await verify(id)).status).toBe('in progress');
@@ -233,6 +233,26 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect([cancelled.status, cancelled.body.data.code]).toEqual([409, 'invalid_state']);
   });
 
+  it('cannot be locked after its deadline, even if it has not been marked as expired yet', async () => {
+    const { data } = await checkout.create(price);
+    const { id } = data.payment;
+    await checkout.setCurrency(id, 'USDT', 'tron');
+    // Its state stays as it is: the job that expires payments takes the due ones every few seconds.
+    await server.database.write((transaction) =>
+      transaction.updateTable('payments').set({ expires_at: 1 }).where('id', '=', id).execute(),
+    );
+    const { status, body } = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, {
+      key: server.publicKey,
+    });
+    expect([status, body.data.code]).toEqual([409, 'invalid_state']);
+    const { locked_at: lockedAt, quote } = await server.database.reader
+      .selectFrom('payments')
+      .select(['locked_at', 'quote'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect([lockedAt, quote]).toEqual([null, null]);
+  });
+
   it('expires a day after its creation when no currency is locked', async () => {
     const { data } = await checkout.create(price);
     await checkout.setCurrency(data.payment.id, 'USDT', 'tron');
@@ -240,7 +260,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(data.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
   });
 
-  it('expires although another one cannot', async () => {
+  it('expires even if another payment fails to', async () => {
     const [broken, sound] = [(await checkout.create(price)).data, (await checkout.create(price)).data];
     const change = (id: string, row: { base_amount?: string; expires_at?: number }) =>
       server.database.write((transaction) =>
@@ -254,7 +274,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await change(broken.payment.id, { base_amount: '500000' });
   });
 
-  it('does not expire while funds that were seen in time confirm', async () => {
+  it('does not expire while funds that were seen in time wait for confirmations', async () => {
     const { id, address } = await lock();
     await send(address, due);
     await advance(1801);
@@ -263,14 +283,14 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
-  it('expires in spite of unconfirmed funds that do not count', async () => {
+  it('expires despite unconfirmed funds that do not count', async () => {
     const { id, address } = await lock('USDC', 'base');
     await send(address, due, 'USDC', 'polygon');
     await advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
-  it('that expires with a part credits the part', async () => {
+  it('that expires partially paid credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, 1);
@@ -281,7 +301,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(990_000n);
   });
 
-  it('that is paid late in full and worth it becomes a success', async () => {
+  it('that is paid late, in full and without loss of value, succeeds', async () => {
     const { id, address } = await lock();
     await advance(1801);
     expect((await verify(id)).status).toBe('error');
@@ -292,7 +312,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(lastEvent(paid)).toMatchObject({ type: 'success' });
   });
 
-  it('that is paid late in part stays an error, and the part is credited', async () => {
+  it('that is paid late in part stays an error and credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await advance(1801);
@@ -304,7 +324,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(1_980_000n);
   });
 
-  it('that is cancelled stays so, and a second cancel adds nothing', async () => {
+  it('that is cancelled stays cancelled, and a second cancel changes nothing', async () => {
     const { id } = await lock();
     await checkout.cancel(id);
     const cancelled = await verify(id);
@@ -313,7 +333,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(cancelled).toMatchObject({ status: 'cancelled', state: 'cancelled' });
   });
 
-  it('that was paid before its cancel still succeeds', async () => {
+  it('that was paid before it was cancelled still succeeds', async () => {
     const { id, address } = await lock();
     await send(address, due);
     await checkout.cancel(id);
@@ -322,7 +342,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
-  it('that is paid after its cancel stays cancelled, and is credited', async () => {
+  it('that is paid after it was cancelled stays cancelled and credits the funds', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await checkout.cancel(id);
@@ -333,7 +353,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
   });
 
-  it('credits a wrong asset and does not count it', async () => {
+  it('credits the wrong currency but does not count it', async () => {
     const before = await available('TRX');
     const { id, address } = await lock();
     await send(address, 100, 'TRX');
@@ -344,7 +364,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
-  it('finds funds that came on another network of the same family, and does not count them', async () => {
+  it('finds funds on another network of the same family but does not count them', async () => {
     const { id, address } = await lock('USDC', 'base');
     await send(address, due, 'USDC', 'polygon');
     await mine(2, 'polygon');
@@ -353,7 +373,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(events(record).some((event) => event.includes('USDC on polygon'))).toBe(true);
   });
 
-  it('falls back when its unconfirmed transfer is dropped, and goes on when it returns', async () => {
+  it('falls back when its unconfirmed transfer is dropped, and succeeds when it is sent again', async () => {
     const { id, address } = await lock();
     await send(address, due);
     await mine(1);
@@ -363,13 +383,13 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await sandbox('reorgs', { network: 'tron', depth: 1 });
     const dropped = await verify(id);
     expect(dropped).toMatchObject({ state: 'awaiting_funds', amountSeen: 0, amountDue: due });
-    expect(events(dropped).at(-1)).toContain('Gone from the network');
+    expect(events(dropped).at(-1)).toContain('Dropped from the network');
     await send(address, due);
     await mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: due });
   });
 
-  it('turns to error when its settled receipt is lost, and back when it is paid again', async () => {
+  it('becomes an error when its settled receipt is lost, and a success when it is confirmed again', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, due);
@@ -383,7 +403,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
   });
 
-  it('keeps the order of checks: what may be chosen, then whose payment it is, then its state', async () => {
+  it('checks the currency first, then that the payment exists, then its state', async () => {
     const { id } = await lock();
     const path = (payment: string, rest: string) => `/v1/payments/checkout/${payment}/${rest}`;
     const rows = [
@@ -403,7 +423,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect([reply.status, reply.body.data.code]).toEqual([409, 'currency_not_set']);
   });
 
-  it('refuses an amount below the minimum of an option, when it is set', async () => {
+  it('rejects an option whose minimum is above the amount', async () => {
     const { data } = await checkout.create({ amount: 1, baseCurrency: 'NGN' });
     const path = `/v1/payments/${data.payment.id}/currency/set/USDT/tron`;
     const reply = await server.api('PATCH', path, { key: server.publicKey });
@@ -451,7 +471,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(reply.status).toBe(200);
   });
 
-  it('has a reference of its own: a second one is refused, however they race', async () => {
+  it('has a unique reference: of concurrent requests with the same one, all but one are rejected', async () => {
     const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
     const replies = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -467,7 +487,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(own.body.data['paymentId']).toBe(winner.id);
   });
 
-  it('takes no reference that a charge of a subscription will have', async () => {
+  it('rejects references reserved for subscription payments', async () => {
     const txRef = `sub_${'0'.repeat(26)}_1`;
     const refused = await server.api('POST', '/v1/payments/checkout', { body: { ...price, txRef } });
     expect([refused.status, refused.body.data]).toMatchObject([

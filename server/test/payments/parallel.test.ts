@@ -1,8 +1,9 @@
-/** What changes payments at once on several connections: nobody waits in a circle, and nothing is credited twice. */
+/** Concurrent changes of payments on several connections: nothing deadlocks, and nothing is credited twice. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { forUpdate } from '../../src/db/locks.js';
+import { lockRecords } from '../../src/payments/store.js';
 import type { CallOptions } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -24,32 +25,39 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     await database.dispose();
   });
 
-  async function ask(method: string, path: string, options: CallOptions): Promise<Record<string, unknown>> {
+  async function request(
+    method: string,
+    path: string,
+    options: CallOptions,
+  ): Promise<Record<string, unknown>> {
     const { status, body } = await server.api(method, path, options);
     expect(status, JSON.stringify(body)).toBe(200);
     return body.data;
   }
 
-  /** A payment of 10 dollars that is sent an amount, which waits for a block. Answers its id. */
+  /** Creates a payment of 10 dollars and sends it an amount, which stays pending. Returns the payment's id. */
   async function pay(key: string, network: string, amount: number): Promise<string> {
     const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await ask('POST', '/v1/payments/checkout', { key, body });
+    const { payment } = await request('POST', '/v1/payments/checkout', { key, body });
     const { id } = payment as { id: string };
-    await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/${network}`, { key });
-    const locked = await ask('PATCH', `/v1/payments/${id}/currency/lock`, { key });
+    await request('PATCH', `/v1/payments/${id}/currency/set/USDT/${network}`, { key });
+    const locked = await request('PATCH', `/v1/payments/${id}/currency/lock`, { key });
     const { address } = locked['addressInformation'] as { address: string };
-    await ask('POST', '/sandbox/transfers', { key, body: { network, currency: 'USDT', address, amount } });
+    await request('POST', '/sandbox/transfers', {
+      key,
+      body: { network, currency: 'USDT', address, amount },
+    });
     return id;
   }
 
-  const mine = (network: string) => ask('POST', '/sandbox/blocks', { body: { network, count: 2 } });
+  const mine = (network: string) => request('POST', '/sandbox/blocks', { body: { network, count: 2 } });
 
-  async function expectBooksInOrder(): Promise<void> {
+  async function expectLedgerConsistent(): Promise<void> {
     const checks = await server.database.snapshot((reader) => checkLedger(reader));
     expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
   }
 
-  /** Asks the engine itself, on a connection of its own. */
+  /** Runs a count on a separate connection to PostgreSQL. */
   async function count(query: string): Promise<number> {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -78,12 +86,12 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
       );
       await Promise.all(networks.map(mine));
       for (const { key, id } of paid.flat()) {
-        const payment = await ask('GET', `/v1/transactions/${id}/verify`, { key });
+        const payment = await request('GET', `/v1/transactions/${id}/verify`, { key });
         expect(payment).toMatchObject({ status: 'success', amountReceived: 12 });
       }
     }
-    await expectBooksInOrder();
-    // A connection adds what it counted when it ends, at the latest.
+    await expectLedgerConsistent();
+    // PostgreSQL reports a connection's statistics when it closes, at the latest.
     await server.stop();
     expect(
       await count('select deadlocks as count from pg_stat_database where datname = current_database()'),
@@ -91,7 +99,23 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     server = await startServer({ engine, databaseUrl: database.url });
   });
 
-  it('that end while what they received leaves the chain give it back once', async () => {
+  it('are locked in the order of their ids, whatever the order they are asked for', async () => {
+    const ids = [await pay(server.secretKey, 'tron', 4), await pay(server.secretKey, 'bsc', 4)].sort();
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from payments where id = $1 for update', [ids[0]]);
+    const both = server.database.write((transaction) => lockRecords(transaction, ids.toReversed()));
+    await expect
+      .poll(() => count('select count(*) as count from pg_locks where not granted'), { timeout: 10_000 })
+      .toBeGreaterThan(0);
+    // It waits for the first payment, so it must not hold the second yet.
+    const second = `select 1 as count from payments where id = '${ids[1] ?? ''}' for update nowait`;
+    expect(await count(second).finally(() => holder.end())).toBe(1);
+    expect((await both).size).toBe(2);
+  });
+
+  it('that are cancelled while a reorganisation removes their receipt are debited once', async () => {
     const id = await pay(server.secretKey, 'tron', 4);
     await mine('tron');
     const { merchantId } = server.bootstrapped;
@@ -103,14 +127,14 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
         .where('id', '=', id)
         .$call(forUpdate(transaction))
         .execute();
-      reorg = ask('POST', '/sandbox/reorgs', { body: { network: 'tron', depth: 2 } });
+      reorg = request('POST', '/sandbox/reorgs', { body: { network: 'tron', depth: 2 } });
       const waiting = `select count(*) as count from pg_locks where not granted`;
       await expect.poll(() => count(waiting), { timeout: 10_000 }).toBeGreaterThan(0);
       await server.app.payments.cancel(transaction, { merchantId, mode: 'test' }, id);
     });
     await reorg;
-    const payment = await ask('GET', `/v1/transactions/${id}/verify`, {});
+    const payment = await request('GET', `/v1/transactions/${id}/verify`, {});
     expect(payment).toMatchObject({ status: 'cancelled', amountReceived: 0 });
-    await expectBooksInOrder();
+    await expectLedgerConsistent();
   });
 });

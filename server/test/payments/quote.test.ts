@@ -20,7 +20,7 @@ const rows = [
   { base: '100', of: 'USD', at: dollars(1n), to: 'USDT', price: dollars(1n), text: '100' },
   { base: '100', of: 'USD', at: dollars(1n), to: 'ETH', price: dollars(3n), text: '33.33333334' },
   { base: '10', of: 'EUR', at: dollars(100n, 86n), to: 'LTC', price: dollars(95n), text: '0.12239903' },
-  // Sixteen digits do not fit a double: the last one is rounded up too.
+  // A double cannot hold 16 digits exactly, so the amount is rounded up to 15.
   {
     base: '9999999999999.99',
     of: 'USD',
@@ -37,7 +37,7 @@ describe('the payable amount', () => {
     expect(formatUnits(payableAmount(sum, known(to), price), known(to))).toBe(text);
   });
 
-  it.each(rows)('of $base $of in $to is worth at least what was asked, by less than one step', (row) => {
+  it.each(rows)('of $base $of in $to covers the price by less than one rounding step', (row) => {
     const from = { rate: row.at, decimals: known(row.of).decimals };
     const asset = { rate: row.price, decimals: known(row.to).decimals };
     const units = toUnits(row.base, from.decimals);
@@ -48,7 +48,7 @@ describe('the payable amount', () => {
     expect(convert(amount - step, asset, from, 'up')).toBeLessThanOrEqual(units);
   });
 
-  it('leaves the API as a number that reads back to the same decimal', () => {
+  it('survives the round trip through a JSON number', () => {
     for (const row of rows) {
       const sum = { units: toUnits(row.base, 2), currency: known(row.of), rate: row.at };
       const amount = payableAmount(sum, known(row.to), row.price);

@@ -1,19 +1,20 @@
-/** Random lives of chains and payments: whatever happens in whatever order, the records say what the chain says. */
+/** Random sequences of chain events and payments: whatever the order, receipts match the chain in the end. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
 import { statusOf } from '../../src/payments/assess.js';
 import { engines } from '../support/engines.js';
+import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const seeds = [1, 2, 3, 4, 5, 6];
+const seeds = Array.from({ length: roundsOf({ usual: 6, soak: 6 }) }, (_, index) => index + 1);
 const actions = 60;
 const confirmations = 2;
 const networks = ['tron', 'bsc'] as const;
 const native = { tron: 'TRX', bsc: 'BNB' } as const;
 
-/** Mulberry32: small, and the same everywhere for one seed. */
+/** Mulberry32: a small random number generator that gives the same numbers for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -28,7 +29,7 @@ describe.each(engines)('receipts on $name', (engine) => {
   let server: TestServer;
   afterEach(() => server.stop());
 
-  it.each(seeds)('are what the chain says after random happenings (seed %i)', async (seed) => {
+  it.each(seeds)('match the chain after random events (seed %i)', async (seed) => {
     server = await startServer({ engine });
     const random = randomOf(seed);
     const client = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
@@ -84,7 +85,7 @@ describe.each(engines)('receipts on $name', (engine) => {
           if (random(3) === 0) await server.api('PATCH', `/v1/payments/${payment.id}/cancel`);
       }
     }
-    // All that still waits gets its confirmations, and every deadline passes.
+    // Everything pending gets its confirmations, and every deadline passes.
     for (const network of networks) await sandbox('blocks', { network, count: confirmations });
     await sandbox('clock', { advanceSeconds: 3600 });
 
@@ -92,7 +93,7 @@ describe.each(engines)('receipts on $name', (engine) => {
     const transfers = await reader.selectFrom('simulated_transfers').selectAll().execute();
     const receipts = await reader.selectFrom('receipts').selectAll().execute();
     const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
-    // Dropped transfers are deleted from the simulated chain, so what is left is what the best chain holds.
+    // The simulated chain deletes dropped transfers, so the rest are those on the best chain.
     expect(confirmed.map((receipt) => receipt.tx_hash).sort()).toEqual(
       transfers.map((one) => one.tx_hash).sort(),
     );
@@ -111,23 +112,23 @@ describe.each(engines)('receipts on $name', (engine) => {
       }
       expect(payment.state && statusOf(payment.state)).toBe(payment.status);
     }
-    // Each transfer to the wallet is a record of its own, and a success exactly while the chain holds it.
+    // Each transfer to the wallet is a separate payment, which is a success only if the chain still has the transfer.
     const walletAddresses = ofWallet.map(({ address }) => address);
     const toWallet = receipts.filter((receipt) => walletAddresses.includes(receipt.address));
     expect(new Set(toWallet.map((receipt) => receipt.payment_id)).size).toBe(toWallet.length);
     for (const receipt of toWallet) {
       const { data: deposit } = await client.verify(receipt.payment_id);
-      const isHeld = transfers.some((one) => one.tx_hash === receipt.tx_hash);
+      const isOnChain = transfers.some((one) => one.tx_hash === receipt.tx_hash);
       const log = JSON.stringify(deposit.transactionTimeLog, null, 1);
-      expect(deposit.status, log).toBe(isHeld ? 'success' : 'error');
+      expect(deposit.status, log).toBe(isOnChain ? 'success' : 'error');
       const amount = fromUnits(BigInt(receipt.amount), receipt.currency === 'BNB' ? 18 : 6);
       expect(decimalOf(deposit.amount ?? 0)).toBe(amount);
-      expect(decimalOf(deposit.amountReceived ?? 0), log).toBe(isHeld ? amount : '0');
+      expect(decimalOf(deposit.amountReceived ?? 0), log).toBe(isOnChain ? amount : '0');
     }
     const violations = (await checkLedger(reader)).flatMap((check) => check.violations);
     expect(violations).toEqual([]);
 
-    // In the end everything that arrived belongs to the merchant or is the fee.
+    // In the end, everything that arrived is credited to the merchant or taken as the fee.
     const accounts = await reader.selectFrom('ledger_accounts').selectAll().execute();
     const balanceOf = (kind: string, currency: string) =>
       accounts

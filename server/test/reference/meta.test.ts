@@ -1,4 +1,4 @@
-/** `/v1/meta`: every endpoint described by the API itself, over real HTTP. */
+/** `/v1/meta`: the API describes every endpoint, over real HTTP. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parametersOf } from '../../src/reference/parameters.js';
@@ -9,7 +9,7 @@ const rows = Object.entries(api).flatMap(([resource, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]) => ({
     name: `${resource}.${verb}`,
     endpoint,
-    /** As the table's own notation for a rest is written by people. */
+    /** The path as the docs show it: `{*rest}` becomes `{rest}`. */
     path: endpoint.path.replace('{*', '{'),
   })),
 );
@@ -17,20 +17,20 @@ const rows = Object.entries(api).flatMap(([resource, verbs]) =>
 let server: TestServer;
 beforeAll(async () => {
   const [engine] = engines;
-  if (!engine) throw new Error('There is no database engine');
+  if (!engine) throw new Error('No database engine is available');
   server = await startServer({ engine });
 });
 afterAll(() => server.stop());
 
-const ask = (path: string, key = server.secretKey) => server.api('GET', `/v1/meta${path}`, { key });
-const described = async (path: string) => (await ask(path)).body.data['endpoint'];
+const retrieve = (path: string, key = server.secretKey) => server.api('GET', `/v1/meta${path}`, { key });
+const endpointAt = async (path: string) => (await retrieve(path)).body.data['endpoint'];
 
 describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
   const { method } = endpoint;
   const inMeta = `${path.replace('/v1', '')}?method=${method}`;
 
-  it('are the six fields, and no others', async () => {
-    const { status, body } = await ask(inMeta);
+  it('have exactly the six fields', async () => {
+    const { status, body } = await retrieve(inMeta);
     expect(status).toBe(200);
     expect(body.data).toEqual({
       description: endpoint.description,
@@ -45,8 +45,8 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
     });
   });
 
-  it('describe every parameter of path, query and body', async () => {
-    const { type, spec } = (await ask(inMeta)).body.data['request_spec'] as {
+  it('describe every path, query and body parameter', async () => {
+    const { type, spec } = (await retrieve(inMeta)).body.data['request_spec'] as {
       type: string;
       spec: Record<string, string>;
     };
@@ -64,7 +64,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
   });
 
   it('show a reply that the contract parses', async () => {
-    const { sample_response } = (await ask(inMeta)).body.data as {
+    const { sample_response } = (await retrieve(inMeta)).body.data as {
       sample_response: { message: string; data?: unknown; meta?: { pagination: unknown } };
     };
     expect(sample_response.message).toBe(endpoint.sample.message);
@@ -75,8 +75,8 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
     );
   });
 
-  it('show a call with all that is required', async () => {
-    const { sample_request } = (await ask(inMeta)).body.data as { sample_request: string };
+  it('show a call with every required parameter', async () => {
+    const { sample_request } = (await retrieve(inMeta)).body.data as { sample_request: string };
     expect(sample_request).toContain(`"{base_url}${path}`);
     if (method !== 'GET') expect(sample_request).toContain(`-X ${method} `);
     for (const { name, place, isRequired } of parametersOf(endpoint)) {
@@ -84,7 +84,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
       if (place === 'body' && isRequired && isTop) expect(sample_request).toContain(`"${name}":`);
     }
     if (method === 'POST' || method === 'PATCH') {
-      const { headers } = (await ask(inMeta)).body.data as { headers: object };
+      const { headers } = (await retrieve(inMeta)).body.data as { headers: object };
       expect(headers).toHaveProperty('Idempotency-Key');
     }
   });
@@ -113,10 +113,10 @@ describe('An endpoint is found', () => {
     ['/meta', 'GET /v1/meta/{endpoint}'],
     ['/meta/countries', 'GET /v1/meta/{endpoint}'],
   ])('%s is %s', async (path, expected) => {
-    expect(await described(path)).toBe(expected);
+    expect(await endpointAt(path)).toBe(expected);
   });
 
-  it('or is a 404', async () => {
+  it('or the reply is 404', async () => {
     for (const path of [
       '/nothing',
       '/customers/a/b',
@@ -124,29 +124,29 @@ describe('An endpoint is found', () => {
       '/customers?method=DELETE',
       '/sandbox',
     ]) {
-      const { status, body } = await ask(path);
+      const { status, body } = await retrieve(path);
       expect([status, body.data.code], path).toEqual([404, 'not_found']);
     }
   });
 
-  it('by a method that there is', async () => {
-    const { status, body } = await ask('/customers?method=PUT');
+  it('only by a valid method', async () => {
+    const { status, body } = await retrieve('/customers?method=PUT');
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'method']);
   });
 });
 
-it('/v1/meta lists every endpoint, in the order of the table', async () => {
-  const { data } = (await ask('')).body as unknown as { data: { endpoint: string }[] };
+it('/v1/meta lists every endpoint, in the order of the contract', async () => {
+  const { data } = (await retrieve('')).body as unknown as { data: { endpoint: string }[] };
   expect(data.map(({ endpoint }) => endpoint)).toEqual(
     rows.map(({ endpoint, path }) => `${endpoint.method} ${path}`),
   );
 });
 
-it('/v1/meta/countries answers the sample of its own docs', async () => {
-  expect((await ask('/countries')).body.data).toEqual(api.meta.retrieve.sample.data);
+it('/v1/meta/countries returns the sample in the docs of /v1/meta', async () => {
+  expect((await retrieve('/countries')).body.data).toEqual(api.meta.retrieve.sample.data);
 });
 
-it('takes secret keys only', async () => {
-  const { status, body } = await ask('/customers', server.publicKey);
+it('requires a secret key', async () => {
+  const { status, body } = await retrieve('/customers', server.publicKey);
   expect([status, body.data.code]).toEqual([403, 'secret_key_required']);
 });

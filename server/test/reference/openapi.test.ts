@@ -1,4 +1,4 @@
-/** The API's description for programs and for people: `/openapi.json` and `/docs`, against the table they are made from. */
+/** The API's documentation, `/openapi.json`, `/docs` and `/docs/errors`, compared with the contract it is made from. */
 import { readFileSync } from 'node:fs';
 import {
   api,
@@ -9,9 +9,10 @@ import {
   type ErrorCode,
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorMeanings, errorsOf } from '../../src/reference/errors.js';
+import { apiErrors, clientErrors, errorsOf, type ErrorEntry } from '../../src/reference/errors.js';
 import { parametersOf } from '../../src/reference/parameters.js';
 import { createOpenApi } from '../../src/reference/openapi.js';
+import type { CallOptions } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -42,11 +43,13 @@ interface Document {
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(committed) as Document;
 
+const errorsFile = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+
 const rows = Object.entries({ ...api, sandbox }).flatMap(([resource, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]) => ({
     name: `${resource}.${verb}`,
     endpoint,
-    // Two paths of the table differ in a placeholder's name alone, which OpenAPI takes for one path.
+    // Two paths differ only in the name of a placeholder. OpenAPI treats them as one.
     path: endpoint.path
       .replace('{*', '{')
       .replace(/\/payment-plan-subscribers\/\{\w+\}/, '/payment-plan-subscribers/{id}'),
@@ -60,7 +63,7 @@ function operationOf({ endpoint, path }: (typeof rows)[number]): Operation {
 }
 
 describe('openapi.json', () => {
-  it('is what the contract says; npm run openapi writes it', () => {
+  it('is up to date with the contract; npm run openapi writes it', () => {
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(createOpenApi('/'))));
   });
 
@@ -123,25 +126,38 @@ describe('openapi.json', () => {
   });
 });
 
-it.each(Object.entries(errorMeanings))('%s means what docs/errors.md says', (code, meaning) => {
-  const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+it.each(Object.entries(apiErrors))('%s means what docs/errors.md says', (code, { meaning }) => {
   const [, entry = ''] =
     new RegExp(`^## ${code}\\n+HTTP ${errorStatus[code as ErrorCode]}[.,] ([^]*?)\\n(?:##|$)`, 'm').exec(
-      page,
+      errorsFile,
     ) ?? [];
   expect(entry.replace(/\s+/g, ' ')).toContain(meaning);
+});
+
+it('The codes of the widget and the client are those of docs/errors.md', () => {
+  const documented = [...errorsFile.matchAll(/^### (\w+)$/gm)].map(([, code]) => code);
+  expect(Object.keys(clientErrors)).toEqual(documented);
 });
 
 describe('On a running server', () => {
   let server: TestServer;
   beforeAll(async () => {
     const [engine] = engines;
-    if (!engine) throw new Error('There is no database engine');
+    if (!engine) throw new Error('No database engine is available');
     server = await startServer({ engine });
   });
   afterAll(() => server.stop());
 
-  it('/openapi.json is open to everybody, and names the server', async () => {
+  async function readPage(path: string) {
+    const text = await (await fetch(server.url + path)).text();
+    const all = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+    const ids = new Set(all);
+    expect(ids.size, 'ids are unique').toBe(all.length);
+    const links = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+    return { text, ids, links };
+  }
+
+  it('/openapi.json needs no key, and names the server', async () => {
     const reply = await fetch(`${server.url}/openapi.json`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([
       200,
@@ -152,23 +168,26 @@ describe('On a running server', () => {
     expect(served).toEqual({ ...document, servers: [{ ...document.servers[0], url: server.url }] });
   });
 
-  it('/docs is open to everybody, under a policy that lets nothing else in', async () => {
-    const reply = await fetch(`${server.url}/docs`);
-    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(reply.headers.get('content-security-policy')?.split('; ')).toEqual([
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      'img-src data:',
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-    ]);
-    expect((await fetch(`${server.url}/docs/`)).url).toBe(`${server.url}/docs`);
-  });
+  it.each(['/docs', '/docs/errors'])(
+    '%s needs no key, and its policy allows no other origin',
+    async (path) => {
+      const reply = await fetch(server.url + path);
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(reply.headers.get('content-security-policy')?.split('; ')).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        'img-src data:',
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+      ]);
+      expect((await fetch(`${server.url}${path}/`)).url).toBe(server.url + path);
+    },
+  );
 
-  it('/docs has an entry for every endpoint, with its parameters, a call and a reply', async () => {
+  it('/docs has an entry for every endpoint, with its parameters, a sample call and a sample reply', async () => {
     const page = await (await fetch(`${server.url}/docs`)).text();
     const articles = page.split('<article ').slice(1);
     expect(articles).toHaveLength(rows.length);
@@ -188,17 +207,23 @@ describe('On a running server', () => {
     });
   });
 
-  it('/docs links to what it has, and loads only what this server has', async () => {
-    const page = await (await fetch(`${server.url}/docs`)).text();
-    const all = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-    const ids = new Set(all);
-    expect(ids.size, 'each id stands once').toBe(all.length);
-    const links = [...page.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
-    const inside = links.filter((link) => link.startsWith('#')).map((link) => link.slice(1));
-    expect(inside.filter((id) => !ids.has(id))).toEqual([]);
-    expect(inside.length).toBeGreaterThan(100);
-    const outside = [...new Set(links.filter((link) => !link.startsWith('#')))];
-    expect(outside.sort()).toEqual(['data:,', 'docs.css', 'docs.js', 'openapi.json']);
+  it.each([
+    ['/docs', ['data:,', 'docs.css', 'docs.js', 'docs/errors', 'openapi.json']],
+    ['/docs/errors', ['../docs', '../docs.css', '../docs.js', 'data:,']],
+  ])('%s has working links and loads only what this server has', async (path, files) => {
+    const { ids, links } = await readPage(path);
+    const anchors = links.filter((link) => link.startsWith('#')).map((link) => link.slice(1));
+    expect(anchors.filter((id) => !ids.has(id))).toEqual([]);
+    expect(anchors.length).toBeGreaterThan(50);
+    const others = links.filter((link) => !link.startsWith('#')).map((link) => link.split('#')[0] ?? '');
+    expect([...new Set(others)].sort()).toEqual(files);
+    for (const file of files.filter((link) => link !== 'data:,')) {
+      const { href } = new URL(file, server.url + path);
+      expect((await fetch(href)).status, href).toBe(200);
+    }
+  });
+
+  it('the pages share a stylesheet and a script that load nothing', async () => {
     for (const [file, type] of [
       ['docs.css', 'text/css; charset=utf-8'],
       ['docs.js', 'text/javascript; charset=utf-8'],
@@ -207,10 +232,68 @@ describe('On a running server', () => {
       expect([reply.status, reply.headers.get('content-type')]).toEqual([200, type]);
       expect(await reply.text()).not.toMatch(/https?:\/\/|@import|url\(/);
     }
-    for (const code of Object.keys(errorStatus)) expect(ids).toContain(`error-${code}`);
   });
 
-  it('/docs comes compressed, and is not sent again to who has it', async () => {
+  it('/docs lists every error code and links to its entry on /docs/errors', async () => {
+    const [docs, errors] = [await readPage('/docs'), await readPage('/docs/errors')];
+    for (const code of Object.keys(errorStatus)) {
+      expect(docs.ids).toContain(`error-${code}`);
+      expect(docs.links).toContain(`docs/errors#${code}`);
+    }
+    const linked = docs.links
+      .filter((link) => link.startsWith('docs/errors#'))
+      .map((link) => link.split('#')[1]);
+    expect(linked.filter((id) => !errors.ids.has(id ?? ''))).toEqual([]);
+  });
+
+  it.each(Object.entries({ ...apiErrors, ...clientErrors }))(
+    '/docs/errors explains %s: its status, meaning, cause and remedy',
+    async (code, { meaning, cause, remedy }: ErrorEntry) => {
+      const { text } = await readPage('/docs/errors');
+      const entry = textOf(text.split(`<div id="${code}"`)[1]?.split('</div>')[0] ?? '');
+      const status = Object.entries(errorStatus).find(([name]) => name === code)?.[1];
+      expect(entry).toContain(status === undefined ? code : `${code} HTTP ${status}`);
+      for (const part of [meaning, cause, `What to do: ${remedy}`]) {
+        expect(entry).toContain(part.replaceAll('`', ''));
+      }
+    },
+  );
+
+  it.each<[ErrorCode, string, string, CallOptions]>([
+    ['missing_api_key', 'GET', '/v1/customers', { key: undefined }],
+    ['invalid_api_key', 'GET', '/v1/customers', { key: 'sk_test_unknown' }],
+    ['validation_error', 'GET', '/v1/customers?page=0', {}],
+    ['not_found', 'GET', '/v1/nothing', {}],
+    ['not_found', 'GET', '/nothing', {}],
+    ['method_not_allowed', 'DELETE', '/v1/customers', {}],
+    ['invalid_json', 'POST', '/v1/customers', { body: '{' }],
+    [
+      'unsupported_media_type',
+      'POST',
+      '/v1/customers',
+      { body: {}, headers: { 'Content-Type': 'text/plain' } },
+    ],
+    ['payload_too_large', 'POST', '/v1/customers', { body: { email: 'x'.repeat(200_000) } }],
+    ['unsupported_currency', 'POST', '/v1/payments/checkout', { body: { amount: 1, baseCurrency: 'XXX' } }],
+  ])('a %s reply of %s %s links to its entry on /docs/errors', async (code, method, path, options) => {
+    const { body } = await server.api(method, path, options);
+    const { docsUrl } = body.data as { docsUrl: string };
+    expect(body.data).toMatchObject({ code, docsUrl: `${server.url}/docs/errors#${code}` });
+    const page = await fetch(docsUrl);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(`id="${code}"`);
+  });
+
+  it('error replies link to the public URL', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('No database engine is available');
+    const proxied = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.example.com/api/' } });
+    const { body } = await proxied.api('GET', '/v1/nothing');
+    expect(body.data).toMatchObject({ docsUrl: 'https://pay.example.com/api/docs/errors#not_found' });
+    await proxied.stop();
+  });
+
+  it('/docs is sent compressed and can be cached', async () => {
     const reply = await fetch(`${server.url}/docs`, { headers: { 'Accept-Encoding': 'br' } });
     expect(reply.headers.get('content-encoding')).toBe('br');
     expect(reply.headers.get('etag')).toMatch(/^"[\w-]{22}"$/);
@@ -218,7 +301,7 @@ describe('On a running server', () => {
   });
 });
 
-/** What a reader sees: without tags, with one space for any. */
+/** The text that a reader sees: without tags, and with white space collapsed. */
 function textOf(markup: string): string {
   return markup
     .slice(markup.indexOf('>') + 1)

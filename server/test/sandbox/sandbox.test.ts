@@ -1,4 +1,4 @@
-/** The sandbox over HTTP: what it accepts, what it refuses, and that payments know of it when it answers. */
+/** The sandbox over HTTP: what it accepts and refuses, and that payments reflect a change when it replies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -42,20 +42,17 @@ describe.each(engines)('The sandbox on $name', (engine) => {
     ['bitcoin', 'BTC', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 1, 'invalid_address', 'address'],
     ['tron', 'USDT', address, '0.0000001', 'validation_error', 'amount'],
     ['tron', 'USDT', address, 0, 'validation_error', 'amount'],
-  ])(
-    'Does not send on %s %s to %s an amount of %s: %s',
-    async (network, currency, to, amount, code, param) => {
-      const { status, body } = await post('transfers', { network, currency, address: to, amount });
-      expect([status, body]).toMatchObject([400, { status: 'error', data: { code, param } }]);
-    },
-  );
+  ])('Does not send on %s %s to %s the amount %s: %s', async (network, currency, to, amount, code, param) => {
+    const { status, body } = await post('transfers', { network, currency, address: to, amount });
+    expect([status, body]).toMatchObject([400, { status: 'error', data: { code, param } }]);
+  });
 
-  it.each(['blocks', 'reorgs'])('Knows no other network in %s', async (path) => {
+  it.each(['blocks', 'reorgs'])('Refuses an unknown network in %s', async (path) => {
     const { status, body } = await post(path, { network: 'dogecoin', depth: 1 });
     expect([status, body]).toMatchObject([400, { data: { code: 'unsupported_currency', param: 'network' } }]);
   });
 
-  it('Adds blocks, one unless told, and replaces them at the same heights', async () => {
+  it('Adds blocks, one by default, and replaces them at the same heights', async () => {
     const first = (await post('blocks', { network: 'Litecoin' })).body.data;
     expect(first).toMatchObject({ network: 'litecoin', height: 1 });
     const second = (await post('blocks', { network: 'litecoin', count: 1000 })).body.data;
@@ -71,7 +68,7 @@ describe.each(engines)('The sandbox on $name', (engine) => {
     expect(cursor).toEqual(third);
   });
 
-  it('Moves the clock, which has been scanned up to when it answers', async () => {
+  it('Moves the clock, and replies when all networks are scanned up to the new time', async () => {
     const before = Date.now();
     const { body, headers } = await post('clock', { advanceSeconds: 86_400 });
     const now = Date.parse((body.data as { now: string }).now);
@@ -82,7 +79,7 @@ describe.each(engines)('The sandbox on $name', (engine) => {
     for (const { synced_at } of cursors) expect(synced_at).toBeGreaterThanOrEqual(now);
   });
 
-  it('Does not move the clock out of the calendar', async () => {
+  it('Does not move the clock past the year 9899', async () => {
     const tenYears = 10 * 366 * 86_400;
     const left = Date.UTC(9990, 0, 1) - Date.now();
     await server.database.write((transaction) =>

@@ -1,4 +1,4 @@
-/** The example of a merchant's server beside a real API server: paid on the simulated chain, told by webhook, delivered once. */
+/** The example merchant server with a real API server: orders are paid on a simulated chain and delivered once. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ import { engines } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
+describe.each(engines)('a merchant’s server, with the API on $name', (engine) => {
   let api: TestServer;
   let client: MerchantClient;
   let checkout: CheckoutClient;
@@ -54,7 +54,7 @@ describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
     orders.close();
   });
 
-  /** As a browser posts the shop's form. */
+  /** Posts the shop's order form, as a browser does. */
   async function order(quantity = 2): Promise<string> {
     const body = new URLSearchParams({ quantity: String(quantity) });
     const reply = await fetch(`${url}/orders`, { method: 'POST', body, redirect: 'manual' });
@@ -65,7 +65,7 @@ describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
   const page = async (reference: string) => (await fetch(`${url}/orders/${reference}`)).text();
   const paymentOf = (reference: string) => orders.find(reference)?.paymentId ?? '';
 
-  /** As the payer does in the widget and in a wallet; `share` of what is due arrives. */
+  /** Pays `share` of the amount, as a payer does with the widget and a wallet. */
   async function pay(paymentId: string, share = 1): Promise<void> {
     await checkout.setCurrency(paymentId, 'USDT', 'tron');
     const { addressInformation, amount = 0 } = (await checkout.lockCurrency(paymentId)).data;
@@ -79,12 +79,12 @@ describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
     expect(status, JSON.stringify(reply)).toBe(200);
   }
 
-  const said = (text: string) => lines.filter((line) => line.includes(text));
-  const toHaveSaid = (text: string, times = 1) =>
-    vi.waitFor(() => expect(said(text), lines.join('\n')).toHaveLength(times), { timeout: 15_000 });
+  const logged = (text: string) => lines.filter((line) => line.includes(text));
+  const toHaveLogged = (text: string, times = 1) =>
+    vi.waitFor(() => expect(logged(text), lines.join('\n')).toHaveLength(times), { timeout: 15_000 });
   const isPaid = (reference: string) => `${reference} is paid by`;
 
-  it('embeds the checkout of a payment that it created, with the secret key out of sight', async () => {
+  it('embeds the checkout of a payment that it created, without exposing the secret key', async () => {
     const reference = await order(3);
     const html = await page(reference);
     expect(html).toContain(`<script type="module" src="${api.url}/crypto-checkout.js"></script>`);
@@ -97,68 +97,70 @@ describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
     expect(data.redirectUrl).toBe(`${url}/orders/${reference}`);
   });
 
-  it('is told by webhook, and delivers once, however often it is told and asked', async () => {
+  it('learns of a payment by webhook, and delivers once despite repeated webhooks and page loads', async () => {
     const reference = await order();
     await pay(paymentOf(reference));
-    // No page is looked at: it is the webhook that brings the news.
-    await toHaveSaid(isPaid(reference));
-    const [told = ''] = said('payment.success').slice(-1);
-    const looks = Array.from({ length: 10 }, () => page(reference));
+    // No page was loaded, so it was the webhook.
+    await toHaveLogged(isPaid(reference));
+    const [received = ''] = logged('payment.success').slice(-1);
+    const pages = Array.from({ length: 10 }, () => page(reference));
     await client.transactions.resendWebhook({ params: { transaction_id: paymentOf(reference) } });
-    await toHaveSaid(told, 2);
-    for (const html of await Promise.all(looks)) expect(html).toContain('Paid.');
-    expect(said(isPaid(reference))).toEqual([`${reference} is paid by ${paymentOf(reference)}: deliver it`]);
+    await toHaveLogged(received, 2);
+    for (const html of await Promise.all(pages)) expect(html).toContain('Paid.');
+    expect(logged(isPaid(reference))).toEqual([
+      `${reference} is paid by ${paymentOf(reference)}: deliver it`,
+    ]);
   });
 
-  it('delivers once when payer, webhook and payer again are there at the same time', async () => {
+  it('delivers once when page loads and the webhook arrive at the same time', async () => {
     const reference = await order();
-    const looks: Promise<string>[] = [];
+    const pages: Promise<string>[] = [];
     const paying = pay(paymentOf(reference)).finally(() => clearInterval(timer));
-    const timer = setInterval(() => looks.push(page(reference)), 5);
+    const timer = setInterval(() => pages.push(page(reference)), 5);
     await paying;
-    looks.push(page(reference), page(reference));
-    await Promise.all(looks);
-    await toHaveSaid(isPaid(reference));
+    pages.push(page(reference), page(reference));
+    await Promise.all(pages);
+    await toHaveLogged(isPaid(reference));
     expect(await page(reference)).toContain('Paid.');
   });
 
-  it('waits for all of it', async () => {
+  it('does not deliver an underpaid order', async () => {
     const reference = await order();
     await pay(paymentOf(reference), 0.5);
-    await toHaveSaid('payment.partial');
+    await toHaveLogged('payment.partial');
     expect(await page(reference)).toContain('<crypto-checkout');
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
-  const startAnew = async (reference: string, amount: string) =>
+  const createSecondPayment = async (reference: string, amount: string) =>
     (await checkout.create({ amount, baseCurrency: 'USD', txRef: `${reference}:2` })).data.payment.id;
 
-  it('takes the checkout’s second attempt at an order for the order’s', async () => {
+  it('accepts the checkout’s second payment for an order', async () => {
     const reference = await order(1);
     await checkout.cancel(paymentOf(reference));
-    const second = await startAnew(reference, '24.50');
+    const second = await createSecondPayment(reference, '24.50');
     await pay(second);
-    await toHaveSaid(`${isPaid(reference)} ${second}: deliver it`);
+    await toHaveLogged(`${isPaid(reference)} ${second}: deliver it`);
   });
 
-  it('says so when an order is paid twice', async () => {
+  it('logs that an order was paid twice', async () => {
     const reference = await order(1);
-    const second = await startAnew(reference, '24.50');
+    const second = await createSecondPayment(reference, '24.50');
     await pay(paymentOf(reference));
-    await toHaveSaid(isPaid(reference));
+    await toHaveLogged(isPaid(reference));
     await pay(second);
-    await toHaveSaid(`${reference} is paid again by ${second}: give that back`);
+    await toHaveLogged(`${reference} is paid again by ${second}: refund it`);
     expect(orders.find(reference)?.paidBy).toBe(paymentOf(reference));
   });
 
-  it('is not taken in by a page that names a lower price', async () => {
+  it('is not fooled by a page that sends a lower price', async () => {
     const reference = await order(9);
-    await pay(await startAnew(reference, '1'));
-    await toHaveSaid(`${reference} stays open. The price is 1 USD, not 220.5 USD.`);
+    await pay(await createSecondPayment(reference, '1'));
+    await toHaveLogged(`${reference} stays open. The price is 1 USD, not 220.5 USD.`);
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
-  it('is not taken in by a forged webhook, nor by an old one', async () => {
+  it('rejects a forged webhook and an old one', async () => {
     const reference = await order();
     const send = (secret: string, time: Date) => {
       const body = JSON.stringify({ type: 'payment.success', data: { id: paymentOf(reference) } });
@@ -184,7 +186,7 @@ describe.each(engines)('a merchant’s server, its API on $name', (engine) => {
     expect((await fetch(`${url}/orders`, { method: 'POST', body })).status).toBe(400);
   });
 
-  it('knows no other orders', async () => {
+  it('returns 404 for an unknown order', async () => {
     expect((await fetch(`${url}/orders/order-1`)).status).toBe(404);
   });
 });

@@ -1,9 +1,10 @@
-/** What browsers load from the server: the widget's files, hosted pages, and the demo shop with its own small API. */
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+/** What browsers load from the server: the widget's files, hosted pages, and the demo shop with its API. */
+import { mkdtemp, mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostedPages, type HostedPayment } from '../../src/site/hosted-pages.js';
@@ -29,13 +30,20 @@ describe('the widget’s files', () => {
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-files-'));
     await mkdir(join(directory, 'chunks'));
     await writeFile(join(directory, 'crypto-checkout.min.js'), 'export const entry = 1;'.repeat(50));
-    await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js'), 'export const chunk = 1;');
+    const chunk = 'export const chunk = 1;';
+    await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js'), chunk);
+    await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js.br'), brotliCompressSync(chunk));
+    await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js.gz'), gzipSync(chunk));
+    const old = join(directory, 'chunks', 'old.js.br');
+    await writeFile(old, brotliCompressSync('export const old = 1;'));
+    await utimes(old, 1, 1);
+    await writeFile(join(directory, 'chunks', 'old.js'), 'export const old = 2;');
     await writeFile(join(directory, 'secret.js'), 'not for anybody');
     url = await serve(widgetFiles(directory));
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('are open to pages of every origin, the entry for minutes and the chunks for ever', async () => {
+  it('can be loaded from any origin; the entry is cached for minutes and the chunks forever', async () => {
     const entry = await fetch(`${url}/crypto-checkout.js`);
     expect(entry.status).toBe(200);
     expect(entry.headers.get('access-control-allow-origin')).toBe('*');
@@ -47,9 +55,9 @@ describe('the widget’s files', () => {
     expect(chunk.headers.get('cache-control')).toContain('immutable');
   });
 
-  it('are not sent again to who has them', async () => {
+  it('are not sent again to a client that has them', async () => {
     const etag = (await fetch(`${url}/crypto-checkout.js`)).headers.get('etag') ?? '';
-    // Not by fetch, which asks for a fresh copy as soon as it is given a condition.
+    // Not with `fetch`, which adds `Cache-Control: no-cache` to conditional requests.
     const status = () =>
       new Promise((resolve, reject) => {
         get(`${url}/crypto-checkout.js`, { headers: { 'If-None-Match': etag } }, (reply) => {
@@ -61,11 +69,19 @@ describe('the widget’s files', () => {
     expect(await status(), 'a new build').toBe(200);
   });
 
-  it.each(['br', 'gzip', 'identity'])('come as %s to who asks for it', async (encoding) => {
-    const reply = await fetch(`${url}/crypto-checkout.js`, { headers: { 'Accept-Encoding': encoding } });
+  it.each(['br', 'gzip', 'identity'])('are sent as %s if the client accepts it', async (encoding) => {
+    const reply = await fetch(`${url}/chunks/flow-A1b2_-c3.js`, { headers: { 'Accept-Encoding': encoding } });
     expect(reply.headers.get('content-encoding') ?? 'identity').toBe(encoding);
+    expect(reply.headers.get('content-type')).toMatch(/^text\/javascript/);
     expect(reply.headers.get('vary')).toBe('Accept-Encoding');
-    expect(await reply.text()).toContain('export const entry');
+    expect(await reply.text()).toBe('export const chunk = 1;');
+  });
+
+  it('are sent as built if the compressed form is from an earlier build or missing', async () => {
+    const old = await fetch(`${url}/chunks/old.js`, { headers: { 'Accept-Encoding': 'br' } });
+    expect(await old.text()).toBe('export const old = 2;');
+    const entry = await fetch(`${url}/crypto-checkout.js`, { headers: { 'Accept-Encoding': 'br, gzip' } });
+    expect(entry.headers.get('content-encoding')).toBeNull();
   });
 
   it.each([
@@ -74,11 +90,11 @@ describe('the widget’s files', () => {
     '/chunks/none.js',
     '/secret.js',
     '/chunks/',
-  ])('%s is nobody’s file', async (path) => {
+  ])('do not include %s', async (path) => {
     expect((await fetch(url + path)).status).toBe(404);
   });
 
-  it('say what to do while they are not built', async () => {
+  it('say what to do if they have not been built', async () => {
     const reply = await fetch(`${await serve(widgetFiles(join(directory, 'nowhere')))}/crypto-checkout.js`);
     expect(reply.status).toBe(503);
     expect(await reply.text()).toContain('npm run build');
@@ -95,7 +111,7 @@ describe('a hosted page', () => {
   const pages = (publicUrl: string, checkoutUrl: string, found: HostedPayment | undefined) =>
     serve(hostedPages({ publicUrl, checkoutUrl, findPayment: () => Promise.resolve(found) }));
 
-  it('runs the widget with the payment’s key, and nothing that a merchant wrote is markup', async () => {
+  it('runs the widget with the merchant’s key, and escapes what the merchant entered', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
     const reply = await fetch(`${url}/pay/${payment.id}`);
     const page = await reply.text();
@@ -107,7 +123,7 @@ describe('a hosted page', () => {
     expect(page).toContain('Test mode');
   });
 
-  it('is kept by nobody, framed by nobody, found by no search engine, and runs nothing but the widget', async () => {
+  it('is not cached, framed or indexed, and runs nothing but the widget', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
     const { headers } = await fetch(`${url}/pay/${payment.id}`);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -126,7 +142,7 @@ describe('a hosted page', () => {
     ]);
   });
 
-  it('finds an API on another origin or under a path', async () => {
+  it('finds the API on another origin or under a path', async () => {
     const elsewhere = await pages('https://api.example/crypto', 'https://shop.example/checkout', payment);
     const page = await fetch(`${elsewhere}/checkout/${payment.id}`);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self' https://api.example;");
@@ -139,11 +155,11 @@ describe('a hosted page', () => {
     );
   });
 
-  it('says so when there is no such payment, or no key to pay it with', async () => {
+  it('explains that the payment does not exist, or that the shop has no active key', async () => {
     const none = await pages('https://pay.example', 'https://pay.example/pay', undefined);
     const missing = await fetch(`${none}/pay/<script>`);
     expect(missing.status).toBe(404);
-    expect(await missing.text()).toContain('We know no such payment');
+    expect(await missing.text()).toContain('Payment not found');
     const keyless = await pages('https://pay.example', 'https://pay.example/pay', {
       ...payment,
       merchantName: 'Example Shop',
@@ -151,7 +167,7 @@ describe('a hosted page', () => {
     });
     const reply = await fetch(`${keyless}/pay/${payment.id}`);
     expect(reply.status).toBe(503);
-    expect(await reply.text()).toContain('Example Shop cannot take payments here now');
+    expect(await reply.text()).toContain('Example Shop cannot take payments here right now');
     expect((await fetch(`${keyless}/pay/page.css`)).headers.get('content-type')).toMatch(/^text\/css/);
   });
 });
@@ -161,7 +177,7 @@ describe('the demo shop', () => {
 
   beforeAll(async () => {
     const [engine] = engines;
-    if (!engine) throw new Error('There is no database engine');
+    if (!engine) throw new Error('No database engine is available');
     server = await startServer({ engine });
   });
   afterAll(() => server.stop());
@@ -180,7 +196,7 @@ describe('the demo shop', () => {
     return { status: reply.status, json: (await reply.json()) as Record<string, unknown> };
   }
 
-  /** A payment for an order, as the widget creates it, paid in full and confirmed. */
+  /** Creates a payment for an order, as the widget does, and pays it in full. @returns its id */
   async function pay(txRef: unknown, amount: unknown, baseCurrency: unknown): Promise<string> {
     const key = server.publicKey;
     const created = await server.api('POST', '/v1/payments/checkout', {
@@ -205,7 +221,7 @@ describe('the demo shop', () => {
     return id;
   }
 
-  it('gives pages what they may know: a public key, prices, and what can be sent', async () => {
+  it('gives pages a public key, the prices and the currencies, and no secret', async () => {
     const { status, json } = await shop('config');
     expect(status).toBe(200);
     expect(json).toMatchObject({ publicKey: server.publicKey, checkoutUrl: `${server.url}/pay` });
@@ -213,7 +229,7 @@ describe('the demo shop', () => {
     expect(JSON.stringify(json)).not.toContain('sk_');
   });
 
-  it('takes an order at its own price, whatever the page says', async () => {
+  it('takes an order at its own price, whatever the page sends', async () => {
     const { status, json } = await shop('orders', { quantity: 3, baseCurrency: 'EUR', amount: '0.01' });
     expect(status).toBe(200);
     expect(json).toMatchObject({ quantity: 3, baseCurrency: 'EUR', amount: '65.7' });
@@ -235,13 +251,13 @@ describe('the demo shop', () => {
   });
 
   it.each(['lantern-1-XXX-0123456789', 'lantern-0-USD-0123456789', 'lantern-1-USD-1', '..'])(
-    'knows no order %s',
+    'has no order %s',
     async (reference) => {
       expect((await shop(`orders/${encodeURIComponent(reference)}`)).status).toBe(404);
     },
   );
 
-  it('delivers what was paid, also at the second try', async () => {
+  it('verifies a paid order, even on the second payment for it', async () => {
     const { json: order } = await shop('orders', { quantity: 1, baseCurrency: 'NGN' });
     const { reference, amount, baseCurrency } = order;
     const id = await pay(`${String(reference)}:2`, amount, baseCurrency);
@@ -252,10 +268,10 @@ describe('the demo shop', () => {
     );
   });
 
-  it('is not taken in by a payment of another order, of less, or in another currency', async () => {
+  it('does not accept a payment for another order, of a lower amount or in another currency', async () => {
     const { json: order } = await shop('orders', { quantity: 2, baseCurrency: 'USD' });
     const reference = String(order['reference']);
-    const look = async (paymentId: string) => {
+    const verify = async (paymentId: string) => {
       const { json } = await shop(`orders/${reference}/verification`, { paymentId });
       const rules = json['rules'] as { rule: string; passed: boolean }[];
       return {
@@ -263,16 +279,16 @@ describe('the demo shop', () => {
         failed: rules.filter(({ passed }) => !passed).map(({ rule }) => rule),
       };
     };
-    expect(await look(await pay('another-order', '49', 'USD'))).toEqual({
+    expect(await verify(await pay('another-order', '49', 'USD'))).toEqual({
       verified: false,
       failed: ['reference'],
     });
-    expect(await look(await pay(`${reference}x:2`, '49', 'USD'))).toEqual({
+    expect(await verify(await pay(`${reference}x:2`, '49', 'USD'))).toEqual({
       verified: false,
       failed: ['reference'],
     });
-    expect(await look(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['price'] });
-    expect(await look(await pay(`${reference}:2`, '49', 'NGN'))).toEqual({
+    expect(await verify(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['price'] });
+    expect(await verify(await pay(`${reference}:2`, '49', 'NGN'))).toEqual({
       verified: false,
       failed: ['price'],
     });
@@ -280,7 +296,7 @@ describe('the demo shop', () => {
     expect((await shop(`orders/${reference}/verification`, {})).status).toBe(400);
   });
 
-  it('answers unknown paths of its own', async () => {
+  it('handles unknown paths itself', async () => {
     expect(await shop('nothing')).toEqual({
       status: 404,
       json: { error: expect.stringMatching(/\w/) as string },

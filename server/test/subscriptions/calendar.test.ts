@@ -1,4 +1,4 @@
-/** The billing calendar against an oracle that ticks through the days of a calendar of its own. */
+/** The billing calendar, compared with an oracle that goes through its own calendar day by day. */
 import { frequencies, type Frequency } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { dueAt, newestDue } from '../../src/subscriptions/calendar.js';
@@ -6,7 +6,7 @@ import { dueTimes } from './oracle.js';
 
 const years = 5;
 
-/** The ends of months, in common and in leap years, at the edges of a day and within it. */
+/** Ends of months in common years and leap years, at the edges of a day and within it. */
 const anchors = [
   '2023-01-28T00:00:00.000Z',
   '2023-01-29T12:30:15.250Z',
@@ -43,14 +43,14 @@ describe('the billing calendar', () => {
     expect(actual).toEqual(expected);
   });
 
-  it.each(cases)('knows the newest cycle that is due, $frequency from $anchor', ({ frequency, anchor }) => {
+  it.each(cases)('finds the newest cycle that is due, $frequency from $anchor', ({ frequency, anchor }) => {
     const start = Date.parse(anchor);
     const times = dueTimes(anchor, frequency, years).map((time) => Date.parse(time));
-    // 13 and 24 have no divisor in common: of the many cycles of an hourly plan each hour of the day is looked at.
+    // An hourly plan has many cycles. 13 and 24 have no common divisor, so every hour of the day is still tested.
     const step = frequency === 'hourly' ? 13 : 1;
-    const looked = [...times.keys()].filter((cycle) => cycle % step === 0);
-    expect(looked.map((cycle) => newestDue(start, frequency, times[cycle] ?? 0))).toEqual(looked);
-    expect(looked.map((cycle) => newestDue(start, frequency, (times[cycle] ?? 0) - 1) + 1)).toEqual(looked);
+    const tested = [...times.keys()].filter((cycle) => cycle % step === 0);
+    expect(tested.map((cycle) => newestDue(start, frequency, times[cycle] ?? 0))).toEqual(tested);
+    expect(tested.map((cycle) => newestDue(start, frequency, (times[cycle] ?? 0) - 1) + 1)).toEqual(tested);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-/** What tests of subscriptions do over HTTP: plans, subscribers, the payments of cycles, and the clock. */
+/** The API calls of subscription tests: plans, subscribers, the payments of cycles, and the clock. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,29 +27,29 @@ export interface Subscriber {
   readonly createdAt: string;
 }
 
-/** An event as it waits for delivery. */
-export interface Told {
+/** An event as it is delivered. */
+export interface WebhookEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The subscriber and the cycle that a payment was made for, if it was for one. */
+/** The subscriber and cycle that a payment was created for; undefined for other payments. */
 function chargeOf({ txRef = '' }: Payment): { subscriber: string; cycle: number } | undefined {
   const [, subscriber, cycle] = /^sub_([^_]+)_(\d+)$/.exec(txRef) ?? [];
   return subscriber === undefined ? undefined : { subscriber, cycle: Number(cycle) };
 }
 
-/** Of a payment that was made for one. */
+/** The cycle that a payment was created for; NaN for other payments. */
 export const cycleOf = (payment: Payment) => chargeOf(payment)?.cycle ?? Number.NaN;
 
 export type Fixture = ReturnType<typeof createFixture>;
 
-/** Somebody who takes every webhook of the first account, and remembers them. */
+/** A server that receives and records all webhooks of the first account. */
 export async function startListener(server: TestServer) {
-  const received: Told[] = [];
+  const received: WebhookEvent[] = [];
   const listener = createServer((request, response) => {
     void text(request).then((body) => {
-      received.push(JSON.parse(body) as Told);
+      received.push(JSON.parse(body) as WebhookEvent);
       response.end();
     });
   });
@@ -69,7 +69,7 @@ export async function startListener(server: TestServer) {
   };
 }
 
-/** @param key a secret test key; the first account's if it is not given */
+/** @param key a secret test key; by default the first account's */
 export function createFixture(server: TestServer, key = server.secretKey) {
   async function ask<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await server.api(method, path, { key, ...(body && { body }) });
@@ -98,7 +98,7 @@ export function createFixture(server: TestServer, key = server.secretKey) {
     /** Every subscriber, newest first. */
     subscribers: () => all<Subscriber>('/v1/payment-plan-subscribers'),
     subscriber: (id: string) => ask<Subscriber>('GET', `/v1/payment-plan-subscribers/${id}`),
-    /** A new subscriber of a plan. */
+    /** Subscribes a customer to a plan, and returns the new subscriber. */
     async join(planId: string, email = 'ada@example.com') {
       const answer = await fixture.subscribe(planId, email);
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -127,7 +127,7 @@ export function createFixture(server: TestServer, key = server.secretKey) {
       return payment;
     },
     advance: (advanceSeconds: number) => ask<{ now: string }>('POST', '/sandbox/clock', { advanceSeconds }),
-    /** Moves the clock to a time that is ahead; a look at a time that is now changes nothing. */
+    /** Moves the clock to a future time, or by one second if the time has passed. */
     async advanceTo(time: number) {
       const { now } = await fixture.advance(1);
       const seconds = Math.ceil((time - Date.parse(now)) / 1000);
@@ -138,7 +138,7 @@ export function createFixture(server: TestServer, key = server.secretKey) {
       await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, {});
       return ask<Payment>('PATCH', `/v1/payments/${id}/currency/lock`, {});
     },
-    /** Pays a payment in USDT on Tron, up to its success. */
+    /** Pays a payment in USDT on Tron, until it succeeds. */
     async pay(id: string) {
       const { amount, addressInformation } = await fixture.lock(id);
       await ask('POST', '/sandbox/transfers', {
@@ -151,15 +151,15 @@ export function createFixture(server: TestServer, key = server.secretKey) {
       expect((await ask<Payment>('GET', `/v1/payments/${id}`)).status).toBe('success');
     },
     cancel: (id: string) => ask('PATCH', `/v1/payments/${id}/cancel`, {}),
-    /** What the merchant is told about a subscriber, oldest first. */
-    async told(subscriberId: string): Promise<Told[]> {
+    /** The events about a subscriber, oldest first. */
+    async events(subscriberId: string): Promise<WebhookEvent[]> {
       const rows = await server.database.reader
         .selectFrom('outbox')
         .select(['type', 'data'])
         .where('subject_id', '=', subscriberId)
         .orderBy('sequence')
         .execute();
-      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Told['data'] }));
+      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as WebhookEvent['data'] }));
     },
   };
   return fixture;

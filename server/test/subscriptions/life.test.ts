@@ -1,4 +1,4 @@
-/** A subscription's life over real HTTP, on both engines: charged, paid or not, turned off, and over. */
+/** The life of a subscription over real HTTP, on both engines: charged, paid or unpaid, turned off, and ended. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBilling } from '../../src/subscriptions/billing.js';
@@ -35,10 +35,10 @@ describe.each(engines)('billing, on $name', (engine) => {
     await listener.stop();
   });
 
-  const types = async (id: string) => (await fixture.told(id)).map(({ type }) => type);
+  const types = async (id: string) => (await fixture.events(id)).map(({ type }) => type);
   const payNewest = async (id: string) => fixture.pay((await fixture.newest(id)).id);
 
-  it('charges each cycle when it is due and not before, and tells the merchant', async () => {
+  it('charges each cycle when it is due and not before, and notifies the merchant', async () => {
     const { id, createdAt } = await fixture.join(await fixture.createPlan({ frequency: 'daily' }));
     await fixture.advanceTo(Date.parse(createdAt) + (day - 60) * 1000);
     expect(await fixture.cycles(id)).toEqual([0]);
@@ -48,7 +48,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 1]);
     const payment = await fixture.newest(id);
     expect(payment).toMatchObject({ txRef: `sub_${id}_1`, baseAmount: 10, customer: 'ada@example.com' });
-    expect((await fixture.told(id)).at(-1)).toMatchObject({
+    expect((await fixture.events(id)).at(-1)).toMatchObject({
       type: 'subscription.payment_due',
       data: {
         id,
@@ -63,7 +63,7 @@ describe.each(engines)('billing, on $name', (engine) => {
       .toEqual(expect.arrayContaining([0, 1]));
   });
 
-  it('counts what was paid at its success, once, and no more when the transfer leaves the chain', async () => {
+  it('counts a payment once it succeeds, and no longer if its transfer leaves the chain', async () => {
     const { id } = await fixture.join(
       await fixture.createPlan({ numberOfTimesToCharge: 3 }),
       'paid@example.com',
@@ -93,7 +93,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await paid()).toBe(1);
   });
 
-  it('ends after the number of charges, once the last one is decided', async () => {
+  it('ends after the number of charges, once the last one has ended', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily', numberOfTimesToCharge: 2 });
     const { id } = await fixture.join(planId, 'done@example.com');
     await payNewest(id);
@@ -106,7 +106,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 1]);
     const due = 'subscription.payment_due';
     expect(await types(id)).toEqual([due, due, 'subscription.ended']);
-    expect((await fixture.told(id)).at(-1)?.data).toMatchObject({
+    expect((await fixture.events(id)).at(-1)?.data).toMatchObject({
       id,
       isActive: false,
       noOfTimesPayed: 2,
@@ -122,10 +122,10 @@ describe.each(engines)('billing, on $name', (engine) => {
     await fixture.advance(7 * day);
     await fixture.advance(2 * day);
     expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
-    expect((await fixture.told(id)).at(-1)?.data).toMatchObject({ reason: 'completed' });
+    expect((await fixture.events(id)).at(-1)?.data).toMatchObject({ reason: 'completed' });
   });
 
-  it('ends after three unpaid charges in a row, and a late payment counts without a new beginning', async () => {
+  it('ends after three unpaid charges in a row, and stays ended even if a late payment still counts', async () => {
     const { id } = await fixture.join(
       await fixture.createPlan({ frequency: 'weekly' }),
       'unpaid@example.com',
@@ -136,7 +136,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect((await fixture.subscriber(id)).isActive).toBe(true);
     await fixture.advance(2 * day);
     expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 0 });
-    expect((await fixture.told(id)).at(-1)).toMatchObject({
+    expect((await fixture.events(id)).at(-1)).toMatchObject({
       type: 'subscription.ended',
       data: { id, reason: 'unpaid' },
     });
@@ -153,7 +153,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect((await types(id)).filter((type) => type === 'subscription.ended')).toHaveLength(1);
   });
 
-  it('goes on when one of three is paid, also when it is the oldest or the newest', async () => {
+  it('continues if one of three is paid, even if it is the oldest or the newest', async () => {
     const planId = await fixture.createPlan({ frequency: 'weekly', numberOfTimesToCharge: 100 });
     const { id } = await fixture.join(planId, 'often@example.com');
     for (const isPaid of [false, false, true, false, false, true]) {
@@ -171,7 +171,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 2 });
   });
 
-  it('waits with the count of unpaid ones for a charge in between that is still open', async () => {
+  it('does not count unpaid charges in a row while one between them is still open', async () => {
     const planId = await fixture.createPlan({ frequency: 'hourly', numberOfTimesToCharge: 100 });
     const { id } = await fixture.join(planId, 'hourly@example.com');
     for (let cycle = 1; cycle < 5; cycle += 1) await fixture.advance(hour);
@@ -181,12 +181,12 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect((await fixture.subscriber(id)).isActive).toBe(true);
     await fixture.cancel(payments[2]?.id ?? '');
     expect((await fixture.subscriber(id)).isActive).toBe(false);
-    // What was open then is still payable.
+    // A payment that was open at the end can still be paid.
     await fixture.pay(payments[4]?.id ?? '');
     expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
   });
 
-  it('charges nothing while the plan is off, and nothing for that time afterwards', async () => {
+  it('charges nothing while the plan is off, nor for that time afterwards', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily' });
     const { id } = await fixture.join(planId, 'off@example.com');
     await fixture.updatePlan(planId, { isActive: false });
@@ -207,7 +207,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 4, 5]);
   });
 
-  it('charges a new amount from the next cycle on', async () => {
+  it('charges a changed amount from the next cycle on', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily' });
     const { id } = await fixture.join(planId, 'more@example.com');
     await fixture.updatePlan(planId, { amount: 12.5 });
@@ -216,7 +216,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect((await fixture.newest(id)).totalDue).toBe(12.5);
   });
 
-  it('asks the customer by the email of now, and not while blacklisted', async () => {
+  it("uses the customer's current email, and does not charge a blacklisted customer", async () => {
     const planId = await fixture.createPlan({ frequency: 'daily' });
     const { id, customerId } = await fixture.join(planId, 'before@example.com');
     const update = (change: object) => fixture.ask('PATCH', `/v1/customers/${customerId}`, change);
@@ -231,7 +231,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 1, 4]);
   });
 
-  it('tries again what could not be charged, and delays nobody by it', async () => {
+  it('retries a failed charge, without delaying the others', async () => {
     const daily = { frequency: 'daily' };
     const stuck = await fixture.join(
       await fixture.createPlan({ ...daily, currency: 'EUR' }),
@@ -267,7 +267,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(stuck.id)).toEqual([0, 1]);
   });
 
-  it('passes over a cycle that could not be charged until the next was due', async () => {
+  it('skips a cycle that could not be charged before the next one was due', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily', currency: 'EUR' });
     const { id } = await fixture.join(planId, 'passed@example.com');
     withoutRate.add('EUR');
@@ -277,13 +277,13 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 2]);
   });
 
-  it('cannot charge a cycle twice, even if its schedule is wound back', async () => {
+  it('never charges a cycle twice, even if its schedule is set back', async () => {
     const { id } = await fixture.join(await fixture.createPlan({ frequency: 'daily' }), 'back@example.com');
     await fixture.advance(day);
     expect(await fixture.cycles(id)).toEqual([0, 1]);
     const payments = async () =>
       (await server.database.reader.selectFrom('payments').select('id').execute()).length;
-    const [count, told] = [await payments(), await types(id)];
+    const [count, published] = [await payments(), await types(id)];
     await server.database.write((transaction) =>
       transaction
         .updateTable('subscribers')
@@ -293,8 +293,8 @@ describe.each(engines)('billing, on $name', (engine) => {
     );
     await fixture.advance(1);
     expect(await payments()).toBe(count);
-    expect(await types(id)).toEqual(told);
-    // It is not the payment's reference alone that prevents it.
+    expect(await types(id)).toEqual(published);
+    // The payment's reference is not the only thing that prevents it.
     const { payment } = await fixture.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
       amount: 10,
       baseCurrency: 'USD',
@@ -311,17 +311,17 @@ describe.each(engines)('billing, on $name', (engine) => {
     expect(await fixture.cycles(id)).toEqual([0, 1, 2]);
   });
 
-  it('leaves nothing of a charge whose transaction fails at its end, and makes it later', async () => {
+  it('leaves nothing behind if the transaction of a charge fails at its end, and charges later', async () => {
     const { id } = await fixture.join(await fixture.createPlan({ frequency: 'daily' }), 'fails@example.com');
     const { now } = await fixture.advance(0);
-    // Ahead of the server's clock, so that its own job finds nothing to do.
-    let ahead = Date.parse(now) + day * 1000;
-    const clock = { now: () => ahead };
+    // Later than the server's clock, so that the server's own job finds nothing to do.
+    let time = Date.parse(now) + day * 1000;
+    const clock = { now: () => time };
     const { customers, payments, paymentPlans } = server.app;
-    let told = 0;
+    let published = 0;
     const add = () => {
-      told += 1;
-      return told === 1 ? Promise.reject(new Error('The disk is full')) : Promise.resolve();
+      published += 1;
+      return published === 1 ? Promise.reject(new Error('The disk is full')) : Promise.resolve();
     };
     const { database } = server;
     const charges = createCharges({
@@ -338,12 +338,12 @@ describe.each(engines)('billing, on $name', (engine) => {
     const billing = createBilling({ database, clock, charges, log: pino({ level: 'silent' }) });
     const run = () => billing.run(new AbortController().signal);
     await run();
-    expect([told, await fixture.cycles(id)]).toEqual([1, [0]]);
+    expect([published, await fixture.cycles(id)]).toEqual([1, [0]]);
     await run();
-    expect(told).toBe(1);
-    ahead += 30_000;
+    expect(published).toBe(1);
+    time += 30_000;
     await run();
-    expect([told, await fixture.cycles(id)]).toEqual([2, [0, 1]]);
+    expect([published, await fixture.cycles(id)]).toEqual([2, [0, 1]]);
     const cycles = await database.reader
       .selectFrom('subscriber_cycles')
       .select('cycle')

@@ -1,6 +1,6 @@
 /**
- * What billing must do, told independently of how it does it: a calendar that is ticked through day by day from
- * the lengths of the months alone, and the rules of charging as a plain story of what happens at each look.
+ * What billing must do, written independently of its implementation: a calendar that counts days by the lengths of the
+ * months, and the rules of charging as a walk along a timeline.
  */
 import type { Frequency } from 'crypto-checkout/contract';
 
@@ -26,7 +26,7 @@ function tomorrow({ year, month, day }: Day): Day {
 const two = (value: number) => String(value).padStart(2, '0');
 const write = ({ year, month, day }: Day, time: string) => `${year}-${two(month)}-${two(day)}T${time}`;
 
-/** How many months lie between two charges, where a frequency goes by months. */
+/** The months between two charges, for frequencies that count in months. */
 const months: Partial<Record<Frequency, number>> = {
   monthly: 1,
   quarterly: 3,
@@ -35,7 +35,7 @@ const months: Partial<Record<Frequency, number>> = {
 };
 
 /**
- * When the cycles from an anchor on are due, for so many years.
+ * When the cycles are due in the years after an anchor.
  * @param anchor `2024-01-31T10:00:00.000Z`
  */
 export function dueTimes(anchor: string, frequency: Frequency, years: number): string[] {
@@ -65,35 +65,38 @@ export function dueTimes(anchor: string, frequency: Frequency, years: number): s
   }
 }
 
-/** What happens to a plan and to billing, in the order of time; `at` is written like an anchor. */
-export interface Happening {
+export interface TimelineEvent {
+  /** Written like an anchor. */
   readonly at: string;
-  /** `look`: billing runs. `on`, `off`: the merchant turns the plan on or off. */
-  readonly what: 'look' | 'on' | 'off';
+  /** `run`: billing runs. `on`, `off`: the merchant turns the plan on or off. */
+  readonly what: 'run' | 'on' | 'off';
 }
 
-/** The cycles that a subscriber is charged for by a plan that is on at first. */
+/**
+ * The cycles for which a subscriber is charged. The plan is on at first.
+ * @param timeline oldest first
+ */
 export function chargedCycles(
   dueTimes: readonly string[],
-  happenings: readonly Happening[],
+  timeline: readonly TimelineEvent[],
   numberOfTimesToCharge: number,
 ): number[] {
   const charged: number[] = [];
   let isOn = true;
   let onSince = '';
   let seenUpTo = -1;
-  for (const { at, what } of happenings) {
+  for (const { at, what } of timeline) {
     if (what === 'off') isOn = false;
     if (what === 'on') {
       isOn = true;
       onSince = at;
     }
-    if (what !== 'look' || charged.length === numberOfTimesToCharge) continue;
+    if (what !== 'run' || charged.length === numberOfTimesToCharge) continue;
     let newest = seenUpTo;
     for (let next = newest + 1; next < dueTimes.length && (dueTimes[next] ?? '') <= at; next += 1)
       newest = next;
     if (newest === seenUpTo) continue;
-    // Whatever lies between was missed, and is not charged any more.
+    // The cycles in between were missed, and are never charged.
     seenUpTo = newest;
     if (isOn && (dueTimes[newest] ?? '') >= onSince) charged.push(newest);
   }

@@ -30,17 +30,17 @@ describe.each(engines)('payment plans, on $name', (engine) => {
   const change = (id: string, body: object) => server.api('PATCH', `/v1/payment-plans/${id}`, { body });
   const idOf = async (changes: object = {}) => String((await create(changes)).body.data['id']);
 
-  it('names the seven frequencies', async () => {
+  it('lists the seven frequencies', async () => {
     const { body } = await server.api('GET', '/v1/payment-plans/misc');
     expect(body.data).toEqual({ frequencies });
     expect(frequencies).toHaveLength(7);
   });
 
-  it.each(frequencies)('takes the frequency %s', async (frequency) => {
+  it.each(frequencies)('accepts the frequency %s', async (frequency) => {
     expect((await create({ frequency })).body.data).toMatchObject({ frequency });
   });
 
-  it('creates a plan and answers it as it is kept', async () => {
+  it('creates a plan, and returns it as it is stored', async () => {
     const { status, body } = await create();
     expect(status).toBe(200);
     expect(body.data).toEqual({ id: body.data['id'], isActive: true, ...plan });
@@ -48,7 +48,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     expect(fetched.body.data).toEqual(body.data);
   });
 
-  it('takes numbers as text, and writes codes in their own spelling, each once', async () => {
+  it('accepts numbers as text, and returns codes in upper case, each once', async () => {
     const { body } = await create({
       amount: '0.25',
       numberOfTimesToCharge: '3',
@@ -77,17 +77,17 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     [{ currency: 'XXX' }, 'unsupported_currency', 'currency'],
     [{ currencies: ['BTC', 'DOGE'] }, 'unsupported_currency', 'currencies.1'],
     [{ currencies: ['NGN'] }, 'unsupported_currency', 'currencies.0'],
-  ])('refuses %j as %s in %s', async (changes, code, param) => {
+  ])('refuses %j with %s for %s', async (changes, code, param) => {
     const { status, body } = await create(changes);
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
-  it('accepts only currencies that can be paid in in the mode of the key', async () => {
+  it("accepts only currencies that can be paid in the key's mode", async () => {
     const { status, body } = await create({}, liveKey);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'unsupported_currency', 'currencies.0']);
   });
 
-  it('changes amount and activity, each alone and only if given', async () => {
+  it('changes only the given fields: amount and isActive', async () => {
     const id = await idOf();
     expect((await change(id, { amount: 6000 })).body.data).toMatchObject({ amount: 6000, isActive: true });
     expect((await change(id, { isActive: 'false' })).body.data).toMatchObject({
@@ -106,7 +106,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     expect((await server.api('GET', `/v1/payment-plans/${id}`)).body.data).toMatchObject({ amount: 6000 });
   });
 
-  it("does not find another account's or the other mode's plan, nor one that does not exist", async () => {
+  it("does not find another merchant's plan, one of the other mode, or one that does not exist", async () => {
     const id = await idOf();
     for (const [key, wanted] of [
       [foreignKey, id],
@@ -123,7 +123,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     }
   });
 
-  it('lists the newest first, by page, currency and time', async () => {
+  it('lists plans newest first, by page, currency and time', async () => {
     const key = await server.foreignKey('secret', 'test');
     const list = async (query: string) =>
       (await server.api('GET', `/v1/payment-plans${query}`, { key })).body as unknown as {
@@ -151,7 +151,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     expect(await names(`?to=${later}`)).toHaveLength(3);
   });
 
-  it('repeats the reply to a repeated creation', async () => {
+  it('repeats its reply to a repeated request', async () => {
     const once = () =>
       server.api('POST', '/v1/payment-plans', { body: plan, headers: { 'Idempotency-Key': 'plan-1' } });
     const [first, again] = [await once(), await once()];

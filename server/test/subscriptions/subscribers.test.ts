@@ -1,4 +1,4 @@
-/** Subscribers over real HTTP, on both engines: who may subscribe, what is found, and how a subscription is ended. */
+/** Subscribers over real HTTP, on both engines: who can subscribe, how they are listed, and how they are removed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RateSource } from '../../src/money/rates.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
@@ -26,7 +26,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     await listener.stop();
   });
 
-  it('are charged for cycle 0 when they subscribe, for what the plan says', async () => {
+  it("are charged for cycle 0 when they subscribe, on the plan's terms", async () => {
     const planId = await fixture.createPlan({ currencies: ['BTC', 'ETH'] });
     const answer = await fixture.subscribe(planId, 'Ada@Example.com');
     expect([answer.status, answer.body]).toEqual([200, { status: 'success', message: 'Subscriber created' }]);
@@ -52,7 +52,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
       currencies: ['BTC', 'ETH'],
     });
     expect([...new Set(payment?.currencyOptions?.map((option) => option.currency))]).toEqual(['BTC', 'ETH']);
-    expect(await fixture.told(id)).toMatchObject([
+    expect(await fixture.events(id)).toMatchObject([
       {
         type: 'subscription.payment_due',
         data: {
@@ -65,7 +65,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     ]);
   });
 
-  it('pay in the currencies of the plan and in no other, and payments of no plan in all', async () => {
+  it("can pay only in the plan's currencies, while other payments accept all currencies", async () => {
     const { id } = await fixture.join(await fixture.createPlan({ currencies: ['usdt'] }), 'usdt@example.com');
     const [payment] = await fixture.payments(id);
     const set = (paymentId: string | undefined, option: string) =>
@@ -86,7 +86,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect((await set(free.id, 'BTC/bitcoin')).status).toBe(200);
   });
 
-  it('are customers by their email in any case, known or new, whose record stays as it is', async () => {
+  it('are the customers with their email, in any case, whose existing record does not change', async () => {
     const known = await fixture.ask<{ id: string }>('POST', '/v1/customers', {
       email: 'known@example.com',
       fullName: 'Kay Example',
@@ -98,11 +98,11 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect(await fixture.ask('GET', `/v1/customers/${customerId}`)).toMatchObject({
       email: 'new@example.com',
     });
-    // What is stored about a customer is not told to whoever pays.
+    // The stored name of a customer is not revealed to the payer.
     expect((await fixture.payments(id))[0]).toMatchObject({ description: 'Payment from new@example.com' });
   });
 
-  it('subscribe to a plan once at a time, also when two ask at once', async () => {
+  it('have one active subscription to a plan, even if several requests come at once', async () => {
     const planId = await fixture.createPlan();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => fixture.subscribe(planId, 'twice@example.com')),
@@ -116,7 +116,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect((await fixture.subscribe(await fixture.createPlan(), 'twice@example.com')).status).toBe(200);
   });
 
-  it('are refused by a plan that is off, by an unknown one, with a bad email, and when blacklisted', async () => {
+  it('are refused if the plan is off or unknown, the email is invalid, or the customer is blacklisted', async () => {
     const planId = await fixture.createPlan();
     const before = (await fixture.subscribers()).length;
     await fixture.updatePlan(planId, { isActive: false });
@@ -141,7 +141,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect(await fixture.subscribers()).toHaveLength(before);
   });
 
-  it('do not subscribe when cycle 0 cannot be charged, and nothing of it stays', async () => {
+  it('are not stored if cycle 0 cannot be charged', async () => {
     const planId = await fixture.createPlan({ currency: 'EUR' });
     withoutRate.add('EUR');
     const failed = await fixture.subscribe(planId, 'no-rate@example.com');
@@ -152,7 +152,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect((await fixture.subscribe(planId, 'no-rate@example.com')).status).toBe(200);
   });
 
-  it('are listed newest first, by page, customer, activity and time', async () => {
+  it('are listed newest first, by page, customer, isActive and time', async () => {
     const key = await server.foreignKey('secret', 'test');
     const mine = createFixture(server, key);
     const planId = await mine.createPlan();
@@ -184,7 +184,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect((await createFixture(server).subscribers()).map((row) => row.id)).not.toContain(one);
   });
 
-  it('are not found by another account, in the other mode, or when they do not exist', async () => {
+  it('are not found by another merchant, in the other mode, or if they do not exist', async () => {
     const { id } = await fixture.join(await fixture.createPlan(), 'mine@example.com');
     const keys = [
       [await server.foreignKey('secret', 'test'), id],
@@ -200,7 +200,7 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     expect((await fixture.subscriber(id)).isActive).toBe(true);
   });
 
-  it('end when they are removed: not found, not charged, told of, and free to subscribe again', async () => {
+  it('end when they are removed: not found, not charged, announced, and free to subscribe again', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily' });
     const { id } = await fixture.join(planId, 'gone@example.com');
     const before = await fixture.subscriber(id);
@@ -210,17 +210,17 @@ describe.each(engines)('subscribers, on $name', (engine) => {
     }
     expect((await fixture.subscribers()).map((row) => row.id)).not.toContain(id);
     expect(await fixture.ask('GET', '/v1/payment-plan-subscribers?isActive=false')).toEqual([]);
-    expect((await fixture.told(id)).at(-1)).toMatchObject({
+    expect((await fixture.events(id)).at(-1)).toMatchObject({
       type: 'subscription.ended',
       data: { id, isActive: false, reason: 'removed' },
     });
 
-    // What was charged before stays payable; nothing more is charged.
+    // An open payment can still be paid, but nothing more is charged.
     const [open] = await fixture.payments(id);
     await fixture.pay(open?.id ?? '');
     await fixture.advance(3 * 86_400);
     expect(await fixture.cycles(id)).toEqual([0]);
-    expect((await fixture.told(id)).map(({ type }) => type)).toEqual([
+    expect((await fixture.events(id)).map(({ type }) => type)).toEqual([
       'subscription.payment_due',
       'subscription.ended',
     ]);

@@ -1,4 +1,4 @@
-/** Billing by two servers on one PostgreSQL database at once: each cycle once, the work shared, and connections that break. */
+/** Billing by two replicas on one PostgreSQL database: they share the work, and charge every cycle once. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -18,7 +18,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
   let servers: TestServer[] = [];
   let first: Fixture;
   let second: Fixture;
-  /** Payments' ids begin with the letter of the server that made them. */
+  /** The ids of payments start with the letter of the server that created them. */
   const start = (letter: string) =>
     startServer({
       engine,
@@ -47,7 +47,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     await database.dispose();
   });
 
-  /** Every cycle that was charged, by subscriber, and which server charged how many after cycle 0. */
+  /** The charged cycles of each subscriber, and how many cycles after 0 each server charged. */
   async function charged() {
     const bySubscriber = await first.charged();
     const letters = { A: 0, B: 0 };
@@ -60,14 +60,14 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     return { cycles, letters };
   }
 
-  it('charge each cycle once and share the work', { timeout }, async () => {
+  it('charge each cycle once, and share the work', { timeout }, async () => {
     const rounds = 4;
     for (let round = 0; round < rounds; round += 1) {
-      // The second server learns of the new time while the first one bills by it.
+      // The second server learns the new time while the first one is already billing.
       await Promise.all([
         first.advance(hour),
         (async () => {
-          for (let look = 0; look < 4; look += 1) await second.advance(1);
+          for (let run = 0; run < 4; run += 1) await second.advance(1);
         })(),
       ]);
       await first.advance(0);
@@ -78,7 +78,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     expect(Math.min(letters.A, letters.B)).toBeGreaterThan(0);
   });
 
-  it('charge each cycle once when all their connections break in the middle', { timeout }, async () => {
+  it('charge each cycle once, even if all their connections break in the middle', { timeout }, async () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const count = async () => {

@@ -1,9 +1,9 @@
-/** Requests as a client sends them, and the envelopes that come back. */
+/** Sends API requests as a client does, and returns the reply's envelope. */
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON, or undefined where the body is empty. */
+  /** The parsed JSON; undefined if the body is empty. */
   readonly body: Envelope;
 }
 
@@ -25,7 +25,7 @@ export interface CallOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Sends a request: objects as JSON, text and bytes as they are. */
+/** Sends a request. Objects are sent as JSON, text and bytes as they are. */
 export async function call(
   url: string,
   method: string,
@@ -41,7 +41,7 @@ export async function call(
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    // A stream is sent in chunks, so that its length is not known before.
+    // A stream is sent in chunks, without a Content-Length.
     ...(raw && { body: new Blob([raw]).stream(), duplex: 'half' }),
     ...(!raw && body !== undefined && { body: JSON.stringify(body) }),
   });

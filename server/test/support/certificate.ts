@@ -1,4 +1,4 @@
-/** A certificate for tests, made in memory: self-signed, so that it is its own authority. */
+/** Creates self-signed certificates for tests, in memory. Each is its own certificate authority. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface TestCertificate {
@@ -10,7 +10,7 @@ const ecdsaWithSha256 = Buffer.from('06082a8648ce3d040302', 'hex');
 const commonName = Buffer.from('0603550403', 'hex');
 const subjectAlternativeName = Buffer.from('0603551d11', 'hex');
 
-/** @param names the DNS names that it is for */
+/** @param names the DNS names that the certificate is valid for */
 export function makeCertificate(...names: readonly string[]): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(ecdsaWithSha256);
@@ -45,7 +45,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts));
 }
 
-/** A UTCTime, from now. */
+/** An ASN.1 UTCTime, `offsetMs` from now. */
 function time(offsetMs: number): Buffer {
   const text = new Date(Date.now() + offsetMs).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
   return der(0x17, Buffer.from(text.slice(2)));

@@ -1,56 +1,97 @@
-/** A fresh database on each engine, for tests that hold on both. */
+/** Creates fresh databases on both engines, for tests that run on each. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { openDatabase } from '../../src/db/open.js';
 
 export interface TestDatabase {
-  /** As `DATABASE_URL` takes it. */
+  /** In the format of `DATABASE_URL`. */
   readonly url: string;
-  /** Removes the database; nobody may be connected any more. */
+  /** Removes the database. On PostgreSQL this ends its remaining connections. */
   dispose(): Promise<void>;
 }
 
 export interface TestEngine {
   readonly name: 'SQLite' | 'PostgreSQL';
+  /** Creates a migrated database. */
   create(): Promise<TestDatabase>;
+  /** Creates a database without tables, for tests of the migration itself. */
+  createEmpty(): Promise<TestDatabase>;
 }
 
 const sqlite: TestEngine = {
   name: 'SQLite',
-  async create() {
-    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-    return {
-      url: `sqlite:${join(directory, 'checkout.db')}`,
-      dispose: () => rm(directory, { recursive: true, force: true }),
-    };
-  },
+  // Whoever opens it migrates it. Copying a migrated file would not be faster.
+  create: createSqlite,
+  createEmpty: createSqlite,
 };
 
+async function createSqlite(): Promise<TestDatabase> {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+  return {
+    url: `sqlite:${join(directory, 'checkout.db')}`,
+    dispose: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
 const postgresUrl = inject('postgresUrl');
+const template = inject('postgresTemplate');
+/** The key of the advisory lock that one test process holds while it creates the template. The number is arbitrary. */
+const templateLock = 5_203_117;
+let templateReady: Promise<void> | undefined;
 
 const postgres: TestEngine = {
   name: 'PostgreSQL',
   async create() {
-    const name = `checkout_${randomBytes(6).toString('hex')}`;
-    await run(`create database ${name}`);
-    const url = new URL(postgresUrl);
-    url.pathname = `/${name}`;
-    return { url: url.href, dispose: () => run(`drop database ${name} with (force)`) };
+    templateReady ??= withClient(createTemplate);
+    await templateReady;
+    return createPostgres(`template ${template}`);
   },
+  createEmpty: () => createPostgres(''),
 };
 
-async function run(statement: string): Promise<void> {
+async function createPostgres(options: string): Promise<TestDatabase> {
+  const name = `checkout_${randomBytes(6).toString('hex')}`;
+  await withClient((client) => client.query(`create database ${name} ${options}`));
+  return {
+    url: urlOf(name),
+    async dispose() {
+      await withClient((client) => client.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** Migrates one database for the whole run, because migrating each of hundreds takes far longer than copying it. */
+async function createTemplate(client: pg.Client): Promise<void> {
+  await client.query('select pg_advisory_lock($1)', [templateLock]);
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [template]);
+  if (rowCount === 1) return;
+  const unfinished = `${template}_unfinished`;
+  await client.query(`create database ${unfinished}`);
+  const database = await openDatabase(urlOf(unfinished));
+  await database.close();
+  await client.query(`alter database ${unfinished} rename to ${template}`);
+}
+
+function urlOf(name: string): string {
+  const url = new URL(postgresUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: postgresUrl });
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
+    // This also releases an advisory lock.
     await client.end();
   }
 }
 
-/** The engines that can be had here; the run's setup says why one cannot, and fails when CI=true. */
+/** The available engines. If one is missing, the global setup prints the reason, and fails if CI=true. */
 export const engines: readonly TestEngine[] = postgresUrl === '' ? [sqlite] : [sqlite, postgres];

@@ -1,4 +1,4 @@
-/** The types that the interface specification gives its fields, as checks of what came over the wire. */
+/** Checks that fields of a reply have the types that the interface specification gives them. */
 import { expect } from 'vitest';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -21,7 +21,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** Each field's name with the type of its value. */
+/** Field names with the types of their values. */
 export type Fields = Readonly<Record<string, Kind>>;
 
 function isLogEntry(value: unknown): boolean {
@@ -34,12 +34,12 @@ function isLogEntry(value: unknown): boolean {
   );
 }
 
-/** That each field is there under exactly this name, with a value of this kind. */
+/** Expects each field to exist, under exactly this name and with a value of this type. */
 export function expectFields(record: unknown, fields: Fields): void {
-  if (!isObject(record)) throw new Error(`No record: ${JSON.stringify(record)}`);
+  if (!isObject(record)) throw new Error(`Expected a record, got ${JSON.stringify(record)}`);
   const wrong = Object.entries(fields).filter(([name, kind]) => !kinds[kind](record[name]));
   expect(
-    wrong.map(([name, kind]) => `${name} is ${JSON.stringify(record[name])} and no ${kind}`),
+    wrong.map(([name, kind]) => `${name} is ${JSON.stringify(record[name])}, not a ${kind}`),
     JSON.stringify(record),
   ).toEqual([]);
 }

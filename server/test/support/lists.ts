@@ -1,4 +1,4 @@
-/** What every list of records does, whatever the records are. */
+/** Checks that apply to every list of records. */
 import { expect } from 'vitest';
 import type { Answer } from './call.js';
 
@@ -12,7 +12,7 @@ export function rowsOf(answer: Answer): Records {
 
 export const idsOf = (answer: Answer) => rowsOf(answer).map(({ id }) => id);
 
-/** Asks one list for its pages and its edges. @param ids those of all its records, newest first, at least three */
+/** Checks paging and date ranges of a list. @param ids of all its records, newest first; at least three */
 export async function expectPages(get: (query: string) => Promise<Answer>, ids: readonly unknown[]) {
   const total = ids.length;
   const page = async (query: string) => {

@@ -1,14 +1,11 @@
-/** A merchant's merchant in test mode: money comes in by payments, goes out by transfers, and the books are checked. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+/** A merchant in test mode, for tests that move money: payments in, transfers out, and a check of the ledger. */
 import { expect, vi } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import type { Answer, CallOptions } from './call.js';
+import { runCommandLine } from './command-line.js';
 import type { TestServer } from './server.js';
 
-/** A valid address of each simulated network's family that belongs to nobody here. */
+/** A valid address for each family of simulated networks that belongs to no account of the tests. */
 export const externalAddresses = {
   tron: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   evm: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
@@ -37,25 +34,6 @@ export interface Funding {
   readonly amount: number;
 }
 
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-
-/**
- * Runs the built command line. In a process of its own, as operators do: SQLite waits for a lock without turns of the
- * event loop, so that a server in the same process could never give it up.
- */
-async function runCommandLine(databaseUrl: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [cli, ...args], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { exitCode, stdout, stderr };
-}
-
 export function openMerchant(server: TestServer) {
   const run = (...args: string[]) => runCommandLine(server.databaseUrl, args);
 
@@ -68,7 +46,7 @@ export function openMerchant(server: TestServer) {
     ask<{ txHash: string }>('POST', `/sandbox/${path}`, { body });
   const mine = (count = 2, network = 'tron') => sandbox('blocks', { network, count });
 
-  /** A payment that waits for its money. */
+  /** Creates and locks a payment. @returns its id and address */
   async function lock({ currency = 'USDT', network = 'tron' } = {}): Promise<{
     id: string;
     address: string;
@@ -87,7 +65,7 @@ export function openMerchant(server: TestServer) {
     mine,
     lock,
 
-    /** Pays the merchant; of the amount, which settles a payment of 10 dollars, 1 % is the fee. */
+    /** Pays the merchant. The amount must cover a payment of 10 dollars; the fee is 1 %. */
     async fund({
       currency = 'USDT',
       network = 'tron',
@@ -115,7 +93,7 @@ export function openMerchant(server: TestServer) {
     async balance(currency = 'USDT'): Promise<Balance> {
       const balances = await ask<Balance[]>('GET', '/v1/balances');
       const found = balances.find((balance) => balance.currency === currency);
-      if (!found) throw new Error(`There is no balance in ${currency}`);
+      if (!found) throw new Error(`The merchant has no balance in ${currency}`);
       return found;
     },
 
@@ -132,7 +110,7 @@ export function openMerchant(server: TestServer) {
       );
     },
 
-    /** How often a transaction is on its chain. */
+    /** How many times a transaction is on its chain. */
     async timesOnChain(txHash: string | undefined): Promise<number> {
       const rows = await server.database.reader
         .selectFrom('simulated_transfers')
@@ -142,7 +120,7 @@ export function openMerchant(server: TestServer) {
       return rows.length;
     },
 
-    /** Everything that was sent to an address on the chains, in units. */
+    /** All amounts that were sent to an address on any chain, in units. */
     async arrived(address: string): Promise<string[]> {
       const rows = await server.database.reader
         .selectFrom('simulated_transfers')
@@ -153,13 +131,13 @@ export function openMerchant(server: TestServer) {
     },
 
     run,
-    /** What a command answers, on the server's database, beside it. */
+    /** Runs a command that must succeed, while the server is running. @returns its JSON output */
     async command(...args: string[]): Promise<unknown> {
       const { exitCode, stdout, stderr } = await run(...args, '--json');
       expect([exitCode, stderr], args.join(' ')).toEqual([0, '']);
       return JSON.parse(stdout) as unknown;
     },
-    /** Why a command fails. */
+    /** Runs a command that must fail. @returns its error message */
     async refusal(...args: string[]): Promise<string> {
       const { exitCode, stderr } = await run(...args);
       expect(exitCode, args.join(' ')).toBe(1);

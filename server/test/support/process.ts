@@ -1,4 +1,4 @@
-/** The built server as a process of its own, to be killed or stopped. */
+/** Runs the built server as a separate process, for tests that stop or kill it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 
 export interface ServerProcess {
   readonly url: string;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves to its exit code, or null where a signal ended it. */
+  /** Sends SIGTERM and waits for the exit. @returns the exit code; null if a signal ended the process */
   stop(): Promise<number | null>;
 }
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /**
- * Starts it on a port of its own choice; resolves once it answers `/readyz`.
- * @param env `DATABASE_URL` and the bootstrap keys at least
+ * Starts the server on a free port and waits until `/readyz` reports it ready.
+ * @param env at least `DATABASE_URL` and the bootstrap keys
  */
 export async function startProcess(env: Readonly<Record<string, string>>): Promise<ServerProcess> {
   const child = spawn(process.execPath, [main], {
@@ -36,17 +36,19 @@ export async function startProcess(env: Readonly<Record<string, string>>): Promi
     child.kill(signal);
     return (await exited)[0];
   };
-  const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), 30_000);
   const url = await readUrl(child.stdout);
   for (;;) {
     if (!url || child.exitCode !== null || child.signalCode !== null) {
-      throw new Error(`The server did not get ready (exit code ${(await exited)[0]}): was it built?`);
+      throw new Error(
+        `The server did not become ready (exit code ${(await exited)[0]}). Run "npm run build" first`,
+      );
     }
     const ready = await fetch(`${url}/readyz`).catch(() => undefined);
     if (ready?.ok) break;
     await delay(20);
   }
-  clearTimeout(late);
+  clearTimeout(timeout);
   return {
     url,
     async kill() {
@@ -56,7 +58,7 @@ export async function startProcess(env: Readonly<Record<string, string>>): Promi
   };
 }
 
-/** Where it says that it listens; undefined where it ends without saying so. */
+/** Reads the URL from the server's output; undefined if the server exits without printing it. */
 async function readUrl(output: NodeJS.ReadableStream): Promise<string | undefined> {
   const lines = createInterface({ input: output });
   try {
@@ -67,7 +69,7 @@ async function readUrl(output: NodeJS.ReadableStream): Promise<string | undefine
     return undefined;
   } finally {
     lines.close();
-    // What it writes later is not read, and must not hold it up.
+    // Discard later output: an unread pipe would block the server.
     output.resume();
   }
 }

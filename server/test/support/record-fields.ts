@@ -1,4 +1,4 @@
-/** The fields of each kind of record, as the interface specification's tables list them. */
+/** The fields of each kind of record, as listed in the tables of the interface specification. */
 import type { Fields } from './kinds.js';
 
 export const customerFields: Fields = {
@@ -58,7 +58,7 @@ export const transferFields: Fields = {
   createdAt: 'timestamp',
   updatedAt: 'timestamp',
 };
-/** What a payment has from its creation on. */
+/** The fields that a payment has from its creation. */
 export const createdFields: Fields = {
   id: 'string',
   status: 'payment status',
@@ -81,7 +81,7 @@ export const createdFields: Fields = {
   isCurrencyLocked: 'boolean',
   createdAt: 'timestamp',
 };
-/** What it has once its currency is locked. */
+/** The fields that a payment has once its currency is locked. */
 export const lockedFields: Fields = {
   fee: 'number',
   currency: 'string',

@@ -1,4 +1,4 @@
-/** Records made over HTTP, as a merchant's server makes them, for tests that need one to be there. */
+/** Creates records over HTTP, as a merchant's server does, for tests that need them. */
 import { randomBytes } from 'node:crypto';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
@@ -8,11 +8,11 @@ import type { TestServer } from './server.js';
 
 export interface Records {
   readonly merchant: MerchantClient;
-  /** An email that no record has yet. */
+  /** A new email. */
   email(): string;
-  /** An address on Ethereum and its kin that no record has yet. */
+  /** A new address on Ethereum and compatible networks. */
   evmAddress(): string;
-  /** What a bank account is created from; its number is new. */
+  /** The body to create a bank account, with a new account number. */
   bankAccountBody(): Parameters<MerchantClient['bankAccounts']['create']>[0]['body'];
   customer(): Promise<{ id: string; email: string }>;
   bankAccount(): Promise<string>;
@@ -21,24 +21,24 @@ export interface Records {
   /** A new customer subscribed to a new plan. */
   subscriber(): Promise<{ id: string; planId: string; email: string }>;
   payment(): Promise<string>;
-  /** With its currency set: USDT on Tron. */
+  /** A payment with its currency set: USDT on Tron. */
   setPayment(): Promise<string>;
   lockedPayment(): Promise<Payment>;
-  /** Paid in full and confirmed. */
+  /** A payment that is paid in full and confirmed. */
   paidPayment(): Promise<string>;
-  /** Requested to a new address, out of a balance that is paid in for it. */
+  /** A pending transfer to a new address, and a payment that funds it. */
   transfer(): Promise<string>;
-  /** Of a transfer that was carried out to a saved address. */
+  /** The payout of a completed transfer to a saved address. */
   payout(): Promise<{ id: string; transferId: string; walletAddressId: string }>;
   wallet(): Promise<string>;
   sandbox(path: string, body: object): Promise<void>;
-  /** Adds blocks to Ethereum until the transfer has ended, and answers how. */
-  carryOut(transferId: string): Promise<string>;
-  /** Sets where the first account is told of events, and answers the secret that signs them. */
-  tellAt(url: string): Promise<string>;
+  /** Adds blocks to Ethereum until the transfer has ended. @returns its status */
+  completeTransfer(transferId: string): Promise<string>;
+  /** Sets the first account's webhook URL. @returns the signing secret */
+  setWebhookUrl(url: string): Promise<string>;
 }
 
-/** @param key a secret test key, of the server's first account if no other is given */
+/** @param key a secret test key; by default the one of the server's first account */
 export function createRecords(server: TestServer, key = server.secretKey): Records {
   const merchant = createMerchantClient({ apiUrl: server.url, secretKey: key });
   const random = () => randomBytes(8).toString('hex');
@@ -49,7 +49,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     evmAddress: () => `0x${randomBytes(20).toString('hex')}`,
 
     bankAccountBody: () => ({
-      // Equity Bank Kenya, whose numbers have no check digit.
+      // Equity Bank Kenya: its account numbers have no check digit.
       accountNumber: String(randomBytes(6).readUIntBE(0, 6)).padStart(13, '0').slice(0, 13),
       accountBank: '68',
       country: 'KE',
@@ -145,7 +145,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       const walletAddressId = await records.walletAddress();
       const body = { amount: 0.5, currency: 'USDT', walletAddress: walletAddressId };
       const { id: transferId } = (await merchant.transfers.create({ body })).data;
-      expect(await records.carryOut(transferId)).toBe('success');
+      expect(await records.completeTransfer(transferId)).toBe('success');
       const { data } = await merchant.payouts.list({ query: { address: walletAddressId } });
       const [payout] = data;
       if (!payout) throw new Error('The payout is not listed');
@@ -162,16 +162,16 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     },
 
-    async carryOut(transferId) {
-      const look = async () => {
+    async completeTransfer(transferId) {
+      const mineAndCheck = async () => {
         await records.sandbox('blocks', { network: 'ethereum', count: 1 });
         return (await merchant.transfers.retrieve({ params: { transfer_id: transferId } })).data.status;
       };
-      await expect.poll(look, { timeout: 10_000, interval: 5 }).toMatch(/^(success|failed)$/);
-      return look();
+      await expect.poll(mineAndCheck, { timeout: 10_000, interval: 5 }).toMatch(/^(success|failed)$/);
+      return mineAndCheck();
     },
 
-    async tellAt(url) {
+    async setWebhookUrl(url) {
       const endpoints = createEndpoints({ now: () => Date.now() });
       const { merchantId } = server.bootstrapped;
       const secret = await server.database.write((transaction) =>

@@ -1,4 +1,4 @@
-/** The whole server in this process, on a database of its own, with one account and both kinds of keys. */
+/** Starts the whole server in the test's process, with its own database, one account and both kinds of keys. */
 import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import type { Overrides } from '../../src/app.js';
@@ -12,29 +12,28 @@ export interface TestServer extends RunningServer {
   /** Test keys of the first account. */
   readonly publicKey: string;
   readonly secretKey: string;
-  /** Where its data is; it outlives `stop` where the database was given. */
   readonly databaseUrl: string;
-  /** A request with the secret key, if no other is given. */
+  /** Sends a request, with the secret key by default. */
   api(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A key of a new account. */
+  /** Creates another account and returns one of its API keys. */
   foreignKey(kind: Caller['kind'], mode: Mode): Promise<string>;
-  /** Stops it, and removes its database if that was made for it. */
+  /** Stops the server. Removes the database, unless it was given. */
   stop(): Promise<void>;
 }
 
 export interface TestServerOptions {
-  /** Makes a database that `stop` removes. */
+  /** Creates a new database. `stop` removes it. */
   readonly engine: TestEngine;
-  /** A database in place of a new one, which stays. */
+  /** An existing database to use instead of a new one. `stop` does not remove it. */
   readonly databaseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly overrides?: Overrides;
   readonly log?: Logger;
 }
 
-const randomKey = (start: string) => start + randomBytes(32).toString('base64url');
+const randomKey = (prefix: string) => prefix + randomBytes(32).toString('base64url');
 
-/** Blocks come only by the sandbox and nothing is limited, unless `env` says otherwise. */
+/** By default, only the sandbox adds blocks and there are no rate limits. `env` can change both. */
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const database = options.databaseUrl === undefined ? await options.engine.create() : undefined;
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';

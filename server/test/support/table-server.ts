@@ -1,4 +1,4 @@
-/** A server for one small table of endpoints: the HTTP layer alone, with real keys on a real database. */
+/** A server for a small table of endpoints: only the API layer, with real keys in a real database. */
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -22,6 +22,8 @@ import { openDatabase } from '../../src/db/open.js';
 
 export interface TableServer {
   readonly url: string;
+  /** The public URL that error replies link to. It differs from `url`, as it does behind a proxy. */
+  readonly publicUrl: string;
   readonly database: Database;
   readonly idempotency: Idempotency;
   readonly keys: Keys;
@@ -29,10 +31,12 @@ export interface TableServer {
   readonly secret: string;
   readonly public: string;
   readonly live: string;
-  /** Everything that was logged. */
+  /** All log lines. */
   readonly logged: string[];
   stop(): Promise<void>;
 }
+
+const publicUrl = 'https://pay.example.com/api';
 
 export interface TableServerOptions<T extends Record<string, Record<string, Endpoint>>> {
   readonly table: T;
@@ -80,12 +84,14 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       modes: options.modes ?? ['test', 'live'],
     }),
   );
-  app.use(createProblemHandler(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })));
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
+  app.use(createProblemHandler(log, publicUrl));
   const server = createServer(app);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    publicUrl,
     database,
     idempotency,
     keys,

@@ -1,4 +1,4 @@
-/** Wallet addresses over real HTTP, on both engines: checksums, networks, duplicates, one primary for each currency and network. */
+/** Wallet addresses over real HTTP, on both engines: checksums, networks, duplicates, and primary addresses. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
@@ -28,7 +28,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
   const makePrimary = (id: unknown, key?: string) => api('GET', `/primary/${String(id)}`, key);
   const newMerchant = () => server.foreignKey('secret', 'test');
 
-  it('have their fields as they were given', async () => {
+  it('have the given fields', async () => {
     const { status, body } = await create({
       address: tron,
       currency: 'usdt',
@@ -53,7 +53,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect((await api('GET', `/${unknownId}`)).status).toBe(404);
   });
 
-  it('without a network have an empty one, and fit any network of the currency', async () => {
+  it('can have no network, and are then for any network of the currency', async () => {
     const key = await newMerchant();
     for (const [address, currency] of [
       [evm, 'USDT'],
@@ -90,18 +90,18 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     [{ address: tron, currency: 'USDT', network: 'ethereum' }, 'invalid_address', 'address'],
     [{ address: evm, currency: 'USDT', network: 'tron' }, 'invalid_address', 'address'],
     [{ address: bitcoin, currency: 'USDT' }, 'invalid_address', 'address'],
-    // The same bytes for Bitcoin's main network.
+    // The same bytes as a mainnet address.
     [
       { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', currency: 'BTC' },
       'invalid_address',
       'address',
     ],
-  ])('are not made of %j', async (body, code, param) => {
+  ])('are refused with %j', async (body, code, param) => {
     const { status, body: reply } = await create(body, foreign);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, code, param]);
   });
 
-  it('exist once for address, currency and network, also when two are made at once', async () => {
+  it('are unique by address, currency and network, even if two are created at once', async () => {
     const key = await newMerchant();
     const body = { address: evm, currency: 'USDC', network: 'base' };
     expect((await create(body, key)).status).toBe(200);
@@ -120,7 +120,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('are not seen by other merchants nor in the other mode', async () => {
+  it('are not found by other merchants or in the other mode', async () => {
     const { body } = await create({ address: otherEvm, currency: 'ETH', network: 'ethereum' });
     const { id } = body.data;
     for (const key of [foreign, await server.foreignKey('secret', 'live')]) {
@@ -141,7 +141,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect([status, body.data.code]).toEqual([400, 'unsupported_currency']);
   });
 
-  it('have one primary for each currency and network, the last one that was made it', async () => {
+  it('have one primary address per currency and network, the last one that was made primary', async () => {
     const key = await newMerchant();
     const saved = async (address: string, network: string, isPrimary = false, currency = 'USDT') =>
       (await create({ address, currency, network, isPrimary }, key)).body.data['id'];
@@ -169,7 +169,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect(rowsOf(await list('?isPrimary=true&network=bsc', key))).toHaveLength(1);
   });
 
-  it('are listed newest first, page by page, by every filter', async () => {
+  it('are listed newest first, page by page, with every filter', async () => {
     const key = await newMerchant();
     const bodies = [
       { address: tron, currency: 'USDT', network: 'tron', label: 'Treasury' },
@@ -196,7 +196,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect((await list('?isPrimary=perhaps', key)).status).toBe(400);
   });
 
-  it('are found for a transfer by id or by address, one for its network before one for any', async () => {
+  it('are found for a transfer by id or address; one for its network takes precedence', async () => {
     const { walletAddresses, keys } = server.app;
     const key = await newMerchant();
     const scope = { merchantId: (await keys.authenticate(key))?.merchantId ?? '', mode: 'test' } as const;

@@ -1,4 +1,4 @@
-/** Hosted wallets over real HTTP, on both engines: their addresses, what comes to them, and who is told. */
+/** Hosted wallets over real HTTP, on both engines: their addresses, deposits and webhooks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
@@ -16,7 +16,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    // Nobody listens there: what is kept for delivery says what the merchant is told.
+    // Nothing listens there. The tests read the events in the outbox.
     const { merchantId } = server.bootstrapped;
     const endpoints = createEndpoints({ now: () => Date.now() });
     await server.database.write((transaction) =>
@@ -69,8 +69,8 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     return BigInt(account?.balance ?? '0');
   }
 
-  /** What the merchant was told of a deposit. */
-  async function announcements(depositId: string) {
+  /** The events about a deposit, oldest first. */
+  async function eventsOf(depositId: string) {
     const rows = await server.database.reader
       .selectFrom('outbox')
       .select(['type', 'data'])
@@ -80,10 +80,10 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
   }
 
-  const events = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
+  const logOf = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
 
   describe('as a record', () => {
-    it('has an address on every active network of its currency, in canonical case', async () => {
+    it('has an address on every active network of its currency, and its code in upper case', async () => {
       const { data: currencies } = await merchant.currencies.list();
       for (const code of ['USDT', 'eth', 'Btc']) {
         const wallet = await create(code, 'Donations');
@@ -96,7 +96,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       }
     });
 
-    it('never shares an address with another wallet or a payment, however they race', async () => {
+    it('never shares an address with another wallet or a payment, even if they are created at once', async () => {
       const made = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
           if (index % 2 === 0) return (await create()).addresses.map(({ address }) => address);
@@ -118,23 +118,20 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       expect(new Set(evm.map((row) => row.derivation_index)).size).toBe(evm.length);
     });
 
-    it.each(['NGN', 'DOGE', 'x'])(
-      'is not made for %s, which nobody can pay on a network',
-      async (currency) => {
-        const reply = await server.api('POST', '/v1/wallets', { body: { currency } });
-        expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
-          400,
-          'unsupported_currency',
-          'currency',
-        ]);
-      },
-    );
+    it.each(['NGN', 'DOGE', 'x'])('is refused for %s, which has no network', async (currency) => {
+      const reply = await server.api('POST', '/v1/wallets', { body: { currency } });
+      expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
+        400,
+        'unsupported_currency',
+        'currency',
+      ]);
+    });
 
     it.each([
       [{}, 'currency'],
       [{ currency: '' }, 'currency'],
       [{ currency: 'USDT', label: 'x'.repeat(101) }, 'label'],
-    ])('is not made from %j', async (body, param) => {
+    ])('is refused with %j', async (body, param) => {
       const reply = await server.api('POST', '/v1/wallets', { body });
       expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
         400,
@@ -143,13 +140,13 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       ]);
     });
 
-    it('is not made in live mode while no live network is there', async () => {
+    it('is refused in live mode while there is no live network', async () => {
       const key = await server.foreignKey('secret', 'live');
       const reply = await server.api('POST', '/v1/wallets', { key, body: { currency: 'USDT' } });
       expect([reply.status, reply.body.data.code]).toEqual([400, 'unsupported_currency']);
     });
 
-    it('is made once for one Idempotency-Key', async () => {
+    it('is created once per Idempotency-Key', async () => {
       const options = { body: { currency: 'LTC' }, headers: { 'Idempotency-Key': 'wallet-1' } };
       const first = await server.api('POST', '/v1/wallets', options);
       const second = await server.api('POST', '/v1/wallets', options);
@@ -179,7 +176,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       expect(none.body.meta).toEqual({ pagination: { total: 0, count: 0, from: 0, to: 0 } });
     });
 
-    it('is removed once, and then is like one that never was', async () => {
+    it('is removed once, and is then like one that never existed', async () => {
       const wallet = await create('USDT', 'Removed');
       const path = `/v1/wallets/${wallet.id}`;
       const other = { key: await server.foreignKey('secret', 'test') };
@@ -196,8 +193,8 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     });
   });
 
-  describe('that is paid to', () => {
-    it('makes a transaction of each deposit, seen at once and credited when confirmed', async () => {
+  describe('that receives deposits', () => {
+    it('has a transaction for each deposit, seen at once and credited when it is confirmed', async () => {
       const before = await available('USDT');
       const wallet = await create('USDT', 'Donations');
       const address = addressOf(wallet);
@@ -209,7 +206,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
         amountReceived: 0,
         amountSeen: 5,
       });
-      expect(events(seen)).toEqual(['Seen: 5 USDT on tron, waiting for 2 confirmations']);
+      expect(logOf(seen)).toEqual(['Seen: 5 USDT on tron, waiting for 2 confirmations']);
       expect(await available('USDT')).toBe(before);
       await mine(2);
 
@@ -241,7 +238,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       expect(deposit.addressSentFrom).toHaveLength(1);
       expect(deposit.expiresBy).toBeUndefined();
       expect(deposit.currencyOptions).toBeUndefined();
-      expect(events(deposit).slice(1)).toEqual([
+      expect(logOf(deposit).slice(1)).toEqual([
         'Received: 5 USDT on tron, confirmed',
         'Deposit complete: 5 USDT received',
       ]);
@@ -270,22 +267,24 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       expect((await available('USDT')) - before).toBe(4_950_000n + 2n * 6_930_000n);
     });
 
-    it('tells the merchant of each deposit once it is confirmed, and when the chain takes it back', async () => {
+    it('notifies the merchant of each deposit when it is confirmed, and when the chain drops it', async () => {
       const wallet = await create();
       await send(addressOf(wallet), 3);
       await mine(1);
       const { id } = await onlyDeposit(wallet);
-      expect(await announcements(id)).toEqual([]);
+      expect(await eventsOf(id)).toEqual([]);
       await mine(1);
       const deposit = await onlyDeposit(wallet);
-      const told = await announcements(id);
+      const published = await eventsOf(id);
       await mine(5);
-      expect(await announcements(id)).toEqual(told);
-      expect(told).toMatchObject([{ type: 'wallet.transaction', data: { transaction: deposit, wallet } }]);
+      expect(await eventsOf(id)).toEqual(published);
+      expect(published).toMatchObject([
+        { type: 'wallet.transaction', data: { transaction: deposit, wallet } },
+      ]);
       await sandbox('reorgs', { network: 'tron', depth: 7, keep: true });
       await mine(2);
       expect((await onlyDeposit(wallet)).status).toBe('success');
-      const all = await announcements(id);
+      const all = await eventsOf(id);
       expect(all.map(({ type }) => type)).toEqual(Array(3).fill('wallet.transaction'));
       expect(all.map(({ data }) => (data['transaction'] as Payment).status)).toEqual([
         'success',
@@ -294,7 +293,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       ]);
     });
 
-    it('tells nothing once it is removed, and credits all the same', async () => {
+    it('sends no webhooks once it is removed, but still credits deposits', async () => {
       const wallet = await create();
       const before = await available('USDT');
       await send(addressOf(wallet), 3);
@@ -307,7 +306,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
         [4, 'success'],
         [3, 'success'],
       ]);
-      expect((await Promise.all(found.map(({ id }) => announcements(id)))).flat()).toEqual([]);
+      expect((await Promise.all(found.map(({ id }) => eventsOf(id)))).flat()).toEqual([]);
       expect((await available('USDT')) - before).toBe(6_930_000n);
     });
 
@@ -316,7 +315,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       ['USDT', 'ethereum', 'ETH', 'ethereum'],
       ['USDC', 'base', 'POL', 'polygon'],
     ])(
-      'in another asset (%s on %s gets %s on %s) credits that asset',
+      'credits another asset as that asset (%s on %s receives %s on %s)',
       async (wanted, at, currency, network) => {
         const before = await available(currency);
         const wallet = await create(wanted);
@@ -336,10 +335,10 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       },
     );
 
-    it('shows an amount down to its payable decimals, and credits all of it', async () => {
+    it('shows an amount with its payable decimals, and credits all of it', async () => {
       const before = await available('ETH');
       const wallet = await create('ETH');
-      // 15 digits are what a request can say, so dust below 8 decimals comes in a small amount.
+      // A request can have 15 digits, so only a small amount can have dust below 8 decimals.
       await send(addressOf(wallet, 'base'), '0.000123456789012', 'ETH', 'base');
       await mine(2, 'base');
       expect(await onlyDeposit(wallet)).toMatchObject({
@@ -355,7 +354,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       expect((await available('ETH')) - before).toBe(units - units / 100n);
     });
 
-    it('follows the chain: a deposit that is gone is an error, and comes back', async () => {
+    it('follows the chain: a deposit that the chain drops is an error, until it returns', async () => {
       const before = await available('USDT');
       const wallet = await create();
       await send(addressOf(wallet), 6);
@@ -381,22 +380,22 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       await sandbox('reorgs', { network: 'tron', depth: 2, keep: false });
       const gone = await onlyDeposit(wallet);
       expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0, amountSeen: 0 });
-      expect(events(gone).at(-1)).toBe('Gone from the network: 6 USDT on tron');
+      expect(logOf(gone).at(-1)).toBe('Dropped from the network: 6 USDT on tron');
       expect(await available('USDT')).toBe(before);
     });
 
-    it('says so when a deposit vanishes before it is confirmed', async () => {
+    it('shows an error if a deposit vanishes before it is confirmed', async () => {
       const wallet = await create();
       await send(addressOf(wallet), 6);
       await mine(1);
       await sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
       const gone = await onlyDeposit(wallet);
       expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountSeen: 0, fee: 0.06 });
-      expect(events(gone).slice(1)).toEqual(['Gone from the network: 6 USDT on tron']);
-      expect(await announcements(gone.id)).toEqual([]);
+      expect(logOf(gone).slice(1)).toEqual(['Dropped from the network: 6 USDT on tron']);
+      expect(await eventsOf(gone.id)).toEqual([]);
     });
 
-    it('has deposits that no payment endpoint changes, and that do not expire', async () => {
+    it('has deposits that no payment endpoint can change, and that do not expire', async () => {
       const wallet = await create();
       await send(addressOf(wallet), 6);
       const { id } = await onlyDeposit(wallet);

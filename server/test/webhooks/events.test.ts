@@ -1,18 +1,18 @@
-/** What a merchant is told of payments, over real HTTP: each change once, with what verify answers. */
+/** Payment webhooks over real HTTP: each change is sent once, with the same record that verify returns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { webhookEvent } from 'crypto-checkout/contract';
 import { engines } from '../support/engines.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 
-const due = 3.246754;
+const amountDue = 3.246754;
 
-describe.each(engines)('a merchant is told, on $name', (engine) => {
+describe.each(engines)('a merchant gets a webhook, on $name', (engine) => {
   let shop: Shop;
   let receiver: Receiver;
   beforeAll(async () => {
     [shop, receiver] = await Promise.all([openShop({ engine }), startReceiver()]);
-    await shop.tell(receiver);
+    await shop.setEndpoint(receiver);
   });
   afterAll(async () => {
     await shop.server.stop();
@@ -46,153 +46,156 @@ describe.each(engines)('a merchant is told, on $name', (engine) => {
   };
 
   const subjectOf = ({ event }: Received): unknown => (event.data as { id?: unknown }).id;
-  const toldOf = (id: string) => receiver.received.filter((one) => subjectOf(one) === id);
-  /** The types that arrived, in their order by `sequence`, once all that is kept has been delivered. */
+  const receivedFor = (id: string) => receiver.received.filter((one) => subjectOf(one) === id);
+  /** The types of all received events, ordered by `sequence`, once every stored event has been delivered. */
   async function typesOf(id: string): Promise<string[]> {
     await shop.settled();
-    return toldOf(id)
+    return receivedFor(id)
       .sort((a, b) => a.event.data.sequence - b.event.data.sequence)
       .map(({ event }) => event.type);
   }
 
-  it('of a success, once, with what verify answers', async () => {
+  it('for a success, once, with the record that verify returns', async () => {
     const { id, address } = await lock();
-    await pay(address, due);
-    await expect.poll(() => toldOf(id), { timeout: 5000 }).toHaveLength(1);
-    const [told] = toldOf(id);
+    await pay(address, amountDue);
+    await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
+    const [received] = receivedFor(id);
     const record = await api('GET', `/v1/transactions/${id}/verify`);
-    expect(told?.isVerified).toBe(true);
-    expect(told?.event).toEqual({
+    expect(received?.isVerified).toBe(true);
+    expect(received?.event).toEqual({
       type: 'payment.success',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
-      data: { ...record, mode: 'test', sequence: told?.event.data.sequence },
+      data: { ...record, mode: 'test', sequence: received?.event.data.sequence },
     });
     const { time } = (record['transactionTimeLog'] as { time: string }[]).at(-1) ?? { time: '' };
-    expect(Math.abs(Date.parse(told?.event.timestamp ?? '') - Date.parse(time))).toBeLessThan(1000);
-    expect(webhookEvent.parse(told?.event)).toEqual(told?.event);
-    expect(told?.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
-    expect(told?.signatures).toHaveLength(1);
-    // Real time, wherever test mode's clock is: receivers refuse what is five minutes off.
-    expect(Math.abs((told?.timestamp ?? 0) - Date.now() / 1000)).toBeLessThan(30);
+    expect(Math.abs(Date.parse(received?.event.timestamp ?? '') - Date.parse(time))).toBeLessThan(1000);
+    expect(webhookEvent.parse(received?.event)).toEqual(received?.event);
+    expect(received?.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(received?.signatures).toHaveLength(1);
+    // Signed in real time, whatever test mode's clock says: receivers reject timestamps that are five minutes off.
+    expect(Math.abs((received?.timestamp ?? 0) - Date.now() / 1000)).toBeLessThan(30);
     await mine(5);
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
-  it('of nothing when a payment is created, set and locked', async () => {
+  it('for nothing when a payment is created, set and locked', async () => {
     const { id } = await lock();
     expect(await typesOf(id)).toEqual([]);
     expect((await shop.events()).filter(({ subjectId }) => subjectId === id)).toEqual([]);
   });
 
-  it('of a part, and of the success that a top-up makes of it', async () => {
+  it('for a partial payment, and for the success when the rest arrives', async () => {
     const { id, address } = await lock();
     await pay(address, 1);
     await pay(address, 1);
-    await pay(address, due);
+    await pay(address, amountDue);
     expect(await typesOf(id)).toEqual(['payment.partial', 'payment.overpaid', 'payment.success']);
-    const [partial] = toldOf(id);
+    const [partial] = receivedFor(id);
     expect(partial?.event.data).toMatchObject({ status: 'in progress', amountSeen: 1 });
   });
 
-  it('of too much, beside the success, and of what comes on top of a success', async () => {
+  it('for an overpayment, whether it comes with the success or after it', async () => {
     const [first, second] = [await lock(), await lock()];
     await pay(first.address, 5);
     expect(await typesOf(first.id)).toEqual(['payment.overpaid', 'payment.success']);
-    await pay(second.address, due);
+    await pay(second.address, amountDue);
     await pay(second.address, 1);
     await pay(second.address, 1);
     expect(await typesOf(second.id)).toEqual(['payment.success', 'payment.overpaid']);
   });
 
-  it('of a cancel, once, and of money that comes afterwards', async () => {
+  it('for a cancellation, once, and for money that arrives afterwards', async () => {
     const { id, address } = await lock();
     await api('PATCH', `/v1/payments/${id}/cancel`);
     await api('PATCH', `/v1/payments/${id}/cancel`);
     expect(await typesOf(id)).toEqual(['payment.cancelled']);
-    await pay(address, due);
+    await pay(address, amountDue);
     expect(await typesOf(id)).toEqual(['payment.cancelled', 'payment.late']);
-    expect(toldOf(id).at(-1)?.event.data).toMatchObject({ status: 'cancelled', state: 'cancelled_paid' });
+    expect(receivedFor(id).at(-1)?.event.data).toMatchObject({
+      status: 'cancelled',
+      state: 'cancelled_paid',
+    });
   });
 
-  it('of an error at the deadline, and of money that comes too late', async () => {
+  it('for an error at the deadline, and for money that arrives too late', async () => {
     const [short, full] = [await lock(), await lock()];
     await shop.advance(1801);
     expect(await typesOf(short.id)).toEqual(['payment.error']);
     await pay(short.address, 1);
     await pay(short.address, 1);
     expect(await typesOf(short.id)).toEqual(['payment.error', 'payment.late']);
-    await pay(full.address, due);
+    await pay(full.address, amountDue);
     expect(await typesOf(full.id)).toEqual(['payment.error', 'payment.late', 'payment.success']);
   });
 
-  it('of a success that leaves the chain, and of its return', async () => {
+  it('for a success that a reorganisation reverses, and for its return', async () => {
     const { id, address } = await lock();
-    await pay(address, due);
+    await pay(address, amountDue);
     await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed']);
-    expect(toldOf(id).at(-1)?.event.data).toMatchObject({ status: 'error', state: 'reversed' });
+    expect(receivedFor(id).at(-1)?.event.data).toMatchObject({ status: 'error', state: 'reversed' });
     await mine(2);
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed', 'payment.success']);
   });
 
-  it('of a deposit to a wallet only as that', async () => {
+  it('for a wallet deposit only as wallet.transaction', async () => {
     const wallet = await api('POST', '/v1/wallets', { currency: 'USDT', label: 'Donations' });
     const addresses = wallet['addresses'] as { network: string; address: string }[];
     await pay(addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
     const dataOf = ({ event }: Received) => event.data as Record<string, Partial<Record<string, unknown>>>;
     const ofWallet = () => receiver.received.filter((one) => dataOf(one).wallet?.id === wallet.id);
     await expect.poll(ofWallet, { timeout: 5000 }).toHaveLength(1);
-    const [told] = ofWallet();
-    if (!told) throw new Error('Nothing was told');
-    expect(told.event.type).toBe('wallet.transaction');
-    const id = String(dataOf(told).transaction?.id);
+    const [received] = ofWallet();
+    if (!received) throw new Error('No webhook was received');
+    expect(received.event.type).toBe('wallet.transaction');
+    const id = String(dataOf(received).transaction?.id);
     expect(await typesOf(id)).toEqual([]);
     await api('POST', `/v1/transactions/${id}/webhook`);
     await expect.poll(ofWallet, { timeout: 5000 }).toHaveLength(2);
-    expect(ofWallet()[1]?.id).toBe(told.id);
+    expect(ofWallet()[1]?.id).toBe(received.id);
   });
 
-  it('once more when it asks, under the same id', async () => {
+  it('again on request, with the same id', async () => {
     const { id, address } = await lock();
-    await pay(address, due);
-    await expect.poll(() => toldOf(id), { timeout: 5000 }).toHaveLength(1);
+    await pay(address, amountDue);
+    await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
     const answer = await shop.server.api('POST', `/v1/transactions/${id}/webhook`);
     expect(answer.body).toEqual({ status: 'success', message: 'Webhook queued' });
-    await expect.poll(() => toldOf(id), { timeout: 5000 }).toHaveLength(2);
-    const [first, second] = toldOf(id);
+    await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(2);
+    const [first, second] = receivedFor(id);
     expect(second).toMatchObject({ id: first?.id, body: first?.body, isVerified: true });
     const [event] = (await shop.settled()).filter(({ subjectId }) => subjectId === id);
     expect(event).toMatchObject({ status: 'delivered', dueAt: null });
-    expect(event?.tries.map(({ responseStatus }) => responseStatus)).toEqual([204, 204]);
+    expect(event?.attempts.map(({ responseStatus }) => responseStatus)).toEqual([204, 204]);
   });
 
-  it('where a payment in progress stands, when it asks', async () => {
+  it('with the current state of a payment in progress, on request', async () => {
     const id = await create();
     await api('POST', `/v1/transactions/${id}/webhook`);
-    await expect.poll(() => toldOf(id), { timeout: 5000 }).toHaveLength(1);
-    expect(toldOf(id)[0]?.event).toMatchObject({
+    await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
+    expect(receivedFor(id)[0]?.event).toMatchObject({
       type: 'payment.updated',
       data: { id, status: 'in progress', state: 'created' },
     });
     await api('PATCH', `/v1/payments/${id}/cancel`);
     await api('POST', `/v1/transactions/${id}/webhook`);
     expect(new Set(await typesOf(id))).toEqual(new Set(['payment.updated', 'payment.cancelled']));
-    expect(new Set(toldOf(id).map((one) => one.id)).size).toBe(2);
+    expect(new Set(receivedFor(id).map((one) => one.id)).size).toBe(2);
   });
 
-  it('an outcome that nobody was told, when it asks', async () => {
+  it('for an outcome that was never sent, on request', async () => {
     const { id, address } = await lock();
-    await shop.silence();
-    await pay(address, due);
+    await shop.removeEndpoint();
+    await pay(address, amountDue);
     const refused = await shop.server.api('POST', `/v1/transactions/${id}/webhook`);
     expect([refused.status, refused.body.data.code]).toEqual([409, 'webhook_not_configured']);
     expect((await shop.events()).filter(({ subjectId }) => subjectId === id)).toEqual([]);
-    await shop.tell(receiver);
+    await shop.setEndpoint(receiver);
     await api('POST', `/v1/transactions/${id}/webhook`);
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
-  it('nothing of what is not its own', async () => {
+  it('for its own payments only', async () => {
     const id = await create();
     const foreign = await shop.server.foreignKey('secret', 'test');
     const unknown = await shop.server.api('POST', '/v1/transactions/NOTHING/webhook', { key: foreign });

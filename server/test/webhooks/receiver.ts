@@ -1,4 +1,4 @@
-/** A merchant's server that takes webhooks: it verifies them as any Standard Webhooks library does, and answers as it is told. */
+/** A merchant's server that receives webhooks: it verifies them with a Standard Webhooks library, and replies as set. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -9,13 +9,13 @@ import type { TestCertificate } from '../support/certificate.js';
 
 export interface Received {
   readonly id: string;
-  /** The header, in seconds. */
+  /** The `webhook-timestamp` header, in seconds. */
   readonly timestamp: number;
   readonly signatures: readonly string[];
-  /** The body as it came. */
+  /** The raw body. */
   readonly body: string;
   readonly event: WebhookEvent;
-  /** Whether the receiver's secret verifies it. */
+  /** Whether the signature is valid for the receiver's secret. */
   readonly isVerified: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface Receiver {
   readonly received: Received[];
   /** `whsec_…` */
   secret: string;
-  /** What it answers from now on; `hang` never does. */
+  /** The reply to send from now on; `hang` sends none. */
   answer: Answer | 'hang' | ((received: Received) => Answer | 'hang');
-  /** Connections that were made to it. */
+  /** How many connections were made to it. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -47,16 +47,16 @@ export interface ReceiverOptions {
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { host = '127.0.0.1', port = 0, certificate } = options;
   let connections = 0;
-  const listener: RequestListener = (request, response) => void take(request, response);
+  const listener: RequestListener = (request, response) => void receive(request, response);
   const server = certificate ? createTlsServer(certificate, listener) : createServer(listener);
   server.on('connection', () => (connections += 1));
   server.listen(port, host);
   await once(server, 'listening');
-  const { port: taken } = server.address() as AddressInfo;
+  const { port: actualPort } = server.address() as AddressInfo;
 
   const receiver: Receiver = {
-    url: `${certificate ? 'https' : 'http'}://${host}:${taken}/hook`,
-    port: taken,
+    url: `${certificate ? 'https' : 'http'}://${host}:${actualPort}/hook`,
+    port: actualPort,
     received: [],
     secret: '',
     answer: { status: 204 },
@@ -68,12 +68,12 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     },
   };
 
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const one = read(request, Buffer.concat(chunks).toString('utf8'), receiver.secret);
-    receiver.received.push(one);
-    const answer = typeof receiver.answer === 'function' ? receiver.answer(one) : receiver.answer;
+    const received = read(request, Buffer.concat(chunks).toString('utf8'), receiver.secret);
+    receiver.received.push(received);
+    const answer = typeof receiver.answer === 'function' ? receiver.answer(received) : receiver.answer;
     if (answer === 'hang') return;
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }

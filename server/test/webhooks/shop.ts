@@ -1,4 +1,4 @@
-/** A server with accounts that are told of events, and a look at what was kept and tried. */
+/** A server with merchant accounts that receive webhooks, and access to the stored events and attempts. */
 import { expect } from 'vitest';
 import { newId } from '../../src/shared/ids.js';
 import type { WebhookStatus } from '../../src/db/schema.js';
@@ -10,28 +10,35 @@ import type { Receiver } from './receiver.js';
 import type { Mode } from '../../src/shared/scope.js';
 import type { Transaction } from '../../src/db/engine.js';
 
+export interface PublishOptions {
+  readonly merchantId?: string;
+  readonly mode?: Mode;
+  /** As another process would do it: the server is not notified, and finds the events by polling. */
+  readonly fromElsewhere?: boolean;
+}
+
 export interface Shop {
   readonly server: TestServer;
-  /** Sets where an account is told, and gives the receiver its secret. The first account if no other is named. */
-  tell(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string): Promise<void>;
-  /** Stops telling the first account. */
-  silence(): Promise<void>;
+  /** Sets an account's webhook URL and gives the receiver the secret. The default is the first account. */
+  setEndpoint(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string): Promise<void>;
+  /** Removes the first account's webhook URL. */
+  removeEndpoint(): Promise<void>;
   rotateSecret(): Promise<string>;
-  /** A further account that is told. */
+  /** Creates another account with a webhook URL. @returns its id */
   merchant(receiver: Receiver): Promise<string>;
-  /** Announces made-up events, each of a subject of its own. @returns their subjects */
-  announce(count: number, options?: { merchantId?: string; mode?: Mode }): Promise<string[]>;
-  /** Announces made-up events of one subject. */
-  announceOf(subjectId: string, merchantId: string, count: number): Promise<void>;
+  /** Publishes made-up events, each of a new subject. @returns the subjects */
+  publish(count: number, options?: PublishOptions): Promise<string[]>;
+  /** Publishes made-up events of one subject. */
+  publishFor(subjectId: string, merchantId: string, count: number): Promise<void>;
   /** Newest first. */
   events(filter?: { status?: WebhookStatus; merchantId?: string }): Promise<WebhookRecord[]>;
   retry(id: string): Promise<void>;
-  /** Waits until no event waits, of one account or of all, and answers all its events. */
+  /** Waits until no event is pending, of one account or of all. @returns all its events */
   settled(merchantId?: string): Promise<WebhookRecord[]>;
   sandbox(path: string, body: object): Promise<Record<string, unknown>>;
   /** Moves test mode's clock. */
   advance(seconds: number): Promise<void>;
-  /** What test mode's clock says. */
+  /** Time by test mode's clock. */
   now(): Promise<number>;
 }
 
@@ -42,25 +49,27 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const clock = { now: options.overrides?.realNow ?? (() => Date.now()) };
   const endpoints = createEndpoints(clock);
   const webhooks = createWebhooks(clock);
-  const outbox = createOutbox(clock, newId);
+  const here = createOutbox(clock, newId, () => server.app.dispatcher.wake());
+  const elsewhere = createOutbox(clock, newId);
 
-  const tellOf = (
+  const addEvent = (
     transaction: Transaction,
-    about: { subjectId: string; merchantId: string; mode: Mode },
+    event: { subjectId: string; merchantId: string; mode: Mode },
+    outbox = here,
   ): Promise<void> =>
-    outbox.add(transaction, { ...about, type: 'transfer.success', data: { id: about.subjectId } });
+    outbox.add(transaction, { ...event, type: 'transfer.success', data: { id: event.subjectId } });
 
   const shop: Shop = {
     server,
 
-    async tell(receiver, merchantId = first) {
+    async setEndpoint(receiver, merchantId = first) {
       const secret = await database.write((transaction) =>
         endpoints.set(transaction, merchantId, receiver.url),
       );
       if (secret !== undefined) receiver.secret = secret;
     },
 
-    async silence() {
+    async removeEndpoint() {
       await database.write((transaction) => endpoints.set(transaction, first, ''));
     },
 
@@ -70,22 +79,24 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
       const { id } = await database.write((transaction) =>
         server.app.merchants.create(transaction, { name: 'Another Shop' }),
       );
-      await shop.tell(receiver, id);
+      await shop.setEndpoint(receiver, id);
       return id;
     },
 
-    async announce(count, { merchantId = first, mode = 'test' } = {}) {
+    async publish(count, { merchantId = first, mode = 'test', fromElsewhere = false } = {}) {
       const subjects = Array.from({ length: count }, () => newId());
+      const outbox = fromElsewhere ? elsewhere : here;
       await database.write(async (transaction) => {
-        for (const subjectId of subjects) await tellOf(transaction, { subjectId, merchantId, mode });
+        for (const subjectId of subjects)
+          await addEvent(transaction, { subjectId, merchantId, mode }, outbox);
       });
       return subjects;
     },
 
-    announceOf: (subjectId, merchantId, count) =>
+    publishFor: (subjectId, merchantId, count) =>
       database.write(async (transaction) => {
-        for (let told = 0; told < count; told += 1) {
-          await tellOf(transaction, { subjectId, merchantId, mode: 'test' });
+        for (let index = 0; index < count; index += 1) {
+          await addEvent(transaction, { subjectId, merchantId, mode: 'test' });
         }
       }),
 
@@ -95,8 +106,8 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
 
     async settled(merchantId) {
       const filter = merchantId === undefined ? {} : { merchantId };
-      const waiting = () => shop.events({ status: 'pending', ...filter });
-      await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
+      const pending = () => shop.events({ status: 'pending', ...filter });
+      await expect.poll(pending, { timeout: 15_000 }).toEqual([]);
       return shop.events(filter);
     },
 

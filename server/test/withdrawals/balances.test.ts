@@ -1,4 +1,4 @@
-/** Balances over real HTTP on both engines: what they show of money that comes, waits, is held and is owed. */
+/** Balances over real HTTP, on both engines: money that is received, not settled yet, held, withdrawn or owed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
@@ -25,7 +25,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     await server.stop();
   });
 
-  it('are one for each active currency, zeros included, and whole', async () => {
+  it('include every active currency, even at 0, on one page', async () => {
     const { status, body } = await server.api('GET', '/v1/balances');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -40,7 +40,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     });
   });
 
-  it('are the own ones of a merchant and of a mode', async () => {
+  it('are separate for each merchant and mode', async () => {
     await merchant.fund({ amount: 20 });
     expect((await merchant.balance()).availableBalance).toBe(19.8);
     const foreign = await server.api('GET', '/v1/balances', {
@@ -54,7 +54,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect((live.body.data as unknown as Balance[]).map(({ currency }) => currency)).toEqual(fiats);
   });
 
-  it('count in total what is confirmed and not settled yet, and in available what is credited', async () => {
+  it('include confirmed money in the total, and credited money in the available balance', async () => {
     const { address } = await merchant.lock();
     await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 2.5 });
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });
@@ -64,7 +64,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 2.475, totalBalance: 2.475 });
   });
 
-  it('show what a transfer holds as total until it is sent', async () => {
+  it('include what a transfer holds in the total until it is sent', async () => {
     await merchant.fund({ amount: 20 });
     const { body } = await merchant.transfer({ amount: 5 });
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 19.8 });
@@ -74,11 +74,11 @@ describe.each(engines)('balances, on $name', (engine) => {
 
   it('are shown rounded down to what can be transferred', async () => {
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 1.00000001 });
-    // 1 % of it leaves 0.9900000099, of which ether's 8 payable decimals are shown.
+    // Minus the fee of 1 % this is 0.9900000099, which is shown with ether's 8 payable decimals.
     expect(await merchant.balance('ETH')).toMatchObject({ availableBalance: 0.99, totalBalance: 0.99 });
   });
 
-  it('that are suspended refuse transfers and say so, until they are resumed', async () => {
+  it('refuse transfers while they are suspended, until they are resumed', async () => {
     await merchant.fund({ amount: 20 });
     const { merchantId } = server.bootstrapped;
     const which = ['--merchant', merchantId, '--currency', 'usdt', '--mode', 'test'];
@@ -89,16 +89,16 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect((await merchant.balance('TRX')).isSuspended).toBe(false);
     const refused = await merchant.transfer({});
     expect([refused.status, refused.body.data.code]).toEqual([409, 'balance_suspended']);
-    // More than is there is refused for the same reason: what the balance is, is nobody's business then.
+    // A suspended balance does not reveal whether it would have been enough.
     expect((await merchant.transfer({ amount: 1000 })).body.data.code).toBe('balance_suspended');
-    // Money still comes in.
+    // Payments are still credited.
     await merchant.fund({ amount: 10 });
     expect((await merchant.balance()).availableBalance).toBe(29.7);
     expect(await merchant.command('balances', 'resume', ...which)).toMatchObject({ isSuspended: false });
     expect((await merchant.transfer({})).status).toBe(200);
   });
 
-  it('are suspended in one mode alone, live if none is given', async () => {
+  it('are suspended in one mode only, by default in live mode', async () => {
     await merchant.fund({ amount: 20 });
     const { merchantId } = server.bootstrapped;
     expect(
@@ -109,14 +109,14 @@ describe.each(engines)('balances, on $name', (engine) => {
 
   it.each([
     [['--merchant', 'NOBODY', '--currency', 'USDT'], 'No such merchant'],
-    [['--currency', 'XXX'], 'XXX is not a currency of this server'],
+    [['--currency', 'XXX'], 'XXX is not a currency of this server; see GET /v1/currencies'],
   ])('cannot be suspended with %j', async (args, reason) => {
     const account = args.includes('--merchant') ? [] : ['--merchant', server.bootstrapped.merchantId];
     expect(await merchant.refusal('balances', 'suspend', ...account, ...args)).toBe(reason);
   });
 
-  it('are owed when a receipt is lost after it was withdrawn, and what comes next repays it first', async () => {
-    // Paid on one network and withdrawn on another, so that the payment can be lost alone.
+  it('become negative if a receipt is lost after it was withdrawn, until the next payments repay it', async () => {
+    // Paid on one network and withdrawn on another, so that only the payment is lost.
     await merchant.fund({ network: 'bsc', amount: 20 });
     const { body } = await merchant.transfer({ amount: 19 });
     await merchant.until(String(body.data['id']), 'success');
@@ -128,7 +128,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     const refused = await merchant.transfer({ amount: 0.01 });
     expect([refused.status, refused.body.data.code]).toEqual([400, 'insufficient_balance']);
 
-    // 9.9 are credited: all of it repays.
+    // 9.9 is credited, and all of it repays the debt.
     await merchant.fund({ amount: 10 });
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: -9.3 });
     await merchant.fund({ amount: 12 });
@@ -137,7 +137,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 12.48, totalBalance: 12.48 });
   });
 
-  it('that are owed are repaid by a transfer that fails, too', async () => {
+  it('are also repaid by a transfer that fails', async () => {
     await merchant.fund({ network: 'bsc', amount: 20 });
     const zero = `0x${'0'.repeat(40)}`;
     const held = await merchant.transfer({
@@ -149,7 +149,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect(held.body.data.code).toBe('insufficient_balance');
     const failing = await merchant.transfer({ amount: 19, walletAddress: zero, walletNetwork: 'polygon' });
     expect(failing.status).toBe(200);
-    // The money that is held is not available to be taken back.
+    // Money that is held is not available, so it cannot be taken back.
     await merchant.sandbox('reorgs', { network: 'bsc', depth: 2 });
     await merchant.until(String(failing.body.data['id']), 'failed', 'polygon');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });

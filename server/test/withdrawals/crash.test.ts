@@ -1,4 +1,4 @@
-/** The built server is killed at random moments while it sends transfers: each that it accepted is on the chain once. */
+/** Kills the built server at random moments while it sends transfers: each accepted one is on the chain once. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -7,9 +7,10 @@ import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
+import { roundsOf, startRound } from '../support/rounds.js';
 import { openDatabase } from '../../src/db/open.js';
 
-const rounds = 12;
+const rounds = roundsOf({ usual: 3, soak: 12 });
 const streams = 4;
 const keys = {
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
@@ -17,15 +18,15 @@ const keys = {
 };
 
 interface Request {
-  /** Its Idempotency-Key: a request whose answer was lost is sent again under it. */
+  /** The Idempotency-Key. A request whose reply was lost is sent again with it. */
   readonly key: string;
-  /** Of its own, so that it is known again on the chain. In units. */
+  /** In units. Unique, to identify the transfer on the chain. */
   readonly amount: number;
   id?: string;
 }
 
-describe.each(engines)('a server killed while it sends transfers, on $name', (engine) => {
-  it(`sends each of them once, over ${rounds} rounds`, { timeout: 300_000 }, async () => {
+describe.concurrent.each(engines)('a server killed while it sends transfers, on $name', (engine) => {
+  it(`sends each of them once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const env = { DATABASE_URL: databaseUrl, BLOCK_INTERVAL_MS: '100', ...keys };
     const requests: Request[] = [];
@@ -34,10 +35,11 @@ describe.each(engines)('a server killed while it sends transfers, on $name', (en
       server = await startProcess(env);
       const funded = await fund(server.url);
       for (let round = 0; round < rounds; round += 1) {
+        startRound(`transfers on ${engine.name}`, round, rounds);
         const stopped = new AbortController();
         const { url } = server;
         const running = Array.from({ length: streams }, () => withdraw(url, requests, stopped.signal));
-        // The transfers are looked at every 500 ms: some kills come before, some after, some in the middle.
+        // The server processes transfers every 500 ms: it is killed before that, after it, or in the middle.
         await delay(randomInt(100, 1300));
         await server.kill();
         stopped.abort();
@@ -65,7 +67,7 @@ async function api<T>(url: string, method: string, path: string, body?: object, 
   return reply.data as T;
 }
 
-/** Answers what the merchant can spend, in units. */
+/** Pays the merchant. Returns the available balance, in units. */
 async function fund(url: string): Promise<number> {
   const { payment } = await api<{ payment: { id: string } }>(url, 'POST', '/v1/payments/checkout', {
     amount: 10_000,
@@ -113,7 +115,7 @@ async function send(url: string, request: Request): Promise<void> {
     },
     request.key,
   );
-  // A repeat that made another transfer would show here.
+  // Fails if the repeated request created a second transfer.
   expect(request.id ?? id).toBe(id);
   request.id = id;
 }
@@ -126,7 +128,7 @@ async function withdraw(url: string, requests: Request[], signal: AbortSignal): 
     try {
       await send(url, request);
     } catch (error) {
-      // Only a lost connection may be the end of it; what is refused is a failure of the test.
+      // Only a lost connection is expected. A refused request fails the test.
       if (!(error instanceof TypeError)) throw error;
       return;
     }

@@ -1,4 +1,4 @@
-/** Transfers on networks that fail, forget and reorganise, and servers that stop in the middle: each is sent once. */
+/** Transfers are sent once, even if networks fail, forget or reorganise, and servers stop in the middle. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Signer } from '../../src/chains/signer.js';
 import { pino } from 'pino';
@@ -6,10 +6,10 @@ import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
 
-/** What the tests make fail is logged as a failed job; that is no news here. */
+/** The failures that these tests cause are logged as failed jobs, which would only be noise. */
 const log = pino({ level: 'silent' });
 
-describe.each(engines)('transfers on their way, on $name', (engine) => {
+describe.each(engines)('transfers in progress, on $name', (engine) => {
   let database: TestDatabase | undefined;
   let server: TestServer | undefined;
 
@@ -20,7 +20,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     database = undefined;
   });
 
-  /** Starts a server, again on the same database if there was one, with signers that behave otherwise. */
+  /** Starts or restarts the server on the same database, with changed signers. */
   async function start(change?: (signer: Signer) => Signer): Promise<MerchantFixture> {
     database ??= await engine.create();
     await server?.stop();
@@ -51,7 +51,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     await merchant.expectBooksInOrder();
   }
 
-  it('are sent again, the same transaction, by a server that starts after one that stopped before it sent', async () => {
+  it('are sent after a restart, with the same transaction, if the server stopped before it sent them', async () => {
     let merchant = await start((signer) => ({
       ...signer,
       broadcast: () => Promise.reject(new Error('The node is away')),
@@ -69,7 +69,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     expect((await merchant.retrieve(id)).txHash).toBe(signed.txHash);
   });
 
-  it('are not sent twice where a node takes a transaction and its answer is lost', async () => {
+  it('are not sent twice if a node accepts a transaction but its answer is lost', async () => {
     let broadcasts = 0;
     const merchant = await start((signer) => ({
       ...signer,
@@ -78,7 +78,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
         await signer.broadcast(...args);
         throw new Error('The answer was lost');
       },
-      // Nor can it be asked about it at first, so that it is sent again.
+      // At first the node does not know the transaction either, so it is broadcast again.
       confirmations: (...args) =>
         broadcasts < 3 ? Promise.resolve(new Map()) : signer.confirmations(...args),
     }));
@@ -87,10 +87,10 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     expect(broadcasts).toBe(3);
   });
 
-  it('are sent by nobody twice where two servers work on one database', async () => {
+  it('are not sent twice if two servers share a database', async () => {
     const merchant = await start();
     await merchant.fund({ amount: 50 });
-    // On SQLite a second server would wait for locks without an end: there one process is the rule.
+    // On SQLite a second server would wait for locks forever. It supports one process only.
     if (engine.name === 'SQLite') return expectSentOnce(merchant, await accept(merchant));
     const second = await startServer({ engine, databaseUrl: database?.url ?? '', log, env: keys });
     try {
@@ -105,7 +105,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     }
   });
 
-  it('wait for a network that cannot be asked, and hold up no other', async () => {
+  it('wait for a network whose node is down, without delaying other networks', async () => {
     let isAway = true;
     const merchant = await start((signer) => ({
       ...signer,
@@ -114,9 +114,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
           ? Promise.reject(new Error('The node is away'))
           : signer.confirmations(...args),
     }));
-    // The sandbox answers after the transfers were looked at, which fails here.
-    const fund = merchant.fund({ network: 'bsc', amount: 20 });
-    await fund;
+    await merchant.fund({ network: 'bsc', amount: 20 });
     const waiting = await accept(merchant);
     const other = await merchant.transfer({ walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
     const reader = server?.database.reader;
@@ -140,7 +138,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     await expectSentOnce(merchant, waiting);
   });
 
-  it('are sent again when the chain drops them before they are confirmed', async () => {
+  it('are sent again if the chain drops them before they are confirmed', async () => {
     const merchant = await start();
     await merchant.fund({ network: 'bsc', amount: 20 });
     const id = await accept(merchant);
@@ -149,7 +147,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     await expectSentOnce(merchant, id);
   });
 
-  it('keep their state when the chain takes them into another block', async () => {
+  it('keep their state if a reorganisation moves them to another block', async () => {
     const merchant = await start();
     await merchant.fund({ network: 'bsc', amount: 20 });
     const id = await accept(merchant);
@@ -158,7 +156,7 @@ describe.each(engines)('transfers on their way, on $name', (engine) => {
     await expectSentOnce(merchant, id);
   });
 
-  it('are sent again when the chain drops them after they were confirmed, and stay a success', async () => {
+  it('are sent again if the chain drops them after they were confirmed, and remain a success', async () => {
     const merchant = await start();
     await merchant.fund({ network: 'bsc', amount: 20 });
     const id = await accept(merchant);

@@ -1,4 +1,4 @@
-/** Transfers on networks where the server does not send: an operator does, and says so on the command line. */
+/** Transfers on networks where an operator sends by hand, and settles them on the command line. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -7,7 +7,7 @@ import { openMerchant, externalAddresses, type MerchantFixture } from '../suppor
 const hash = 'ab'.repeat(32);
 const otherHash = 'cd'.repeat(32);
 
-describe.each(engines)('transfers that an operator carries out, on $name', (engine) => {
+describe.each(engines)('transfers that an operator sends, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.each(engines)('transfers that an operator carries out, on $name', (engi
     return String(body.data['id']);
   }
 
-  it('stay pending, and are settled with the hash of what was sent, once', async () => {
+  it('stay pending until they are settled, once, with the hash of a transaction', async () => {
     const before = await merchant.balance();
     const id = await accept();
     expect(await merchant.command('transfers', 'list', '--status', 'pending')).toMatchObject([
@@ -44,10 +44,10 @@ describe.each(engines)('transfers that an operator carries out, on $name', (engi
     expect(settled).toMatchObject({ id, status: 'success', txHash: hash });
     expect(await merchant.command(...settle)).toEqual(settled);
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', otherHash)).toBe(
-      `The transfer was settled with ${hash}`,
+      `The transfer is already settled with ${hash}`,
     );
     expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'Too late')).toBe(
-      'The transfer was settled',
+      'The transfer is already settled',
     );
     expect(await merchant.retrieve(id)).toMatchObject({ status: 'success', txHash: hash });
     expect(await merchant.ask('GET', '/v1/payouts')).toMatchObject([
@@ -63,7 +63,7 @@ describe.each(engines)('transfers that an operator carries out, on $name', (engi
     expect(cost?.balance).toBe('50000');
   });
 
-  it('are given up, once, and the money is available again', async () => {
+  it('can fail, once, which makes the money available again', async () => {
     const before = await merchant.balance();
     const id = await accept();
     const fail = ['transfers', 'fail', id, '--reason', 'The address is on a list of thieves'];
@@ -75,7 +75,7 @@ describe.each(engines)('transfers that an operator carries out, on $name', (engi
     });
     expect(await merchant.command(...fail)).toEqual(failed);
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(
-      'The transfer has failed',
+      'The transfer has already failed',
     );
     expect(await merchant.balance()).toEqual(before);
     expect(await merchant.retrieve(id)).toMatchObject({
@@ -83,22 +83,22 @@ describe.each(engines)('transfers that an operator carries out, on $name', (engi
     });
   });
 
-  it('are those alone that the server does not send itself', async () => {
+  it('do not include those that the server sends itself', async () => {
     const id = await accept({ amount: 1, walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
-    const reason = 'The server sends on bsc itself; this transfer is its own';
+    const reason = 'The server sends this transfer itself: operators cannot settle or fail transfers on bsc';
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(reason);
     expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'No')).toBe(reason);
     await merchant.until(id, 'success', 'bsc');
   });
 
-  it('need a hash, a reason and an id that exist', async () => {
+  it('need a valid hash, network fee, reason and id', async () => {
     const id = await accept();
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', 'yes')).toContain(
       '64 hexadecimal digits',
     );
     expect(
       await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash, '--network-fee', '0.0000001'),
-    ).toContain('network-fee: Must be a decimal with at most 6 decimals');
+    ).toContain('network-fee: Must be a number with at most 6 decimals in USDT');
     expect(await merchant.refusal('transfers', 'fail', id, '--reason', ' ')).toContain('1 to 255 characters');
     expect(await merchant.refusal('transfers', 'fail', 'NOTHING', '--reason', 'No')).toBe('No such transfer');
     expect((await merchant.retrieve(id)).status).toBe('pending');

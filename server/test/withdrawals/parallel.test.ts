@@ -1,15 +1,15 @@
-/** Many transfers at once from one balance: as many as it holds succeed, and not one more. */
+/** Many transfers at once from one balance: exactly as many succeed as it can pay for. */
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 import { openMerchant } from '../support/merchant-fixture.js';
 
 const requests = 500;
-/** Each takes 1 and a fee of 0.2, and a payment of 182.3 leaves 180.477: 150 of them, and too little for another. */
+/** A transfer takes 1 and a fee of 0.2. A payment of 182.3 minus its fee is 180.477, which pays for exactly 150. */
 const payment = 182.3;
 const affordable = 150;
 
-describe.each(engines)('500 parallel transfers of one balance, on $name', (engine) => {
+describe.each(engines)('500 parallel transfers from one balance, on $name', (engine) => {
   it('never overdraw it', { timeout: 120_000 }, async () => {
     const server = await startServer({ engine });
     try {

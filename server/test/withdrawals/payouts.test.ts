@@ -1,4 +1,4 @@
-/** Payouts over real HTTP on both engines: lists by every filter and order, and payouts to banks from the command line. */
+/** Payouts over real HTTP, on both engines: lists with every filter and order, and bank payouts by command line. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -74,7 +74,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
     await merchant.until(id, 'success', body.walletNetwork ?? 'tron');
     const newest = await list('skip=100');
     made.push(newest[0]?.id ?? '');
-    // Times of creation differ, so that their order is known.
+    // Moves the clock, so that all times of creation differ.
     await merchant.sandbox('clock', { advanceSeconds: 1 });
   }
 
@@ -87,7 +87,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
   const list = (query: string) => merchant.ask<Payout[]>('GET', `/v1/payouts?${query}`);
   const amounts = async (query: string) => (await list(query)).map(({ amount }) => amount);
 
-  it('are of transfers and of bank settlements, newest first, without what does not apply', async () => {
+  it('come from transfers and bank payouts, newest first, without fields that do not apply', async () => {
     const payouts = await list('skip=100');
     expect(payouts.map(({ id }) => id)).toEqual([...made].reverse());
     expect(payouts[0]).toEqual({
@@ -145,25 +145,25 @@ describe.each(engines)('payouts, on $name', (engine) => {
     ['to=2020-01-01', []],
     [`bankAccount=${unknownId}`, []],
     [`address=${unknownId}`, []],
-  ] as const)('are found by %s', async (query, expected) => {
+  ] as const)('are filtered and sorted by %s', async (query, expected) => {
     const { status, body } = await server.api('GET', `/v1/payouts?${query}`);
     if (typeof expected === 'string') expect([status, body.data.code]).toEqual([400, expected]);
     else expect((body.data as unknown as Payout[]).map(({ amount }) => amount)).toEqual(expected);
   });
 
-  it('are found by what they were paid to', async () => {
+  it('are filtered by their destination', async () => {
     expect(await amounts(`bankAccount=${bankAccount}`)).toEqual([25]);
     // The address was saved before the first transfer, which named it in full.
     expect(await amounts(`address=${savedAddress}`)).toEqual([10, 9]);
     expect(await amounts(`address=${savedAddress}&maxAmount=9&status=success&currency=USDT`)).toEqual([9]);
   });
 
-  it('say how many match', async () => {
+  it('are counted in the pagination', async () => {
     const { body } = await server.api('GET', '/v1/payouts?currency=USDT&skip=3&page=2');
     expect(body.meta).toEqual({ pagination: { total: 4, count: 1, from: 4, to: 4 } });
   });
 
-  it('belong to a merchant and a mode: to all others they are like none', async () => {
+  it('are not found by other merchants or in the other mode', async () => {
     const path = `/v1/payouts/${made[0] ?? ''}`;
     const random = await server.api('GET', `/v1/payouts/${unknownId}`);
     expect([random.status, random.body.data.code]).toEqual([404, 'not_found']);
@@ -175,7 +175,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
     }
   });
 
-  it('to a bank take the money at once, happen once for a reference, and end once', async () => {
+  it('to a bank take the money at once, are made once per reference, and are settled once', async () => {
     const before = await merchant.balance();
     const payout = await createBankPayout('20', 'settlement 2');
     expect(payout).toMatchObject({
@@ -193,7 +193,9 @@ describe.each(engines)('payouts, on $name', (engine) => {
     const settled = await merchant.command('payouts', 'settle', id);
     expect(settled).toMatchObject({ id, status: 'success' });
     expect(await merchant.command('payouts', 'settle', id)).toEqual(settled);
-    expect(await merchant.refusal('payouts', 'fail', id, '--reason', 'Late')).toBe('The payout was settled');
+    expect(await merchant.refusal('payouts', 'fail', id, '--reason', 'Late')).toBe(
+      'The payout is already settled',
+    );
     expect(await merchant.ask('GET', `/v1/payouts/${id}`)).toMatchObject({ status: 'success' });
     expect(await merchant.balance()).toEqual(taken);
   });
@@ -206,20 +208,20 @@ describe.each(engines)('payouts, on $name', (engine) => {
     expect(failed).toMatchObject({ status: 'failed', failureReason: 'The bank sent it back' });
     expect(await merchant.command(...fail)).toEqual(failed);
     expect(await merchant.balance()).toEqual(before);
-    expect(await merchant.refusal('payouts', 'settle', String(id))).toBe('The payout has failed');
+    expect(await merchant.refusal('payouts', 'settle', String(id))).toBe('The payout has already failed');
     expect(await merchant.command('payouts', 'list', '--status', 'failed')).toMatchObject([{ id }]);
   });
 
   it.each([
-    [{ reference: 'settlement 1', amount: '26' }, 'Another payout has the reference settlement 1'],
+    [{ reference: 'settlement 1', amount: '26' }, 'Another payout already has the reference settlement 1'],
     [{ amount: '100000' }, 'available'],
     [{ amount: '0' }, 'amount: Must be more than 0'],
-    [{ amount: '1.2345678' }, 'amount: Must be more than 0, with at most 6 decimals'],
+    [{ amount: '1.2345678' }, 'amount: Must be a number with at most 6 decimals in USDT'],
     [{ 'bank-account': unknownId }, 'No such bank account'],
     [{ merchant: 'NOBODY' }, 'No such merchant'],
     [{ currency: 'XXX' }, 'XXX is not a currency of this server'],
     [{ reference: ' ' }, 'reference: Must be 1 to 255 characters'],
-    // The bank account is one of test mode.
+    // The bank account belongs to test mode.
     [{ mode: 'live' }, 'No such bank account'],
   ])('to a bank are refused with %j', async (change, reason) => {
     const before = await merchant.balance();
@@ -237,7 +239,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
     expect(await merchant.balance()).toEqual(before);
   });
 
-  it('that carry out a transfer end with it alone', async () => {
+  it('of a transfer cannot be settled or failed on their own', async () => {
     expect(await merchant.refusal('payouts', 'settle', made[0] ?? '')).toContain('carries out the transfer');
     expect(await merchant.refusal('payouts', 'fail', 'NOTHING', '--reason', 'x')).toBe('No such payout');
   });

@@ -1,4 +1,4 @@
-/** The text that amounts are sorted by, and the masks of destinations. */
+/** Amounts as sortable text, and masked destinations. */
 import { describe, expect, it } from 'vitest';
 import { maskDestination } from '../../src/withdrawals/mask.js';
 import { sortableDecimal, sortableUnits } from '../../src/withdrawals/sortable-amount.js';
@@ -10,8 +10,8 @@ const currencyOf = (code: string) => {
   return found;
 };
 
-describe('the order of amounts', () => {
-  it('is that of the numbers, in every currency', () => {
+describe('sortable amounts', () => {
+  it('sort like the numbers, in every currency', () => {
     const ascending = [
       sortableUnits(0n, currencyOf('USDT')),
       sortableUnits(1n, currencyOf('ETH')),
@@ -27,7 +27,7 @@ describe('the order of amounts', () => {
     expect(new Set(ascending.map(({ length }) => length)).size).toBe(1);
   });
 
-  it('has a place for every decimal', () => {
+  it('exist for every decimal, rounded up or down if necessary', () => {
     expect(sortableDecimal('10', 'up')).toBe(sortableUnits(10_000_000n, currencyOf('USDT')));
     expect(sortableDecimal('0.5', 'down')).toBe(sortableUnits(50n, currencyOf('NGN')));
     const between = '0.0000000000000000015';

@@ -1,9 +1,9 @@
 /**
- * Addresses that are ready to be given away: indexes reserved in blocks, their addresses derived between requests.
+ * A pool of deposit addresses: reserves indexes in blocks, and derives their addresses between requests.
  *
- * Without it every payment that gets an address would wait for the one row that counts a source's indexes, and for
+ * Without it, every payment that gets an address would wait for the one row that counts a source's indexes, and for
  * the derivation. Blocks start at one index and double while they are used up quickly, so that a quiet shop leaves no
- * gaps for its wallet to search.
+ * unused indexes, which its wallet would have to scan past.
  */
 import { prepared } from '../../db/prepared.js';
 import type { DerivationTable } from '../../db/schema.js';
@@ -17,17 +17,17 @@ export interface PooledAddress {
 }
 
 export interface AddressPool {
-  /** An address that nobody has had and nobody else will get. */
+  /** Takes an address that was never given out before and never will be again. */
   take(transaction: Transaction): Promise<PooledAddress>;
 }
 
 const largestBlock = 64;
-/** A block that lasts for less than this was too small. */
+/** A block that was used up faster than this was too small. */
 const shortBlockMs = 2000;
-/** A transaction that reserved a block and has not committed by then was probably rolled back. */
+/** If a transaction that reserved a block has not committed after this time, it was probably rolled back. */
 const longestReservationMs = 100;
 
-/** Counts a source's indexes up by `next_index`, and answers where the count stands then. */
+/** Increases a source's index count by `next_index`, and returns the new count. */
 const reserveIndexes = prepared((transaction, row: DerivationTable) =>
   transaction
     .insertInto('derivations')
@@ -42,24 +42,24 @@ const reserveIndexes = prepared((transaction, row: DerivationTable) =>
 
 /** @param now a monotonic clock */
 export function createAddressPool(source: AddressSource, now = () => performance.now()): AddressPool {
-  /** Reserved by committed transactions and not given away yet, the lowest first. */
+  /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
   const derived = new Map<number, string>();
   let blockSize = 1;
   let reservedAt = Number.NEGATIVE_INFINITY;
-  /** Whether a block is reserved by a transaction that has not committed yet. */
+  /** Whether a transaction that has not committed yet is reserving a block. */
   let isReserving = false;
   let isDeriving = false;
 
-  /** One address for each turn of the event loop, so that nothing waits for the block. */
+  /** Derives one address per turn of the event loop, so that no request waits for the whole block. */
   function deriveNext(): void {
-    const index = reserved.find((one) => !derived.has(one));
+    const index = reserved.find((candidate) => !derived.has(candidate));
     isDeriving = index !== undefined;
     if (index === undefined) return;
     try {
       derived.set(index, source.derive(index));
     } catch {
-      // Whoever takes this index derives it again, and gets the error.
+      // `take` will derive this index again, and throw the error to its caller.
       isDeriving = false;
       return;
     }
@@ -72,10 +72,10 @@ export function createAddressPool(source: AddressSource, now = () => performance
     return address;
   }
 
-  /** Reserves a block in the transaction. The indexes that it does not need itself are free once it has committed. */
+  /** Reserves a block and returns its first index. The others can be taken once the transaction has committed. */
   async function reserve(transaction: Transaction): Promise<number> {
     const age = now() - reservedAt;
-    // Those that cannot wait for the block of another transaction take one index each.
+    // While another transaction is reserving a block, take a single index rather than wait for it.
     const isBlock = !isReserving || age > longestReservationMs;
     if (isBlock) {
       blockSize = age < shortBlockMs ? Math.min(largestBlock, blockSize * 2) : 1;

@@ -1,4 +1,4 @@
-/** Where deposit addresses come from: extended public keys, asked for by merchant, mode and family of networks. */
+/** Where deposit addresses come from: one extended public key per merchant, mode and family of networks. */
 import { createHash } from 'node:crypto';
 import type { Mode, Scope } from '../../shared/scope.js';
 import type { Family } from '../networks.js';
@@ -8,22 +8,22 @@ import { addressFormat } from './formats.js';
 /** Derives the deposit addresses of one extended public key. */
 export interface AddressSource {
   /**
-   * The same for the same key, whoever brings it: its indexes are counted under this id, so that two merchants who
-   * bring one key never share an address.
+   * Depends on the key alone. Indexes are counted per id, so two merchants who use the same key never share an
+   * address.
    */
   readonly id: string;
-  /** The address of a child index. */
+  /** The address at a child index. */
   derive(index: number): string;
 }
 
 export interface AddressSources {
-  /** Undefined where a merchant has no key for a family: its networks cannot be paid on. */
+  /** Undefined if the merchant has no key for the family: payments on its networks are not possible. */
   find(scope: Scope, family: Family): AddressSource | undefined;
 }
 
 /**
- * Test mode's keys: the accounts of the published BIP-39 test mnemonic "abandon … about" (eleven times
- * "abandon"), without passphrase. Anybody can spend from them, and no private key is here.
+ * Test mode's keys: accounts of the published BIP-39 test mnemonic "abandon … about" (eleven times "abandon"), without
+ * a passphrase. Anybody can spend from them. No private key is stored here.
  * Paths: m/84'/1'/0' and m/84'/1'/1' (test networks share coin type 1), m/44'/60'/0', m/44'/195'/0'.
  */
 export const testExtendedPublicKeys: Readonly<Record<Family, string>> = {
@@ -35,17 +35,17 @@ export const testExtendedPublicKeys: Readonly<Record<Family, string>> = {
   tron: 'xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd',
 };
 
-/** @throws when the text is not an extended public key */
+/** @throws if the text is not an extended public key */
 export function createAddressSource(mode: Mode, family: Family, extendedPublicKey: string): AddressSource {
   const keyAt = receivingKeys(extendedPublicKey);
   const format = addressFormat(mode, family);
   return {
     id: createHash('sha256').update(extendedPublicKey).digest('hex').slice(0, 32),
-    derive: (index) => format.write(format.hash(keyAt(index))),
+    derive: (index) => format.write(format.hash(keyAt(index, format.isCompressed))),
   };
 }
 
-/** Test mode's sources, the same for every merchant. In live mode nobody has one yet. */
+/** Test mode's sources, the same for every merchant. Live mode has none yet. */
 export function createTestAddressSources(): AddressSources {
   const source = (family: Family) => createAddressSource('test', family, testExtendedPublicKeys[family]);
   const sources: Readonly<Record<Family, AddressSource>> = {

@@ -1,4 +1,4 @@
-/** Deposit addresses: one for each payment or wallet, currency and network. An address is never given to a second one. */
+/** Deposit addresses: one per payment or wallet, currency and network. An address is never assigned twice. */
 import { inChunks } from '../../db/chunks.js';
 import type { AddressTable } from '../../db/schema.js';
 import type { NewId } from '../../shared/ids.js';
@@ -9,17 +9,19 @@ import type { AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 
-/** Whose address it is. */
+/** What an address belongs to. */
 export type AddressOwner = { readonly paymentId: string } | { readonly walletId: string };
 
-/** What an address is for. */
+/** What an address receives. */
 export interface AddressUse {
   readonly currency: { readonly code: string };
   readonly network: Network;
 }
 
 export interface DepositAddresses {
-  /** The address of an owner for a currency on a network: the same one when it is asked for again. */
+  /** The address that a payment has for a currency on a network, if it has one. */
+  ofPayment(reader: Reader, paymentId: string, use: AddressUse): Promise<AddressTable | undefined>;
+  /** Gives an owner a new address for a currency on a network. */
   assign(
     transaction: Transaction,
     scope: Scope,
@@ -27,33 +29,25 @@ export interface DepositAddresses {
     use: AddressUse,
     now: number,
   ): Promise<AddressTable>;
-  /** Those of the given addresses that were assigned in a mode. */
+  /** Finds which of the addresses were assigned in a mode. */
   find(reader: Reader, mode: Mode, addresses: readonly string[]): Promise<AddressTable[]>;
-  /** All addresses of these wallets, by network. */
+  /** All addresses of these wallets, sorted by network. */
   ofWallets(reader: Reader, walletIds: readonly string[]): Promise<AddressTable[]>;
 }
 
-interface Use {
-  readonly currency: string;
-  readonly network: string;
-}
-
 const findOfPayment = prepared(
-  (reader, { paymentId, currency, network }: Use & { readonly paymentId: string }) =>
+  (
+    reader,
+    {
+      paymentId,
+      currency,
+      network,
+    }: { readonly paymentId: string; readonly currency: string; readonly network: string },
+  ) =>
     reader
       .selectFrom('addresses')
       .selectAll()
       .where('payment_id', '=', paymentId)
-      .where('currency', '=', currency)
-      .where('network', '=', network),
-);
-
-const findOfWallet = prepared(
-  (reader, { walletId, currency, network }: Use & { readonly walletId: string }) =>
-    reader
-      .selectFrom('addresses')
-      .selectAll()
-      .where('wallet_id', '=', walletId)
       .where('currency', '=', currency)
       .where('network', '=', network),
 );
@@ -68,7 +62,7 @@ export function createDepositAddresses(sources: AddressSources, newId: NewId): D
   function poolOf(scope: Scope, { family, name }: Network): { sourceId: string; pool: AddressPool } {
     const source = sources.find(scope, family);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
-    // One key may serve several families: they count its indexes together and write the addresses differently.
+    // Families can share a key: they then share its index count, but write addresses differently.
     const key = `${scope.mode}/${family}/${source.id}`;
     const pool = pools.get(key) ?? createAddressPool(source);
     pools.set(key, pool);
@@ -76,24 +70,25 @@ export function createDepositAddresses(sources: AddressSources, newId: NewId): D
   }
 
   return {
+    async ofPayment(reader, paymentId, { currency, network }) {
+      const use = { paymentId, currency: currency.code, network: network.code };
+      const [row] = await findOfPayment(reader, use);
+      return row;
+    },
+
     async assign(transaction, scope, owner, { currency, network }, now) {
       const owned =
         'walletId' in owner
           ? { payment_id: null, wallet_id: owner.walletId }
           : { payment_id: owner.paymentId, wallet_id: null };
-      const use = { currency: currency.code, network: network.code };
-      const [existing] = await ('walletId' in owner
-        ? findOfWallet(transaction, { ...use, walletId: owner.walletId })
-        : findOfPayment(transaction, { ...use, paymentId: owner.paymentId }));
-      if (existing) return existing;
-
       const { sourceId, pool } = poolOf(scope, network);
       const { index, address } = await pool.take(transaction);
       const row: AddressTable = {
         id: newId(),
         mode: scope.mode,
         ...owned,
-        ...use,
+        currency: currency.code,
+        network: network.code,
         address,
         source_id: sourceId,
         derivation_index: index,

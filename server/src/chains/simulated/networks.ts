@@ -12,7 +12,7 @@ const simulated = (code: string, name: string, family: Family, assets: Network['
   assets,
 });
 
-/** Test mode's networks, the most used first. */
+/** Most used first. */
 export const simulatedNetworks: readonly Network[] = [
   simulated('tron', 'Tron', 'tron', {
     USDT: stablecoin('0.2'),

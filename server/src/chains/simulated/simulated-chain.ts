@@ -1,4 +1,4 @@
-/** Test mode's networks: chains that live in the database, behind the same interface as real ones. */
+/** Test mode's chains: they live in the database, behind the same interface as real ones. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
@@ -12,7 +12,7 @@ import type { Transaction, Reader } from '../../db/engine.js';
 export interface SimulatedTransfer {
   readonly network: string;
   readonly currency: string;
-  /** Valid and in its canonical form. */
+  /** Valid, in canonical form. */
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
@@ -20,18 +20,18 @@ export interface SimulatedTransfer {
 
 export interface SimulatedChains {
   readonly chains: readonly Chain[];
-  /** Makes the first block of each network where it is missing. Nothing else works before. */
+  /** Creates the first block of each network if it is missing. Nothing else works before that. */
   prepare(): Promise<void>;
-  /** Sends funds from nowhere; they wait for a block. Answers the transaction's hash. */
+  /** Sends funds out of nowhere. They are pending until the next block. Returns the transaction's hash. */
   send(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
-  /** Adds blocks, of which the first takes every waiting transfer. Answers the new head. */
+  /** Adds blocks; the first contains all pending transfers. Returns the new head. */
   mine(transaction: Transaction, network: string, count: number): Promise<ChainHead>;
   /**
-   * Replaces the last `depth` blocks, at most all but the first, by empty ones. What they held waits for a
-   * block again (`keep`) or is gone. Answers the new head.
+   * Replaces the last `depth` blocks with empty ones, but never the first block. Their transfers become pending again
+   * (`keep`), or are gone. Returns the new head.
    */
   reorg(transaction: Transaction, network: string, depth: number, keep: boolean): Promise<ChainHead>;
-  /** Adds a block to every network whose last one is as old as the interval, in one transaction. */
+  /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
   mineDue(intervalMs: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface SimulatedChainsOptions {
   readonly networks: readonly Network[];
 }
 
-/** Empty blocks below the last ones are deleted: more than one call can add (1000) and reorganise (100). */
+/** Empty blocks below the last 1200 are deleted. One call can add 1000 blocks, and one can reorganise 100. */
 const keptBlocks = 1200;
 
 export function createSimulatedChains(options: SimulatedChainsOptions): SimulatedChains {
@@ -54,7 +54,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
   };
   const newHash = (network: string) => hexOf(familyOf(network), randomBytes(32));
 
-  /** Makes blocks that follow another one. */
+  /** Creates blocks that follow `parent`. */
   function successors(parent: SimulatedBlockTable, count: number): SimulatedBlockTable[] {
     const { network } = parent;
     const blocks: SimulatedBlockTable[] = [];
@@ -169,7 +169,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
           transaction,
           networks.map(({ code }) => code),
         );
-        // Replicas wake up at different times, a timer a little early: nine tenths count as the whole.
+        // Replicas wake up at different times, and a timer can fire a little early. So 90 % of the interval is enough.
         const due = clock.now('test') - intervalMs * 0.9;
         for (const { code } of networks) {
           const head = await lastBlock(transaction, code);
@@ -179,7 +179,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
   };
 }
 
-/** Lets one transaction at a time change a network: the row of its first block, which always exists, is the lock. */
+/** Lets one transaction at a time change a network. The lock is the row of its first block, which always exists. */
 async function lock(transaction: Transaction, networks: readonly string[]): Promise<void> {
   await transaction
     .selectFrom('simulated_blocks')
@@ -201,7 +201,7 @@ function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes the empty blocks above `from` up to `to`; never the first one. */
+/** Deletes the empty blocks from height `from + 1` to `to`, but never the first block. */
 async function prune(transaction: Transaction, network: string, from: number, to: number): Promise<void> {
   if (to <= 0) return;
   await transaction
@@ -243,7 +243,7 @@ function simulatedChain({ reader }: Database, network: string, family: Family): 
         rows.find((row) => row.height === wanted),
       );
       const held = own ? await transfers().where('block_height', '=', height).execute() : [];
-      // Of a pruned block it is known that it was empty; it is given hashes that fit its neighbours.
+      // A pruned block was empty. Its hashes are made up to fit its neighbours.
       return {
         height,
         hash: own?.hash ?? after?.parent_hash ?? prunedHash(network, family, height),
@@ -275,7 +275,7 @@ function toTransfer(row: SimulatedTransferTable): ChainTransfer {
   };
 }
 
-/** As the family writes 32 bytes. */
+/** 32 bytes, as the family writes hashes. */
 function hexOf(family: Family, bytes: Uint8Array): string {
   return `${family === 'evm' ? '0x' : ''}${Buffer.from(bytes).toString('hex')}`;
 }

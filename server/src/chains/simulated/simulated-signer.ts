@@ -1,4 +1,4 @@
-/** Test mode's signer: sends on the simulated networks, from one wallet for each of them. */
+/** Test mode's signer: sends on a simulated network, from one wallet per network. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
@@ -12,15 +12,15 @@ export interface SimulatedSignerOptions {
   readonly network: Network;
 }
 
-/** What a signed transaction says; the simulated networks know no keys, its hash is all its signature. */
+/** The content of a signed transaction. Simulated networks have no keys: the hash is the only signature. */
 interface Payload {
   readonly network: string;
   readonly currency: string;
   readonly sender: string;
   readonly address: string;
-  /** An integer of the smallest unit. */
+  /** An integer, in the smallest unit. */
   readonly amount: string;
-  /** Makes two transactions that say the same different ones. */
+  /** Gives transactions with the same content different hashes. */
   readonly nonce: string;
 }
 
@@ -30,7 +30,7 @@ export function createSimulatedSigner({ database, clock, network }: SimulatedSig
   const { code, family } = network;
   const format = addressFormat('test', family);
   const sender = format.write(digest(`withdrawals from ${code}`).subarray(0, 20));
-  /** Token contracts refuse it, and so do the simulated networks: a way to see a transfer fail. */
+  /** Token contracts refuse it, and so do the simulated networks: it is a way to see a transfer fail. */
   const zeroAddress = format.write(new Uint8Array(20));
   const hashOf = (payload: string) => `${family === 'evm' ? '0x' : ''}${digest(payload).toString('hex')}`;
 
@@ -52,7 +52,8 @@ export function createSimulatedSigner({ database, clock, network }: SimulatedSig
     },
 
     async broadcast({ txHash, payload }) {
-      if (hashOf(payload) !== txHash) throw new Error(`The transaction ${txHash} is not what was signed`);
+      if (hashOf(payload) !== txHash)
+        throw new Error(`The payload of the transaction ${txHash} does not match its hash`);
       const { currency, address, amount } = JSON.parse(payload) as Payload;
       if (address === zeroAddress) throw new TransactionRefused('Nothing can be sent to the zero address');
       await database.write((transaction) =>
@@ -74,7 +75,7 @@ export function createSimulatedSigner({ database, clock, network }: SimulatedSig
     },
 
     async confirmations(txHashes) {
-      // One statement, so that head and blocks are of one moment.
+      // One statement, so that the head and the transfers are read at the same moment.
       const rows = await database.reader
         .selectFrom('simulated_transfers')
         .select((e) => [

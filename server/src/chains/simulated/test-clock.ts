@@ -1,4 +1,4 @@
-/** The clock of both modes: real time, and in test mode an offset that the sandbox moves forward. */
+/** The clock of both modes: real time, plus an offset in test mode that the sandbox moves forward. */
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { forUpdate } from '../../db/locks.js';
@@ -7,16 +7,17 @@ import type { Transaction } from '../../db/engine.js';
 
 export interface TestClock extends Clock {
   /**
-   * Moves test mode's clock forward. `now` follows after the commit, at the next `refresh`.
-   * @returns what `now('test')` is then, epoch milliseconds
+   * Moves test mode's clock forward. `now` changes at the first `refresh` after the commit.
+   * Problem: `validation_error`.
+   * @returns what `now('test')` will be, epoch milliseconds
    */
   advance(transaction: Transaction, seconds: number): Promise<number>;
-  /** Takes in what was committed, by this process or by another one on the same database. */
+  /** Reads the offset that this process, or another one on the same database, has committed. */
   refresh(): Promise<void>;
 }
 
 const setting = 'test-clock-offset';
-/** What comes after the year 9999 has no ISO 8601 form of four-digit years; a century is left for the clock to run on. */
+/** ISO 8601 with four-digit years ends with the year 9999. This leaves a century for the clock to run on. */
 const end = Date.UTC(9900, 0);
 
 /** @param realNow epoch milliseconds */
@@ -57,7 +58,7 @@ export async function createTestClock(
         .select('value')
         .where('name', '=', setting)
         .executeTakeFirst();
-      // Answers may come out of order; the clock never goes back.
+      // Reads can finish out of order. The clock never goes back.
       offset = Math.max(offset, Number(row?.value ?? 0));
     },
   };

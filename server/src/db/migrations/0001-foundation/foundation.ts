@@ -1,4 +1,4 @@
-/** The first schema: every table, in the order in which they refer to each other. */
+/** Creates the first schema. Each table comes after those that it references. */
 import type { Kysely } from 'kysely';
 import { createAccountTables } from './accounts.js';
 import { createChainTables } from './chains.js';

@@ -1,5 +1,6 @@
 /** Checkpoints for counting and paging long lists, and the triggers that keep them correct. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { checkpointLock } from '../../checkpoint-lock.js';
 import type { Engine } from '../../engine.js';
 
 export async function createListCheckpoints(db: Kysely<unknown>, engine: Engine): Promise<void> {
@@ -20,8 +21,8 @@ export async function createListCheckpoints(db: Kysely<unknown>, engine: Engine)
     .columns(['list', 'merchant_id', 'mode', 'ordinal'])
     .execute();
 
-  // What comes before a mark, or leaves, moves the ordinals of all marks after it. Nothing of these is ever deleted,
-  // and no time of creation changes.
+  // A row that is inserted before a checkpoint, or leaves the list, moves the ordinals of all checkpoints after it.
+  // The triggers delete those checkpoints. Rows of these tables are never deleted, and created_at never changes.
   if (engine === 'postgres') await postgresFunction(db);
   const trigger = engine === 'postgres' ? postgresTrigger : sqliteTrigger;
   const customers = ['customers', 'customers.allowed', 'customers.blacklisted'];
@@ -54,11 +55,18 @@ async function postgresFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function forget_list_checkpoints() returns trigger language plpgsql as $$
     begin
-      -- A statement of its own, so that the one after it sees the marks that were made while this one waited.
-      lock table list_checkpoints in row exclusive mode;
-      delete from list_checkpoints
-      where list = any(tg_argv) and merchant_id = new.merchant_id and mode = new.mode
-        and (created_at, id) >= (new.created_at, new.id);
+      -- A separate statement, so that the next one sees the checkpoints that were added while this one waited.
+      perform pg_advisory_xact_lock_shared(${sql.lit(checkpointLock)});
+      -- Most rows are the newest of their list. For them, one index lookup is enough.
+      if exists (
+        select from list_checkpoints
+        where list = any(tg_argv) and merchant_id = new.merchant_id and mode = new.mode
+          and (created_at, id) >= (new.created_at, new.id)
+      ) then
+        delete from list_checkpoints
+        where list = any(tg_argv) and merchant_id = new.merchant_id and mode = new.mode
+          and (created_at, id) >= (new.created_at, new.id);
+      end if;
       return null;
     end $$`.execute(db);
 }

@@ -47,7 +47,7 @@ async function bankAccounts({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
-  // An archived account does not stand in the way of adding it again.
+  // Leaves out archived accounts, so that an account can be added again.
   await schema
     .createIndex('bank_accounts_number')
     .unique()
@@ -56,7 +56,7 @@ async function bankAccounts({ schema }: Kysely<unknown>): Promise<void> {
     .where(sql.ref('archived_at'), 'is', null)
     .execute();
   await indexList(schema, 'bank_accounts', 'newest');
-  // The one primary account is a row of its own, so that there cannot be two.
+  // The primary account has its own table, so that there cannot be two.
   await schema
     .createTable('primary_bank_accounts')
     .addColumn('merchant_id', 'text', (c) => c.notNull())
@@ -97,7 +97,7 @@ async function walletAddresses({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** For a list, newest first, by equal filters. */
+/** Creates an index for a list that is sorted newest first and filtered by equality. */
 async function indexList(
   schema: SchemaModule,
   table: string,

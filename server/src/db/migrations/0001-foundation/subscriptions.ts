@@ -46,7 +46,7 @@ export async function createSubscriptionTables(db: Kysely<unknown>): Promise<voi
     .addColumn('removed_at', 'bigint')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .execute();
-  // Of two subscriptions of one customer to one plan at the same time, one is refused here.
+  // Lets a customer have only one active subscription to a plan, even if two are created at once.
   await schema
     .createIndex('subscribers_running')
     .unique()

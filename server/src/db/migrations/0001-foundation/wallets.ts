@@ -14,7 +14,7 @@ export async function createWalletTable(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('deleted_at', 'bigint')
     .execute();
-  // One for each way to list, over what a list shows: newest first, without the deleted ones.
+  // One index for each way to list wallets, newest first. Lists leave out deleted wallets.
   for (const [name, columns] of [
     ['wallets_newest', []],
     ['wallets_currency', ['currency']],

@@ -37,7 +37,7 @@ export async function createWebhookTables(db: Kysely<unknown>): Promise<void> {
     .on('outbox')
     .columns(['subject_id', 'sequence'])
     .execute();
-  // Of what waits alone, so that it stays small whatever was sent before.
+  // Only pending events, so that the index stays small.
   await schema
     .createIndex('outbox_due')
     .on('outbox')

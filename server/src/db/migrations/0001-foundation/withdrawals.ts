@@ -56,14 +56,14 @@ export async function createWithdrawalTables(db: Kysely<unknown>): Promise<void>
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
-  // What was paid to a bank under a reference once is never paid again; transfers have no reference.
+  // A reference can be used for only one payout to a bank. Other payouts have none.
   await schema
     .createIndex('payouts_reference')
     .unique()
     .on('payouts')
     .columns(['merchant_id', 'mode', 'reference'])
     .execute();
-  // One for each way to sort; those of status, currency and destination also find what is filtered by them.
+  // One index for each sort order. Those on status, currency and destination also serve the filters.
   for (const [name, columns] of [
     ['payouts_newest', ['created_at']],
     ['payouts_updated', ['updated_at', 'created_at']],

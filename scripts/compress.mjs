@@ -1,0 +1,28 @@
+/** Compresses the built files for browsers once, so that the server only has to send them: `.br` and `.gz` next to each file. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const dist = resolve(import.meta.dirname, '../dist');
+/** Below this size, compression saves less than its header costs. */
+const smallestBytes = 500;
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+
+const files = (await readdir(dist, { recursive: true }))
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter(
+    (name) =>
+      /^(crypto-checkout\.min\.js|chunks\/|demo\/)/.test(name) && /\.(js|css|html|map|svg)$/.test(name),
+  );
+
+await Promise.all(
+  files.map(async (name) => {
+    const content = await readFile(join(dist, name));
+    if (content.length < smallestBytes) return;
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+    const [br, gz] = await Promise.all([brotliAsync(content, { params }), gzipAsync(content, { level: 9 })]);
+    await Promise.all([writeFile(join(dist, `${name}.br`), br), writeFile(join(dist, `${name}.gz`), gz)]);
+  }),
+);

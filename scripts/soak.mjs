@@ -1,0 +1,74 @@
+/** `npm run soak`: runs the tests with random timing or random input for many rounds. */
+import { spawn } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { env } from 'node:process';
+import { parseArgs } from 'node:util';
+
+const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
+killed, servers that share a database, and random lives of payments and subscriptions. npm test runs few rounds of them.
+
+  npm run soak                    100 crashes, and of everything else as much in proportion: about half an hour
+  npm run soak -- --times=50      10 times as much as that (the default is 5)
+  npm run soak -- PATH…           only test files whose path contains one of these
+  npm run soak -- --help          show this help
+
+To run the same rounds with npm test, set the environment variable SOAK to the number of times.`;
+
+const root = resolve(import.meta.dirname, '..');
+
+/** @returns {Promise<string[]>} the test files that run a variable number of rounds */
+async function soakFiles() {
+  const names = (await readdir(join(root, 'server/test'), { recursive: true })).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
+  const files = names.map((name) => `server/test/${name.replaceAll('\\', '/')}`).sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
+  return files.filter((_, index) => texts[index]?.includes('support/rounds.js'));
+}
+
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [more] @returns {Promise<number>} exit code */
+function run(program, args, more) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: { ...env, ...more } });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Exits with 2 if an option is invalid. */
+function readOptions() {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { times: { type: 'string', default: '5' }, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    if (!/^[1-9]\d{0,3}$/.test(values.times)) throw new Error('--times must be an integer from 1 to 9999');
+    return { ...values, filters: positionals };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
+async function main() {
+  const { times, filters, help: isHelp } = readOptions();
+  if (isHelp) {
+    console.log(help);
+    return 0;
+  }
+  const all = await soakFiles();
+  const files =
+    filters.length === 0 ? all : all.filter((file) => filters.some((text) => file.includes(text)));
+  if (files.length === 0) {
+    console.error(
+      `No soak test's path contains ${filters.join(' or ')}. The soak tests are:\n  ${all.join('\n  ')}`,
+    );
+    return 1;
+  }
+  if ((await run('npm', ['run', 'build'])) !== 0) return 1;
+  const args = ['run', '--project', 'node', '--reporter=verbose', ...files];
+  return run(join(root, 'node_modules/.bin/vitest'), args, { SOAK: times });
+}
+
+process.exitCode = await main();

@@ -1,0 +1,35 @@
+/** Validates the parts of a new payment that the contract's schemas cannot check. */
+import { invalidField } from '../shared/problem.js';
+import type { Mode } from '../shared/scope.js';
+
+/**
+ * Reserves the references that billing generates: `sub_<subscriber id>_<cycle>`. Payers can read these references.
+ * Without this check they could take those of future cycles, which then could not be charged.
+ * Problem: `validation_error`.
+ */
+export function checkReference(txRef: string | undefined): string | undefined {
+  if (txRef !== undefined && /^sub_[0-9A-HJKMNP-TV-Z]{26}_\d+$/.test(txRef)) {
+    throw invalidField('txRef', 'Has a form reserved for subscription payments; choose another reference');
+  }
+  return txRef;
+}
+
+const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Accepts an https URL or an empty string. In test mode it also accepts http on localhost, for development.
+ * Problem: `validation_error`.
+ */
+export function checkRedirectUrl(text: string, mode: Mode): string {
+  if (text === '') return '';
+  const url = URL.parse(text);
+  if (!url) throw invalidField('redirectUrl', 'Must be an absolute https URL, or empty');
+  if (url.username !== '' || url.password !== '') {
+    throw invalidField('redirectUrl', 'Must not contain a user name or a password');
+  }
+  const isLocalTest = mode === 'test' && url.protocol === 'http:' && localHosts.has(url.hostname);
+  if (url.protocol !== 'https:' && !isLocalTest) {
+    throw invalidField('redirectUrl', 'Must be an absolute https URL, or empty');
+  }
+  return text;
+}

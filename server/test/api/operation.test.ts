@@ -1,0 +1,50 @@
+/** The limit of one change per request: the stored reply of an Idempotency-Key covers only one transaction. */
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { api } from 'crypto-checkout/contract';
+import express from 'express';
+import { expect, it, onTestFinished } from 'vitest';
+import { createOperation } from '../../src/api/operation.js';
+import { openDatabase } from '../../src/db/open.js';
+import { startRequest } from '../../src/ops/request.js';
+import type { Caller } from '../../src/shared/scope.js';
+import { engines } from '../support/engines.js';
+
+const caller: Caller = { kind: 'secret', merchantId: 'merchant', mode: 'test' };
+
+it.each(engines)(
+  'A handler that changes data a second time fails before it does, on $name',
+  async (engine) => {
+    const { url: databaseUrl, dispose } = await engine.create();
+    const database = await openDatabase(databaseUrl);
+    onTestFinished(async () => {
+      await database.close();
+      await dispose();
+    });
+    const sample = api.wallets.retrieve.sample;
+    const reply = { message: sample.message, data: sample.data };
+    const changes: string[] = [];
+    const endpoint = api.wallets.retrieve;
+    const run = createOperation(
+      endpoint,
+      endpoint.path,
+      async (_input, context) => {
+        await context.change(() => Promise.resolve((changes.push('first'), reply)));
+        return context.change(() => Promise.resolve((changes.push('second'), reply)));
+      },
+      { database, idempotency: undefined, stopping: new AbortController().signal },
+    );
+    const app = express().use(startRequest);
+    app.get('/', async (request, response) => {
+      const call = { request, response, caller, values: [sample.data.id] };
+      const outcome = await run(call).catch((error: unknown) => error);
+      response.json(outcome instanceof Error ? outcome.message : outcome);
+    });
+    const server = createServer(app);
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    expect(await answer.json()).toBe('A handler may call change() only once');
+    expect(changes).toEqual(['first']);
+  },
+);

@@ -1,0 +1,172 @@
+/** Transactions on both engines: grouped commits, statements that are not awaited, and stale prepared statements. */
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import type { Transaction } from '../../src/db/engine.js';
+import { createGroupCommit } from '../../src/db/group-commit.js';
+import { openDatabase } from '../../src/db/open.js';
+import { prepared, preparedSend } from '../../src/db/prepared.js';
+import { send } from '../../src/db/send.js';
+import { afterCommit } from '../../src/db/transaction-context.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+
+const insertSetting = preparedSend((transaction, row: { readonly name: string; readonly value: string }) =>
+  transaction.insertInto('settings').values(row),
+);
+const findSettings = prepared((reader, { value }: { readonly value: string }) =>
+  reader.selectFrom('settings').selectAll().where('value', '=', value).orderBy('name'),
+);
+
+describe.each(engines)('transactions, on $name', (engine) => {
+  let made: TestDatabase;
+  let database: Database;
+  beforeEach(async () => {
+    made = await engine.create();
+    database = await openDatabase(made.url);
+  });
+  afterEach(async () => {
+    await database.close();
+    await made.dispose();
+  });
+
+  const put = (name: string, value = 'x') =>
+    database.write((transaction) => insertSetting(transaction, { name, value }));
+  const names = async (value = 'x') =>
+    (await findSettings(database.reader, { value })).map(({ name }) => name);
+
+  it('that run at once all commit, and each is visible once it has', async () => {
+    const all = Array.from({ length: 60 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    await Promise.all(
+      all.map(async (name) => {
+        await put(name);
+        // An acknowledged write is visible on every connection.
+        expect(await names()).toContain(name);
+      }),
+    );
+    expect(await names()).toEqual(all);
+  });
+
+  it('that fail roll back only themselves', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, index) =>
+        database.write(async (transaction) => {
+          await insertSetting(transaction, { name: `n${index}`, value: 'x' });
+          if (index % 3 === 0) throw new Error(`No ${index}`);
+          return index;
+        }),
+      ),
+    );
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(
+      outcomes.map((_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
+    );
+    expect(await names()).toHaveLength(20);
+  });
+
+  it('call back after they commit, and not if they fail', async () => {
+    const called: string[] = [];
+    const run = (name: string, isFailing: boolean) =>
+      database.write(async (transaction) => {
+        afterCommit(() => called.push(name));
+        await insertSetting(transaction, { name, value: 'x' });
+        expect(called).not.toContain(name);
+        if (isFailing) throw new Error('No');
+      });
+    await Promise.allSettled([run('a', false), run('b', true), run('c', false)]);
+    expect(called.sort()).toEqual(['a', 'c']);
+  });
+
+  it('fail with the error of a statement that was not awaited', async () => {
+    await put('a');
+    const failing = database.write(async (transaction) => {
+      await send(transaction, transaction.insertInto('settings').values({ name: 'a', value: 'y' }));
+      await insertSetting(transaction, { name: 'b', value: 'y' });
+    });
+    await expect(failing).rejects.toThrow(/unique|duplicate/i);
+    const reading = database.write(async (transaction) => {
+      await send(transaction, transaction.insertInto('settings').values({ name: 'a', value: 'y' }));
+      return findSettings(transaction, { value: 'y' });
+    });
+    await expect(reading).rejects.toThrow(/unique|duplicate/i);
+    expect(await names('y')).toEqual([]);
+    await put('c', 'y');
+    expect(await names('y')).toEqual(['c']);
+  });
+
+  it('run their statements in order, even if many are started at once', async () => {
+    const seen = await database.write(async (transaction) => {
+      const found = [];
+      for (const name of ['a', 'b', 'c']) {
+        void insertSetting(transaction, { name, value: 'x' });
+        found.push(findSettings(transaction, { value: 'x' }));
+      }
+      return Promise.all(found);
+    });
+    expect(seen.map((rows) => rows.map(({ name }) => name))).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
+  });
+
+  it('continue after a table change makes a prepared statement stale', async () => {
+    await put('a');
+    for (let read = 0; read < 3; read += 1) expect(await names()).toEqual(['a']);
+    // Another release's migration.
+    const change = async (column: string) => {
+      const other = await openDatabase(made.url);
+      await sql`alter table settings add column ${sql.id(column)} text`.execute(other.reader);
+      await other.close();
+    };
+    await change('note');
+    expect(await names()).toEqual(['a']);
+    await change('another');
+    const read = () => database.write((transaction) => findSettings(transaction, { value: 'x' }));
+    await expect(read()).resolves.toMatchObject([{ name: 'a', note: null, another: null }]);
+  });
+
+  it('work without prepared statements', async () => {
+    const plain = await openDatabase(made.url, { hasPreparedStatements: false });
+    for (const name of ['a', 'b', 'c']) {
+      await plain.write((transaction) => insertSetting(transaction, { name, value: 'x' }));
+    }
+    expect((await findSettings(plain.reader, { value: 'x' })).length).toBe(3);
+    await plain.close();
+  });
+});
+
+/** The transactions below run no statements. */
+const noTransaction = undefined as unknown as Transaction;
+
+describe('a group of transactions', () => {
+  it('that cannot commit fails completely, and the next group works', async () => {
+    let isBroken = true;
+    const groups = createGroupCommit({
+      async transaction(work) {
+        await work(noTransaction);
+        if (isBroken) throw new Error('The disk is full');
+      },
+      run: () => undefined,
+    });
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map((value) => groups.write(() => Promise.resolve(value))),
+    );
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
+    isBroken = false;
+    expect(await groups.write(() => Promise.resolve(4))).toBe(4);
+  });
+
+  it('that cannot begin fails only its first transaction', async () => {
+    let attempts = 0;
+    const groups = createGroupCommit({
+      async transaction(work) {
+        attempts += 1;
+        if (attempts === 1) throw new Error('The database is locked');
+        await work(noTransaction);
+      },
+      run: () => undefined,
+    });
+    const outcomes = await Promise.allSettled(
+      [1, 2].map((value) => groups.write(() => Promise.resolve(value))),
+    );
+    expect(outcomes).toMatchObject([
+      { status: 'rejected', reason: { message: 'The database is locked' } },
+      { status: 'fulfilled', value: 2 },
+    ]);
+  });
+});

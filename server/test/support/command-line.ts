@@ -1,0 +1,69 @@
+/**
+ * Runs the built command line in a second process, as an operator does. It cannot run in this one: SQLite blocks the event
+ * loop while it waits for a lock, so a server in the same process could never release it. Starting Node for every command
+ * would cost half a second each, so one process per test file runs them all; `main.test.ts` tests the real program.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from '../../src/commands/run.js';
+
+export interface CommandRequest {
+  readonly id: number;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface CommandReply {
+  readonly id: number;
+  readonly outcome: Outcome;
+}
+
+const program = fileURLToPath(new URL('command-worker.mjs', import.meta.url));
+
+interface Waiting {
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+const waiting = new Map<number, Waiting>();
+let nextId = 0;
+let worker: Promise<ChildProcess> | undefined;
+
+function startWorker(): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    // Without vitest's own options, which would have it load the TypeScript sources.
+    const child = fork(program, { env: { PATH: process.env['PATH'] }, execArgv: [] });
+    // It ends when this process closes the channel.
+    child.unref();
+    child.channel?.unref();
+    const fail = (error: Error) => {
+      worker = undefined;
+      reject(error);
+      for (const { reject: rejectOne } of waiting.values()) rejectOne(error);
+      waiting.clear();
+    };
+    child.once('error', fail);
+    child.once('exit', (code, signal) =>
+      fail(new Error(`The command worker ended (${signal ?? code}): was the server built?`)),
+    );
+    child.once('message', () => {
+      child.on('message', ({ id, outcome }: CommandReply) => {
+        waiting.get(id)?.resolve(outcome);
+        waiting.delete(id);
+      });
+      resolve(child);
+    });
+  });
+}
+
+/** Runs one command on a database. Commands that are given at the same time run at the same time. */
+export async function runCommandLine(databaseUrl: string, args: readonly string[]): Promise<Outcome> {
+  worker ??= startWorker();
+  const child = await worker;
+  const id = nextId++;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    const request: CommandRequest = { id, args, env: { DATABASE_URL: databaseUrl } };
+    child.send(request);
+  });
+}

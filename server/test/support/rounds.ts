@@ -1,0 +1,31 @@
+/**
+ * How many rounds the tests with random timing or random input run: few in `npm test`, and many in `npm run soak`, which sets
+ * `SOAK`. It runs every test file that imports this module.
+ */
+import { env, stderr } from 'node:process';
+
+const soak = readSoak(env['SOAK']);
+
+export interface Rounds {
+  /** In `npm test`. */
+  readonly usual: number;
+  /** In a soak with `SOAK=1`; `SOAK=5` runs five times as many. */
+  readonly soak: number;
+}
+
+export function roundsOf(rounds: Rounds): number {
+  return soak === undefined ? rounds.usual : rounds.soak * soak;
+}
+
+/** In a soak, prints that a round starts. Vitest would show nothing until the whole test has ended. */
+export function startRound(title: string, round: number, rounds: number): void {
+  if (soak !== undefined) stderr.write(`${title}: round ${round + 1} of ${rounds}\n`);
+}
+
+function readSoak(text = ''): number | undefined {
+  if (text === '') return undefined;
+  const times = Number(text);
+  if (!Number.isInteger(times) || times < 1)
+    throw new Error(`SOAK must be a positive integer, not "${text}"`);
+  return times;
+}
