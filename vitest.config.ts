@@ -14,6 +14,8 @@ export default defineConfig({
           globalSetup: 'test/postgres.setup.ts',
           testTimeout: 20_000,
           hookTimeout: 60_000,
+          // Most files wait for disks, timers and processes, so that four at once keep two cores busy.
+          maxWorkers: 4,
           // A test that returns early would pass without having tested anything.
           expect: { requireAssertions: true },
         },
@@ -24,13 +26,12 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // Each of them drives a browser and a server; more at once only take each other's time.
-          fileParallelism: false,
+          // Each file drives a browser and a server, and mostly waits for pages, blocks and timers.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
     pool: 'forks',
-    // Most of them wait for disks, clocks and processes, so that two at a time are faster even on two cores.
-    maxWorkers: 2,
   },
 });

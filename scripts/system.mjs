@@ -1,5 +1,6 @@
 /** Runs other programs with a time limit, and installs Debian packages if it may. */
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 
@@ -49,16 +50,24 @@ export function reasonOf(error) {
   return (line ?? 'unknown reason').trim().slice(0, 200);
 }
 
-/** @returns {Promise<number>} a port on the loopback address that is currently free */
-export function freePort() {
-  return new Promise((resolve, reject) => {
+/**
+ * Finds a port on the loopback address that is free now, and that no outgoing connection takes meanwhile: systems give those
+ * higher ones. Tests start servers on it while others are connecting to theirs.
+ * @returns {Promise<number>}
+ */
+export async function freePort() {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = randomInt(10_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('No free port was found from 10000 to 32000');
+}
+
+/** @param {number} port @returns {Promise<boolean>} */
+function isFree(port) {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

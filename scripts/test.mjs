@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { argv, env, stdout } from 'node:process';
+import { argv, env, stderr, stdout } from 'node:process';
 import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
@@ -17,6 +17,7 @@ const help = `Builds the project and runs its tests.
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
   test/e2e/**                    run the built server and its pages in Chromium (vitest, playwright-core)
 
+Those in Chromium run beside those in Node, and their output is printed afterwards.
 The tests find or install a browser and a PostgreSQL. To use your own, set CHROME_PATH and TEST_DATABASE_URL.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
@@ -73,30 +74,43 @@ function countVitest(text) {
   };
 }
 
+/** @typedef {(chunk: Buffer | string, stream?: NodeJS.WriteStream) => void} Write prints to standard output by default */
+
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {{ more?: NodeJS.ProcessEnv, isHeld?: boolean }} [options] `more`: additional environment variables; `isHeld`: print the output
- *   only when the program has ended
+ * @param {{ more?: NodeJS.ProcessEnv, write?: Write | undefined }} [options] `more`: additional environment variables; `write`: prints the output,
+ *   which otherwise goes to this terminal directly
  * @returns {Promise<number>} exit code
  */
-function run(program, args, { more, isHeld = false } = {}) {
+function run(program, args, { more, write } = {}) {
   return new Promise((resolve, reject) => {
-    const output = isHeld ? 'pipe' : 'inherit';
+    const output = write ? 'pipe' : 'inherit';
+    const colors = write && stdout.isTTY && !env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
     const child = spawn(program, args, {
       cwd: root,
       stdio: ['ignore', output, output],
-      env: { ...env, ...more },
+      env: { ...env, ...colors, ...more },
     });
-    /** @type {Buffer[]} */
-    const held = [];
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => held.push(chunk));
+    child.stdout?.on('data', (chunk) => write?.(chunk));
+    child.stderr?.on('data', (chunk) => write?.(chunk, stderr));
     child.once('error', reject);
-    child.once('close', (code) => {
-      stdout.write(Buffer.concat(held));
-      resolve(code ?? 1);
-    });
+    child.once('close', (code) => resolve(code ?? 1));
   });
+}
+
+/** Keeps what is written until it is its turn. @param {Promise<unknown>} turn @returns {Write} */
+function createWrite(turn) {
+  /** @type {[Buffer | string, NodeJS.WriteStream][] | undefined} */
+  let kept = [];
+  void turn.then(() => {
+    for (const [chunk, stream] of kept ?? []) stream.write(chunk);
+    kept = undefined;
+  });
+  return (chunk, stream = stdout) => {
+    if (kept) kept.push([chunk, stream]);
+    else stream.write(chunk);
+  };
 }
 
 /**
@@ -104,18 +118,19 @@ function run(program, args, { more, isHeld = false } = {}) {
  * one failure.
  * @param {Runner} runner
  * @param {string[]} files if empty, the runner finds its own
- * @param {boolean} isHeld prints the output only when the runner has ended
+ * @param {Write} [write]
  * @returns {Promise<Counts>}
  */
-async function runTests(runner, files, isHeld) {
+async function runTests(runner, files, write) {
+  const complain = (/** @type {string} */ text) => (write ? write(`${text}\n`, stderr) : console.error(text));
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
   const report = join(directory, 'report.json');
   try {
     const missing = join(directory, 'missing');
     const more = { TEST_COUNTS: report, TEST_MISSING: missing };
-    const code = await run(runner.program, runner.args(report, files), { more, isHeld });
+    const code = await run(runner.program, runner.args(report, files), { more, write });
     if (!existsSync(report)) {
-      console.error(`The ${runner.name} tests wrote no report.`);
+      complain(`The ${runner.name} tests wrote no report.`);
       return { passed: 0, failed: 1, skipped: 0 };
     }
     const counts = runner.count(await readFile(report, 'utf8'));
@@ -123,7 +138,7 @@ async function runTests(runner, files, isHeld) {
       counts.skipped += 1;
       counts.missing = await readFile(missing, 'utf8');
     }
-    if (counts.passed + counts.failed === 0) console.error(`No ${runner.name} test was run.`);
+    if (counts.passed + counts.failed === 0) complain(`No ${runner.name} test was run.`);
     else if (code === 0 || counts.failed > 0) return counts;
     return { ...counts, failed: counts.failed + 1 };
   } finally {
@@ -183,32 +198,40 @@ async function main(filters) {
     console.log('\n0 passed, 1 failed');
     return 1;
   }
-  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name));
+  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name)).reverse();
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
-  // The Node tests mostly wait for databases, timers and processes, so the browsers run beside them. Two browsers at once would only
-  // slow each other down.
-  const browsers = chosen.filter(({ needsBrowser }) => needsBrowser);
-  const others = chosen.filter(({ needsBrowser }) => !needsBrowser);
-  const isHeld = browsers.length > 0 && others.length > 0;
-  const inOrder = async (/** @type {Runner[]} */ queue, /** @type {boolean} */ isHeld) => {
-    for (const runner of queue) {
-      const started = Date.now();
-      if (runner.needsBrowser && noBrowser) {
-        const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
-        add(runner.name, missing, `: not run. ${noBrowser}`);
-        continue;
-      }
-      console.log(
-        `\n${runner.name} tests${isHeld ? ' started; their output follows when they have ended' : ''}`,
-      );
-      const counts = await runTests(runner, files.get(runner.name) ?? [], isHeld);
-      const seconds = Math.round((Date.now() - started) / 1000);
-      const all = counts.passed + counts.failed + counts.skipped;
-      const missing = counts.missing ? `. ${counts.missing}` : '';
-      add(runner.name, counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`);
+  /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
+  const runOne = async (runner, write) => {
+    if (runner.needsBrowser && noBrowser) {
+      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
+      return [missing, `: not run. ${noBrowser}`];
     }
+    const heading = `\n${runner.name} tests`;
+    if (write) write(`${heading}\n`);
+    else console.log(heading);
+    const started = Date.now();
+    const counts = await runTests(runner, files.get(runner.name) ?? [], write);
+    const seconds = Math.round((Date.now() - started) / 1000);
+    const all = counts.passed + counts.failed + counts.skipped;
+    const missing = counts.missing ? `. ${counts.missing}` : '';
+    return [counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`];
   };
-  await Promise.all([inOrder(others, false), inOrder(browsers, isHeld)]);
+  // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run beside them, one runner after
+  // the other. The output of each is printed when those before it have ended.
+  /** @type {Promise<unknown>} */
+  let browserFree = Promise.resolve();
+  /** @type {Promise<unknown>} */
+  let turn = Promise.resolve();
+  const results = chosen.map((runner, index) => {
+    const write = index === 0 ? undefined : createWrite(turn);
+    const result = (runner.needsBrowser ? browserFree : Promise.resolve()).then(() => runOne(runner, write));
+    turn = Promise.allSettled([turn, result]);
+    if (runner.needsBrowser) browserFree = result;
+    return result;
+  });
+  for (const [index, [counts, note]] of (await Promise.all(results)).entries()) {
+    add(chosen[index]?.name ?? '', counts, note);
+  }
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   if (isCI && skipped) lines.push('failed: with CI=true, no test may be skipped');
   console.log(`\n${lines.join('\n')}\n${total.passed} passed, ${total.failed} failed${skipped}`);
