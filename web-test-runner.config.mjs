@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -60,23 +61,32 @@ const proxy = async (context, next) => {
   context.body = Buffer.from(await reply.arrayBuffer());
 };
 
-/** Writes the counts that `npm test` adds up. @param {string} file */
+/** Writes the counts and failures that `npm test` adds up. @param {string} file */
 function countsReporter(file) {
   return {
     /** @param {{ sessions: import('@web/test-runner').TestSession[] }} run */
     async onTestRunFinished({ sessions }) {
-      const counts = { passed: 0, failed: 0, skipped: 0 };
-      /** @param {import('@web/test-runner').TestSuiteResult | undefined} suite */
-      const count = (suite) => {
-        for (const test of suite?.tests ?? [])
-          counts[test.skipped ? 'skipped' : test.passed ? 'passed' : 'failed'] += 1;
-        suite?.suites.forEach(count);
+      const counts = { passed: 0, failed: 0, skipped: 0, failures: /** @type {string[]} */ ([]) };
+      /** @param {string} name @param {import('@web/test-runner').TestResultError | undefined} error */
+      const fail = (name, error) => {
+        counts.failed += 1;
+        counts.failures.push([name, error?.message, error?.stack].filter(Boolean).join('\n'));
+      };
+      /** @param {string} name @param {import('@web/test-runner').TestSuiteResult | undefined} suite */
+      const count = (name, suite) => {
+        for (const test of suite?.tests ?? []) {
+          if (test.skipped) counts.skipped += 1;
+          else if (test.passed) counts.passed += 1;
+          else fail(`${name} ${test.name}`, test.error);
+        }
+        for (const inner of suite?.suites ?? []) count(`${name} ${inner.name}`, inner);
       };
       for (const session of sessions) {
+        const file = relative(import.meta.dirname, session.testFile ?? '');
         const failedBefore = counts.failed;
-        count(session.testResults);
+        count(`${file}:`, session.testResults);
         // A file that does not load or never ends has no failed test of its own.
-        if (!session.passed && counts.failed === failedBefore) counts.failed += 1;
+        if (!session.passed && counts.failed === failedBefore) fail(file, session.errors[0]);
       }
       await writeFile(file, JSON.stringify(counts));
     },

@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { argv, env, stderr, stdout } from 'node:process';
+import { stripVTControlCharacters } from 'node:util';
 import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
@@ -21,7 +22,10 @@ Those in Chromium run beside those in Node, and their output is printed afterwar
 The tests find or install a browser and a PostgreSQL. To use your own, set CHROME_PATH and TEST_DATABASE_URL.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
-/** @typedef {{ passed: number, failed: number, skipped: number, missing?: string }} Counts `missing` says what was skipped and why */
+/**
+ * `missing` says what was skipped and why; `failures` has a text for each failed test.
+ * @typedef {{ passed: number, failed: number, skipped: number, missing?: string, failures: string[] }} Counts
+ */
 
 const root = resolve(import.meta.dirname, '..');
 const isCI = env.CI === 'true';
@@ -59,18 +63,30 @@ const runners = [
   { name: 'node', takes: () => true, needsBrowser: false, ...vitest('node') },
 ];
 
-/** @param {string} text vitest's JSON report @returns {Counts} */
+/**
+ * @typedef {{ status: string, fullName: string, failureMessages: string[] }} VitestResult
+ * @typedef {{ name: string, status: string, message: string, assertionResults: VitestResult[] }} VitestFile
+ * @param {string} text vitest's JSON report
+ * @returns {Counts}
+ */
 function countVitest(text) {
   const report = JSON.parse(text);
-  // A file that fails to load has no failed test, so it is counted here.
-  const broken = report.testResults.filter(
-    (/** @type {{ status: string, assertionResults: { status: string }[] }} */ file) =>
-      file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
-  );
+  /** @type {VitestFile[]} */
+  const files = report.testResults;
+  const failures = files.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((result) => result.status === 'failed');
+    // A file that fails to load has no failed test, so it is counted here.
+    if (status === 'failed' && failed.length === 0) return [`${file}\n${message}`];
+    return failed.map(
+      ({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.join('\n')}`,
+    );
+  });
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
+    failed: failures.length,
     skipped: report.numPendingTests + report.numTodoTests,
+    failures,
   };
 }
 
@@ -131,7 +147,7 @@ async function runTests(runner, files, write) {
     const code = await run(runner.program, runner.args(report, files), { more, write });
     if (!existsSync(report)) {
       complain(`The ${runner.name} tests wrote no report.`);
-      return { passed: 0, failed: 1, skipped: 0 };
+      return { passed: 0, failed: 1, skipped: 0, failures: [] };
     }
     const counts = runner.count(await readFile(report, 'utf8'));
     if (existsSync(missing)) {
@@ -176,6 +192,15 @@ async function provideBrowser() {
   }
 }
 
+/** @param {string} failure */
+function shorten(failure) {
+  const lines = stripVTControlCharacters(failure)
+    .replaceAll(`${root}/`, '')
+    .split('\n')
+    .filter((line) => !/^ +at .*(node_modules|new Promise)/.test(line));
+  return lines.length > 25 ? [...lines.slice(0, 25), '…'].join('\n') : lines.join('\n');
+}
+
 /** @param {string[]} filters */
 async function main(filters) {
   const files = await filesOf(filters);
@@ -186,10 +211,13 @@ async function main(filters) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   /** @type {string[]} */
   const lines = [];
+  /** @type {string[]} */
+  const failures = [];
   const add = (/** @type {string} */ name, /** @type {Counts} */ counts, note = '') => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += counts.skipped;
+    failures.push(...counts.failures);
     lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
   };
 
@@ -203,7 +231,7 @@ async function main(filters) {
   /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
   const runOne = async (runner, write) => {
     if (runner.needsBrowser && noBrowser) {
-      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI) };
+      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI), failures: [] };
       return [missing, `: not run. ${noBrowser}`];
     }
     const heading = `\n${runner.name} tests`;
@@ -232,6 +260,8 @@ async function main(filters) {
   for (const [index, [counts, note]] of (await Promise.all(results)).entries()) {
     add(chosen[index]?.name ?? '', counts, note);
   }
+  // Repeated here, because they are hard to find in the output of thousands of tests.
+  if (failures.length > 0) console.log(`\nFailed:\n\n${failures.map(shorten).join('\n\n')}`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   if (isCI && skipped) lines.push('failed: with CI=true, no test may be skipped');
   console.log(`\n${lines.join('\n')}\n${total.passed} passed, ${total.failed} failed${skipped}`);

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../src/commands/run.js';
+import { runCommandLine } from './support/command-line.js';
 import { engines } from './support/engines.js';
 import { startServer } from './support/server.js';
 
@@ -37,7 +37,7 @@ describe('database backup', () => {
     const before = [...made];
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-backup-'));
     const copy = join(directory, 'copy.db');
-    const backup = (file: string) => runCommand(['database', 'backup', file], { DATABASE_URL: databaseUrl });
+    const backup = (file: string) => runCommandLine(databaseUrl, ['database', 'backup', file]);
     expect(await backup(copy)).toEqual({
       exitCode: 0,
       stdout: `Copied the database to ${copy}\n`,
@@ -52,7 +52,7 @@ describe('database backup', () => {
     expect(existsSync(databaseUrl.slice('sqlite:'.length))).toBe(false);
 
     const copyUrl = `sqlite:${copy}`;
-    const check = await runCommand(['ledger', 'check'], { DATABASE_URL: copyUrl });
+    const check = await runCommandLine(copyUrl, ['ledger', 'check']);
     expect([check.exitCode, check.stdout]).toEqual([0, expect.not.stringContaining('FAIL')]);
     const restored = await startServer({
       engine,
@@ -78,8 +78,9 @@ describe('database backup', () => {
   const postgres = engines.find(({ name }) => name === 'PostgreSQL');
   it.runIf(postgres)('refers to pg_dump for PostgreSQL', async () => {
     const made = await postgres?.create();
-    const { exitCode, stderr } = await runCommand(['database', 'backup', 'x'], { DATABASE_URL: made?.url });
+    if (!made) return;
+    const { exitCode, stderr } = await runCommandLine(made.url, ['database', 'backup', 'x']);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
-    await made?.dispose();
+    await made.dispose();
   });
 });

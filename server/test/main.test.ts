@@ -56,7 +56,8 @@ async function stop({ child, ended }: ReturnType<typeof run>, signal: NodeJS.Sig
   return ended;
 }
 
-describe.each(engines)('On $name, the server', (engine) => {
+// Each test starts several processes, and each of those takes seconds on a busy machine.
+describe.each(engines)('On $name, the server', { timeout: 60_000 }, (engine) => {
   it('prints the keys of its first account only once, and exits with 0', async () => {
     const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });
