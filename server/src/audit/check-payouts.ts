@@ -1,14 +1,7 @@
 /** The ledger's invariants for withdrawals: transfers and their payouts, and payouts to banks. */
 import { sql } from 'kysely';
 import { sumUnits } from '../db/units.js';
-import {
-  compareToAccounts,
-  count,
-  findPostedKeys,
-  Report,
-  visitPages,
-  type LedgerCheck,
-} from './check-report.js';
+import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
 import type { Reader } from '../db/engine.js';
 
 /** Each transfer has one hold, a post or a void once it has ended, and a payout that matches it. */
@@ -115,25 +108,14 @@ export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
 export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
   const report = new Report('Every payout to a bank is posted once, and returned once if it failed');
   const toBanks = reader.selectFrom('payouts').where('transfer_id', 'is', null);
-  let expected = 0;
-  const checked = await visitPages(
+  const checked = await comparePostings(
+    reader,
+    report,
+    'payouts to banks',
+    ['bank', 'bank-return'],
     (after) => toBanks.select(['id', 'status']).where('id', '>', after).orderBy('id'),
-    async (page) => {
-      const wanted = page.flatMap(({ id, status }) => [
-        `bank:${id}`,
-        ...(status === 'failed' ? [`bank-return:${id}`] : []),
-      ]);
-      expected += wanted.length;
-      const found = await findPostedKeys(reader, wanted);
-      report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
-    },
+    ({ id, status }) => [`bank:${id}`, ...(status === 'failed' ? [`bank-return:${id}`] : [])],
   );
-  const posted = await count(
-    reader
-      .selectFrom('ledger_postings')
-      .where((e) => e.or([e('key', 'like', 'bank:%'), e('key', 'like', 'bank-return:%')])),
-  );
-  if (posted > expected) report.add([`${posted - expected} unexpected postings of payouts to banks`]);
   const paid = await toBanks
     .where('status', '<>', 'failed')
     .groupBy(['mode', 'currency'])

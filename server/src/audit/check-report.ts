@@ -66,8 +66,40 @@ export async function count<DB, TB extends keyof DB, O>(
   return Number((counted as { total: number | string }).total);
 }
 
+/**
+ * Checks that exactly the expected postings exist.
+ * @param name of what is posted, in the plural
+ * @param prefixes of the postings' keys
+ * @param query selects the records with an id above `after`, ordered by id
+ * @param keysOf the keys under which a record must have been posted
+ * @returns the number of records
+ */
+export async function comparePostings<DB, TB extends keyof DB, Row extends { readonly id: string }>(
+  reader: Reader,
+  report: Report,
+  name: string,
+  prefixes: readonly string[],
+  query: (after: string) => SelectQueryBuilder<DB, TB, Row>,
+  keysOf: (row: Row) => readonly string[],
+): Promise<number> {
+  let expected = 0;
+  const checked = await visitPages(query, async (page) => {
+    const wanted = page.flatMap(keysOf);
+    expected += wanted.length;
+    const found = await findPostedKeys(reader, wanted);
+    report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
+  });
+  const posted = await count(
+    reader
+      .selectFrom('ledger_postings')
+      .where((e) => e.or(prefixes.map((prefix) => e('key', 'like', `${prefix}:%`)))),
+  );
+  if (posted > expected) report.add([`${posted - expected} unexpected postings of ${name}`]);
+  return checked;
+}
+
 /** Finds which of the keys were posted. */
-export async function findPostedKeys(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
+async function findPostedKeys(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let start = 0; start < keys.length; start += pageSize) {
     const rows = await reader
