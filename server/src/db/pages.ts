@@ -57,7 +57,9 @@ export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
     .select(id.as('id'))
     .limit(limit)
     .offset(offset);
-  const rows = await newestFirst(query.where(sql<SqlBool>`${id} in (${ids})`), table).execute();
+  // Only by id: with the list's conditions too, SQLite would walk the whole list and compare each row with the ids.
+  const page = query.clearWhere().where(sql<SqlBool>`${id} in (${ids})`);
+  const rows = await newestFirst(page, table).execute();
   return { rows, total };
 }
 
