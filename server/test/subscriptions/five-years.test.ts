@@ -131,8 +131,10 @@ describe('five years of billing', () => {
           if (chance < 0.3) target = nextDue();
           else if (chance < 0.45) target = nextDue() - 1000;
           if (chance > 0.9) await togglePlan();
+          const isOutage = chance > 0.47 && chance < 0.5;
+          if (isOutage) target = now + Math.round(random() * 90) * day;
           if (isBefore && target > Date.parse(leapDay)) await subscribeAll(leapDay);
-          else if (chance > 0.47 && chance < 0.5) await goDownUntil(now + Math.round(random() * 90) * day);
+          else if (isOutage) await goDownUntil(target);
           else await moveTo(target);
         }
 
