@@ -2,8 +2,8 @@
 import type { CheckoutErrorEvent, CheckoutEvent, CheckoutEventType, Payment } from 'crypto-checkout';
 import { render } from 'lit';
 import { readOrder, writeOrder } from './saved-order.js';
-import { fetchConfig, fetchOrder, placeOrder, ShopError, verifyOrder } from './shop-client.js';
-import { simulate, type SimulationName } from './simulator.js';
+import { fetchConfig, fetchOrder, placeOrder, ShopError, simulateOrder, verifyOrder } from './shop-client.js';
+import type { SimulationName } from './simulator.js';
 import { counterView, workshopView, type Model, type ShopActions } from './views.js';
 
 const eventNames: readonly CheckoutEventType[] = [
@@ -66,10 +66,10 @@ async function verify(): Promise<void> {
 }
 
 async function runSimulation(name: SimulationName): Promise<void> {
-  const { config } = model;
+  const { placed } = model;
   // Not every change of the payment fires an event, so ask the element first.
   const payment = document.querySelector('crypto-checkout')?.payment ?? model.payment;
-  if (config && payment) update({ done: await simulate(name, payment, config) });
+  if (placed && payment) update({ done: await simulateOrder(placed.reference, payment.id, name) });
 }
 
 /** A payment that is resumed after a reload changes the element's status, but may fire no event. */

@@ -1,5 +1,6 @@
 /** The shop's pages call the shop's own server through these functions. */
 import * as z from 'zod/mini';
+import type { SimulationName } from './simulator.js';
 
 const configReply = z.object({
   publicKey: z.string(),
@@ -70,6 +71,18 @@ export function fetchOrder(reference: string): Promise<Order> {
 /** Lets the shop's server verify the payment with its secret key. */
 export function verifyOrder(reference: string, paymentId: string): Promise<Verification> {
   return call(`orders/${encodeURIComponent(reference)}/verification`, verificationReply, { paymentId });
+}
+
+const simulationReply = z.object({ done: z.string() });
+
+/** Has the shop's server simulate something for an order's payment. Returns a sentence about what it did. */
+export async function simulateOrder(
+  reference: string,
+  paymentId: string,
+  name: SimulationName,
+): Promise<string> {
+  const path = `orders/${encodeURIComponent(reference)}/simulation`;
+  return (await call(path, simulationReply, { paymentId, name })).done;
 }
 
 /** @throws ShopError */

@@ -9,12 +9,14 @@ import { createCountryHandlers } from './bank-accounts/country-handlers.js';
 import { createBankAccountHandlers } from './bank-accounts/handlers.js';
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './chains/addresses/address-sources.js';
+import { readTestSeed } from './chains/addresses/test-seed.js';
 import { createDepositAddresses } from './chains/addresses/deposit-addresses.js';
 import type { Chain } from './chains/chain.js';
 import type { Network } from './chains/networks.js';
 import { createScanner } from './chains/scanner.js';
 import type { Signer } from './chains/signer.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
+import { createSandboxReset } from './sandbox/reset.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
 import { createSimulatedSigner } from './chains/simulated/simulated-signer.js';
@@ -23,6 +25,7 @@ import type { Config } from './config.js';
 import { createCustomers } from './customers/customers.js';
 import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
+import { createServerTime } from './db/server-time.js';
 import { createLedger } from './ledger/ledger.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
@@ -64,8 +67,10 @@ import { afterCommit } from './db/transaction-context.js';
 
 /** Parts that tests replace. */
 export interface Overrides {
-  /** Epoch milliseconds. Test mode's clock runs ahead of it by its offset. */
+  /** Replaces the server's time altogether, epoch milliseconds. Test clocks run ahead of it by their offsets. */
   readonly realNow?: () => number;
+  /** Replaces this machine's own clock only. On PostgreSQL, the server's time is still the database's. */
+  readonly localNow?: () => number;
   readonly rates?: RateSource;
   readonly newId?: NewId;
   /** Networks in addition to the simulated ones, with their chains. */
@@ -116,8 +121,13 @@ export async function createApp(options: AppOptions) {
     onPaymentStatus,
     overrides = {},
   } = options;
-  const { newId = randomId, addressSources = createTestAddressSources() } = overrides;
-  const clock = await createTestClock(database, overrides.realNow);
+  const { newId = randomId } = overrides;
+  const testSeed = await readTestSeed(database.reader);
+  // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
+  const addressSources =
+    overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
+  const serverTime = await createServerTime(database, log, overrides.localNow);
+  const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
   const rates = overrides.rates ?? openRates(config.ratesFile ?? shippedRatesFile, clock);
   const extraNetworks = overrides.networks ?? [];
   const currencies = createCurrencies(currencyList, [
@@ -187,7 +197,7 @@ export async function createApp(options: AppOptions) {
     charges,
     outbox,
   });
-  const billing = createBilling({ database, clock, charges, log });
+  const billing = createBilling({ database, charges, log });
 
   const countries = createCountries(publicUrl);
   const bankAccounts = createBankAccounts({
@@ -215,7 +225,12 @@ export async function createApp(options: AppOptions) {
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
-  const simulatedChains = createSimulatedChains({ database, clock, networks: simulatedNetworks });
+  const simulatedChains = createSimulatedChains({
+    database,
+    clock,
+    networks: simulatedNetworks,
+    blockIntervalMs: config.blockIntervalMs,
+  });
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
     database,
@@ -234,6 +249,7 @@ export async function createApp(options: AppOptions) {
     scanner,
     clock,
     currencies,
+    log,
     async afterNetworkChange() {
       await execution.advance(stopping);
       await execution.restoreLost(stopping);
@@ -265,6 +281,7 @@ export async function createApp(options: AppOptions) {
 
   return {
     clock,
+    serverTime,
     keys,
     merchants,
     customers,
@@ -282,6 +299,9 @@ export async function createApp(options: AppOptions) {
     scanner,
     simulatedChains,
     sandbox,
+    sandboxReset: createSandboxReset(database, clock),
+    /** The default is off once real money could move here. */
+    isSandboxOn: config.sandbox ?? currencies.networks('live').length === 0,
     createHandlers,
   };
 }

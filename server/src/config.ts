@@ -14,6 +14,8 @@ export interface Limits {
   readonly paymentsPerMinutePerKey: number;
   /** The limits of test keys are this many times as high. */
   readonly testFactor: number;
+  /** Sandbox calls of one merchant. */
+  readonly sandboxPerSecond: number;
 }
 
 export interface Config {
@@ -32,6 +34,10 @@ export interface Config {
   readonly bootstrapSecretKey: string | undefined;
   /** Time between two blocks of the simulated networks. At 0, only the sandbox adds blocks. */
   readonly blockIntervalMs: number;
+  /** Whether test keys can use `/sandbox`; undefined means only while no live network is configured. */
+  readonly sandbox: boolean | undefined;
+  /** Whether the demo shop is served; undefined means if the sandbox is. */
+  readonly demo: boolean | undefined;
   readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
   /** A file of exchange rates to use instead of the bundled one. */
   readonly ratesFile: string | undefined;
@@ -76,6 +82,10 @@ function integer(help: string, fallback: number, minimum = 1, maximum = 1_000_00
     fallback: String(fallback),
     schema: z._default(parsed, fallback),
   };
+}
+
+function onOff(help: string) {
+  return { help, allowed: 'on or off', schema: z.optional(z.enum(['on', 'off'])) };
 }
 
 function url(help: string) {
@@ -132,6 +142,10 @@ const variables = {
     1000,
     0,
   ),
+  SANDBOX: onOff(
+    '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
+  ),
+  DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   PAYMENT_CHOOSE_SECONDS: integer('Time that the customer has to choose a currency', 86_400),
   PAYMENT_PAY_SECONDS: integer('Time that the customer has to pay, once the currency is locked', 1800),
   RATES_FILE: {
@@ -150,6 +164,10 @@ const variables = {
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
   RATE_LIMIT_TEST_FACTOR: integer('Limits for test keys are this many times as high', 10, 1, 1000),
+  RATE_LIMIT_SANDBOX_PER_SECOND: integer(
+    'Calls of /sandbox by one merchant; bursts may be ten times as large',
+    20,
+  ),
   TRUST_PROXY: {
     help: "Proxies in front of the server that are trusted to report the client's address",
     allowed: 'the number of proxies, or their addresses or subnets, separated by commas',
@@ -236,6 +254,8 @@ export function readConfig(environment: Environment): Config {
     bootstrapPublicKey: data.BOOTSTRAP_PUBLIC_KEY,
     bootstrapSecretKey: data.BOOTSTRAP_SECRET_KEY,
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
+    sandbox: data.SANDBOX && data.SANDBOX === 'on',
+    demo: data.DEMO && data.DEMO === 'on',
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     limits:
@@ -247,6 +267,7 @@ export function readConfig(environment: Environment): Config {
             paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
             paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
             testFactor: data.RATE_LIMIT_TEST_FACTOR,
+            sandboxPerSecond: data.RATE_LIMIT_SANDBOX_PER_SECOND,
           },
     trustProxy: data.TRUST_PROXY,
     webhookAllowPrivate: data.WEBHOOK_ALLOW_PRIVATE,

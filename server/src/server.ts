@@ -1,4 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
+import { createHmac } from 'node:crypto';
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -7,7 +8,9 @@ import { createIdempotency } from './api/idempotency.js';
 import { createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
+import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
+import { ensureTestSeed } from './chains/addresses/test-seed.js';
 import type { Config } from './config.js';
 import { type Database } from './db/database.js';
 import { extendCheckpoints } from './db/list-checkpoints.js';
@@ -17,7 +20,7 @@ import { createJobs, type Job } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { prune } from './ops/prune.js';
-import { orStartError } from './shared/start-error.js';
+import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
 
@@ -51,7 +54,7 @@ export async function startServer(
   let database: Database | undefined;
   try {
     database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
-      openDatabase(databaseUrl, config),
+      openDatabase(databaseUrl, { ...config, warn: (message) => log.warn(message) }),
     );
     return await serve(config, log, listener, database, overrides);
   } catch (error) {
@@ -72,6 +75,7 @@ async function serve(
   const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
   const stopping = new AbortController();
   let metrics: Metrics | undefined;
+  const testSeed = await ensureTestSeed(database);
   const app = await createApp({
     config,
     database,
@@ -83,6 +87,9 @@ async function serve(
     overrides,
   });
   const { clock, keys, merchants, payments, scanner, webhooks, dispatcher } = app;
+  if (config.demo === true && !app.isSandboxOn) {
+    throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
+  }
   await app.simulatedChains.prepare();
   const bootstrapped = await bootstrap(database, merchants, keys, {
     publicKey: config.bootstrapPublicKey,
@@ -105,6 +112,7 @@ async function serve(
       async pingDatabase() {
         await sql`select 1`.execute(database.reader);
       },
+      clockSkewMs: () => app.serverTime.skewMs(),
       networks: () => scanner.status(),
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
@@ -114,7 +122,15 @@ async function serve(
   listener.serve(
     createExpressApp({
       handlers: app.createHandlers(createFindEndpoints()),
-      sandbox: { table: sandboxTable, handlers: createSandboxHandlers(app.sandbox) },
+      sandbox: app.isSandboxOn
+        ? {
+            table: sandboxTable,
+            handlers: createSandboxHandlers(
+              app.sandbox,
+              config.limits && createBudget(config.limits.sandboxPerSecond),
+            ),
+          }
+        : undefined,
       database,
       keys,
       clock,
@@ -131,7 +147,14 @@ async function serve(
           database,
           publicUrl,
           checkoutUrl,
-          demoMerchantId: bootstrapped.merchantId,
+          demo:
+            (config.demo ?? app.isSandboxOn)
+              ? {
+                  merchantId: bootstrapped.merchantId,
+                  orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
+                  isLimited: config.limits !== undefined,
+                }
+              : undefined,
         }),
       ],
       trustProxy: config.trustProxy,
@@ -172,13 +195,14 @@ async function serve(
 
 /** The jobs that run at intervals rather than on request. */
 function createJobList(
-  { clock, payments, execution, billing, webhooks, simulatedChains }: App,
+  { clock, serverTime, payments, execution, billing, webhooks, simulatedChains }: App,
   { blockIntervalMs }: Config,
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const jobs: Job[] = [
-    { name: 'test clock', intervalMs: 1000, run: () => clock.refresh() },
+    { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
+    { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => execution.advance(signal) },
     { name: 'lost transfers', intervalMs: 60_000, run: (signal) => execution.restoreLost(signal) },
@@ -194,7 +218,7 @@ function createJobList(
     jobs.push({
       name: 'simulated blocks',
       intervalMs: blockIntervalMs,
-      run: () => simulatedChains.mineDue(blockIntervalMs),
+      run: () => simulatedChains.mineDue(),
     });
   }
   return jobs;

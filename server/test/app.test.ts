@@ -33,7 +33,7 @@ describe.each(engines)('The server on $name', (engine) => {
     expect(ids).not.toContain(null);
   });
 
-  it('sends the time of the mode’s clock, which the sandbox moves in test mode', async () => {
+  it('sends the time of the merchant’s clock, which the sandbox moves in test mode', async () => {
     const { api, foreignKey } = await start();
     const live = await foreignKey('secret', 'live');
     const seconds = (headers: Headers) => Date.parse(headers.get('date') ?? '') / 1000;

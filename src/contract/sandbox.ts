@@ -1,6 +1,6 @@
 /**
- * Controls the simulated networks of test mode. They work only with test keys and are not part of the `/v1` API, so
- * they have their own table.
+ * Controls the simulated networks of test mode. They work only with secret test keys and are not part of the `/v1` API,
+ * so they have their own table.
  */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
@@ -12,13 +12,13 @@ export const sandbox = {
   transfer: endpoint({
     method: 'POST',
     path: '/sandbox/transfers',
-    key: 'public',
+    key: 'secret',
     description:
-      'Sends simulated funds to an address. The transfer is visible at once and waits for a block.',
+      'Sends simulated funds to the address of one of your test payments or wallets. The transfer is visible at once and waits for a block.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
       currency: described(requiredText(), 'Currency to send: a code from the list of currencies.'),
-      address: described(requiredText(), 'Destination, such as the address of a payment.'),
+      address: described(requiredText(), 'Address of one of your payments or wallets.'),
       amount: described(positiveDecimal, 'Amount to send, in `currency`.'),
     }),
     data: z.object({ txHash: z.string() }),
@@ -36,11 +36,11 @@ export const sandbox = {
   mine: endpoint({
     method: 'POST',
     path: '/sandbox/blocks',
-    key: 'public',
+    key: 'secret',
     description: 'Adds blocks to a simulated network. The first block includes all waiting transfers.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
-      count: described(z._default(integer(1, 1000), 1), 'Number of blocks. Defaults to 1.'),
+      count: described(z._default(integer(1, 100), 1), 'Number of blocks. Defaults to 1.'),
     }),
     data: head,
     sample: {
@@ -52,15 +52,19 @@ export const sandbox = {
   reorg: endpoint({
     method: 'POST',
     path: '/sandbox/reorgs',
-    key: 'public',
+    key: 'secret',
     description:
-      'Replaces the last blocks of a simulated network with empty ones. Their transfers are lost unless `keep` is true.',
+      'Replaces the last blocks of a simulated network. Your own transfers in them are lost, or wait for another block if `keep` is true. Transfers of other merchants stay.',
     body: z.object({
       network: described(requiredText(), 'Code of a simulated network.'),
       depth: described(integer(1, 100), 'Number of blocks to replace, counted from the newest.'),
       keep: described(
         z._default(boolean, false),
-        'Set to true to make their transfers wait for another block. By default they are lost.',
+        'Set to true to make your transfers wait for another block. By default they are lost.',
+      ),
+      address: described(
+        z.optional(requiredText()),
+        'Drops only transfers to this address. Without it, all your transfers in the replaced blocks.',
       ),
     }),
     data: head,
@@ -73,8 +77,9 @@ export const sandbox = {
   advanceClock: endpoint({
     method: 'POST',
     path: '/sandbox/clock',
-    key: 'public',
-    description: "Moves test mode's clock forward. Expiry, billing and the Date header follow it.",
+    key: 'secret',
+    description:
+      'Moves your test clock forward, up to ten years ahead of real time. Expiry, billing, webhook retries and the Date header follow it. It never goes back.',
     body: z.object({
       advanceSeconds: described(integer(0, 10 * 366 * 86_400), 'How far to move the clock, in seconds.'),
     }),

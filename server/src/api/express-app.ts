@@ -17,10 +17,13 @@ type SandboxTable = Record<'sandbox', typeof sandboxTable>;
 
 export interface ExpressAppOptions {
   readonly handlers: Handlers<Api>;
-  readonly sandbox: {
-    readonly table: SandboxTable['sandbox'];
-    readonly handlers: Handlers<SandboxTable>['sandbox'];
-  };
+  /** Undefined if it is off: its paths do not exist then. */
+  readonly sandbox:
+    | {
+        readonly table: SandboxTable['sandbox'];
+        readonly handlers: Handlers<SandboxTable>['sandbox'];
+      }
+    | undefined;
   readonly database: Database;
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
@@ -53,14 +56,12 @@ export function createExpressApp(options: ExpressAppOptions): Express {
       under('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
     ]),
   );
-  app.use(
-    '/sandbox',
-    mount(
-      { sandbox: sandbox.table },
-      { sandbox: sandbox.handlers },
-      { ...options, idempotency: undefined, modes: ['test'] },
-    ),
-  );
+  if (sandbox) {
+    app.use(
+      '/sandbox',
+      mount({ sandbox: sandbox.table }, { sandbox: sandbox.handlers }, { ...options, modes: ['test'] }),
+    );
+  }
   app.use((_request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
     next();

@@ -45,7 +45,7 @@ export interface Idempotency {
    * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
    */
   once(request: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply>;
-  /** Deletes a mode's records that were created at or before `before`, a time by the mode's clock. */
+  /** Deletes a mode's records that were created at or before `before`, a real time. */
   prune(mode: Mode, before: number): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ type Identity = Omit<IdempotencyTable, 'payload_hash' | 'reply' | 'created_at'>;
 
 export function createIdempotency(database: Database, clock: Clock): Idempotency {
   const inFlight = new Set<string>();
-  const expiredBefore = (mode: Mode) => clock.now(mode) - retention.idempotencyMs;
+  const expiredBefore = () => clock.real() - retention.idempotencyMs;
 
   async function replay(identity: Identity, payloadHash: string): Promise<KeyedReply | undefined> {
     const record = await database.reader
@@ -78,7 +78,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       .where('method', '=', identity.method)
       .where('path', '=', identity.path)
       .where('idempotency_key', '=', identity.idempotency_key)
-      .where('created_at', '>', expiredBefore(identity.mode))
+      .where('created_at', '>', expiredBefore())
       .executeTakeFirst();
     if (!record) return undefined;
     if (record.payload_hash !== payloadHash) {
@@ -92,7 +92,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
 
   const openRecord = (identity: Identity, payloadHash: string): OpenRecord => ({
     async claim(transaction) {
-      const content = { payload_hash: payloadHash, reply: '', created_at: clock.now(identity.mode) };
+      const content = { payload_hash: payloadHash, reply: '', created_at: clock.real() };
       // On PostgreSQL this waits for any transaction with the same key. On SQLite the write lock has done so already.
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto('idempotency')
@@ -101,7 +101,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
           conflict
             .columns(['merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key'])
             .doUpdateSet(content)
-            .where('idempotency.created_at', '<=', expiredBefore(identity.mode)),
+            .where('idempotency.created_at', '<=', expiredBefore()),
         )
         .executeTakeFirstOrThrow();
       if (!numInsertedOrUpdatedRows) throw new ClaimedElsewhere();

@@ -54,7 +54,7 @@ export function mount<T extends Table>(
       allowBrowsers(response);
     }
     const caller = await authenticate(keys, request.headers.authorization);
-    setCaller(response, caller, clock.now(caller.mode));
+    setCaller(response, caller, clock.now(caller));
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
     if (!match || !modes.includes(caller.mode)) {
@@ -74,7 +74,7 @@ export function mount<T extends Table>(
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Set the date again: the request may have moved the clock.
-    setCaller(response, caller, clock.now(caller.mode));
+    setCaller(response, caller, clock.now(caller));
     sendJson(response, 200, json);
   };
 }

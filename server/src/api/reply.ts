@@ -14,7 +14,7 @@ export function callerOf(response: Response): Caller | undefined {
   return stateOf(response).caller;
 }
 
-/** @param now time by the mode's clock, for the `Date` header; clients base their countdown on it */
+/** @param now time by the merchant's clock, for the `Date` header; clients base their countdown on it */
 export function setCaller(response: Response, caller: Caller, now: number): void {
   const state = stateOf(response);
   state.caller = caller;

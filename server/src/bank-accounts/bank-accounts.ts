@@ -111,7 +111,7 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       const country = countryOf(input.country);
       const currency = currencyOf(input.currency);
       const bank = bankOf(country.code, input.accountBank);
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       const row = {
         id: newId(),
         merchant_id: scope.merchantId,
@@ -157,7 +157,7 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
     async makePrimary(transaction, scope, id) {
       const row = await locked(transaction, scope, id);
       if (row.primary_id !== null) return view(row);
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       await store.setPrimary(transaction, scope, id);
       await store.updateBankAccount(transaction, id, { updated_at: now });
       return view({ ...row, updated_at: now, primary_id: id });
@@ -165,7 +165,7 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
 
     async archive(transaction, scope, id) {
       const row = await locked(transaction, scope, id);
-      await store.archiveBankAccount(transaction, id, clock.now(scope.mode));
+      await store.archiveBankAccount(transaction, id, clock.now(scope));
       return view(row);
     },
 

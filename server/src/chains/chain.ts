@@ -40,6 +40,8 @@ export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
   /** The block of the best chain at a height; undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
+  /** How long the next block has been overdue, by the last known head; 0 if it is not, or if that is unknown. */
+  overdueMs?(): number;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
 }

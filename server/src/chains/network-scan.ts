@@ -50,14 +50,14 @@ export function createNetworkScan(
   /** What was pending at the last write under this lease; undefined if unknown. */
   let appliedPending: string | undefined;
 
-  const realNow = () => clock.now('live');
+  const realNow = () => clock.real();
   const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
 
   /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
   async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
     known = await cursors.readCursor(database.reader, ref);
     if (!known) {
-      const syncedAt = clock.now(mode);
+      const syncedAt = clock.real();
       await cursors.createCursor(database, lease(), await chain.head(signal), syncedAt);
       known = await cursors.readCursor(database.reader, ref);
       if (!known) throw new Error(`The cursor of ${ref.network} was not stored`);
@@ -88,7 +88,7 @@ export function createNetworkScan(
   async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
     const cursor = await ensureLease(isUrgent, signal);
     if (!cursor) return false;
-    const now = clock.now(mode);
+    const now = clock.real();
     let heldUntil = cursor.lease_until;
     const difference = await readDifference(
       chain,
@@ -103,7 +103,7 @@ export function createNetworkScan(
       signal,
     );
     signal.throwIfAborted();
-    // Another replica's clock can be ahead of this one's. `synced_at` never goes back.
+    // Another replica may have measured a slightly later time. `synced_at` never goes back.
     const syncedAt = difference.pending ? Math.max(now, cursor.synced_at) : cursor.synced_at;
     await write(cursor, difference, syncedAt, isUrgent);
     return difference.pending === undefined;

@@ -12,7 +12,7 @@ export interface ScanBatch extends NetworkRef {
   readonly pending: readonly ChainTransfer[] | undefined;
   /** The last scanned block, after this batch. */
   readonly head: ChainHead;
-  /** The mode's clock when reading began. If `pending` is defined, everything up to then has been read. */
+  /** Real time when reading began. If `pending` is defined, everything up to then has been read. */
   readonly syncedAt: number;
 }
 

@@ -15,7 +15,7 @@ export interface ScannerOptions extends ScanDeps {
 export interface NetworkStatus extends NetworkRef {
   /** The last scanned height; undefined before the first scan. */
   readonly height: number | undefined;
-  /** How far the scan is behind the mode's clock, whichever process scans; undefined before the first scan. */
+  /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
   readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
@@ -130,7 +130,7 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
           mode,
           network: code,
           height: cursor?.height,
-          lagMs: cursor && Math.max(0, deps.clock.now(mode) - cursor.synced_at),
+          lagMs: cursor && Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - cursor.synced_at),
           isFailing: failures > 0,
         };
       },

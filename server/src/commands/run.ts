@@ -8,6 +8,7 @@ import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
 import { payoutCommands } from './payouts.js';
+import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
@@ -34,6 +35,7 @@ const commands: Readonly<Record<string, Command>> = {
   ...transferCommands,
   ...payoutCommands,
   ...webhookCommands,
+  ...sandboxCommands,
 };
 
 /** Runs one command line. It prints nothing: the caller does. */

@@ -67,7 +67,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
     full_name: fullName || null,
     phone_number: phoneNumber || null,
     is_blacklisted: isBlacklisted ? 1 : 0,
-    created_at: clock.now(scope.mode),
+    created_at: clock.now(scope),
   });
 
   const findByEmail = (reader: Reader, scope: Scope, email: string) =>

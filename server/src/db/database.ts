@@ -27,4 +27,6 @@ export interface Connections {
 export interface DatabaseOptions {
   /** Whether to use prepared statements on PostgreSQL; true by default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
+  /** Gets a sentence for everything that an operator should know, such as files that other users could read. */
+  readonly warn?: (message: string) => void;
 }

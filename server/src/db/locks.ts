@@ -12,11 +12,12 @@ export function forUpdate(transaction: Reader) {
 /**
  * For `$call`: adds `FOR UPDATE SKIP LOCKED` on PostgreSQL, so that replicas share work without waiting for each other:
  * each skips the rows that another one has locked.
+ * @param table of a join, the one whose rows are locked; all by default
  */
-export function forUpdateSkipLocked(transaction: Reader) {
+export function forUpdateSkipLocked<Table extends string>(transaction: Reader, table?: Table) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
-    isPostgres ? query.forUpdate().skipLocked() : query;
+    isPostgres ? query.forUpdate(table as never).skipLocked() : query;
 }
 
 /** For `$call`: adds `FOR SHARE` on PostgreSQL, so that the row cannot change until the transaction ends. */

@@ -131,7 +131,7 @@ export interface ReceiptTable {
   amount: Units;
   /** The addresses that it came from, as a JSON array. */
   senders: string;
-  /** When we first saw it, or its block's time if that is earlier. */
+  /** When we first saw it, or its block's time if that is earlier, on the merchant's clock. */
   first_seen_at: EpochMs;
   block_height: number | null;
   block_hash: string | null;
@@ -159,7 +159,7 @@ export interface ChainCursorTable {
   network: string;
   height: number;
   hash: string;
-  /** Time of the mode's clock. Everything that was on the chain or pending at this time has been read. */
+  /** Real time. Everything that was on the chain or pending at this time has been read. */
   synced_at: EpochMs;
   /** The process that scans, and when its lease ends (real time). */
   lease_holder: string | null;
@@ -236,7 +236,7 @@ export interface OutboxTable {
   status: WebhookStatus;
   /** Failed attempts since the event was added or last resent. */
   tries: number;
-  /** When the next attempt is due, on the mode's clock; null unless pending. */
+  /** When the next attempt is due, on the merchant's clock; null unless pending. */
   due_at: EpochMs | null;
   /** The id of the current delivery's claim, and when the claim ends (real time). */
   claim: string | null;
@@ -468,6 +468,15 @@ export interface SettingTable {
   value: string;
 }
 
+/** How far a merchant has moved its test clock ahead of real time. No row: not at all. */
+export interface TestClockTable {
+  merchant_id: string;
+  /** Milliseconds ahead of real time. */
+  offset_ms: number;
+  /** When it was last moved (real time). */
+  moved_at: EpochMs;
+}
+
 export interface SimulatedBlockTable {
   network: string;
   height: number;
@@ -478,6 +487,8 @@ export interface SimulatedBlockTable {
 
 export interface SimulatedTransferTable {
   tx_hash: string;
+  /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
+  merchant_id: string | null;
   network: string;
   currency: string;
   sender: string;
@@ -519,6 +530,7 @@ export interface Schema {
   wallet_addresses: WalletAddressTable;
   primary_wallet_addresses: PrimaryWalletAddressTable;
   settings: SettingTable;
+  test_clocks: TestClockTable;
   simulated_blocks: SimulatedBlockTable;
   simulated_transfers: SimulatedTransferTable;
 }

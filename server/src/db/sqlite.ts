@@ -1,6 +1,4 @@
 /** SQLite: one connection for writes, which are committed in groups, and separate connections for reads. */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -13,8 +11,9 @@ import {
   type Driver,
   type TransactionSettings,
 } from 'kysely';
-import type { Database } from './database.js';
+import type { Database, DatabaseOptions } from './database.js';
 import type { Transaction } from './engine.js';
+import { protectDatabaseFiles } from './file-modes.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
 import type { Schema } from './schema.js';
@@ -22,8 +21,8 @@ import { migrate, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
 /** Opens and migrates a database. @param path a file, or `:memory:` */
-export async function openSqlite(path: string): Promise<Database> {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+export async function openSqlite(path: string, { warn = () => {} }: DatabaseOptions = {}): Promise<Database> {
+  if (path !== ':memory:') protectDatabaseFiles(path, warn);
   const connect = () => {
     const connection = new SqliteDatabase(path, { timeout: 5000 });
     connection.pragma('journal_mode = WAL');

@@ -109,7 +109,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
       digest: digestOf(key),
       public_key: owner.kind === 'public' ? key : null,
       last4: key.slice(-4),
-      created_at: clock.now('live'),
+      created_at: clock.real(),
       revoked_at: null,
     });
     return { id };
@@ -149,9 +149,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
     },
 
     async revoke(id) {
-      const isKnown = await database.write((transaction) =>
-        store.revokeKey(transaction, id, clock.now('live')),
-      );
+      const isKnown = await database.write((transaction) => store.revokeKey(transaction, id, clock.real()));
       if (!isKnown) throw notFound('key');
       cache.clear();
     },

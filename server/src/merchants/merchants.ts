@@ -68,7 +68,7 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
 
     async create(transaction, input) {
       check(input);
-      const now = clock.now('live');
+      const now = clock.real();
       const created: MerchantRow = {
         id: newId(),
         name: input.name,
@@ -89,7 +89,7 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
         ...(change.businessName !== undefined && { business_name: change.businessName }),
         ...(change.logo !== undefined && { logo: change.logo }),
         ...(change.feeBasisPoints !== undefined && { fee_basis_points: change.feeBasisPoints }),
-        updated_at: clock.now('live'),
+        updated_at: clock.real(),
       });
       if (!updated) throw notFound('merchant');
       cache.delete(id);

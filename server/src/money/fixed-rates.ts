@@ -39,7 +39,7 @@ export function readFixedRates(path: string, clock: Clock): RateSource {
   return {
     latest(currency) {
       const rate = rates.get(currency);
-      return rate && { ...rate, at: clock.now('live') };
+      return rate && { ...rate, at: clock.real() };
     },
   };
 }

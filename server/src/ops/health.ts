@@ -1,6 +1,7 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
 import type { Mode } from '../shared/scope.js';
+import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 
 /** The current condition of the server and of everything that it depends on. */
@@ -8,6 +9,8 @@ export interface Condition {
   isStopping(): boolean;
   /** Rejects if the database does not respond. */
   pingDatabase(): Promise<void>;
+  /** How far this machine's clock is ahead of the server's time. */
+  clockSkewMs(): number;
   networks(): readonly {
     readonly mode: Mode;
     readonly network: string;
@@ -40,6 +43,8 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
     } catch (error) {
       throw new NotReady('the database is not responding', { cause: error });
     }
+    const skewMs = condition.clockSkewMs();
+    if (Math.abs(skewMs) > maxSkewMs) throw new NotReady(describeSkew(skewMs));
     for (const { mode, network, lagMs } of condition.networks()) {
       if (lagMs === undefined) throw new NotReady(`${network} (${mode}) has not been scanned yet`);
       const lagSeconds = Math.floor(lagMs / 1000);

@@ -25,7 +25,7 @@ export interface PruneDeps {
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { database, clock, idempotency, webhooks } = deps;
   for (const mode of modes) {
-    const now = clock.now(mode);
+    const now = clock.real();
     await idempotency.prune(mode, now - retention.idempotencyMs);
     for (const status of ['delivered', 'failed'] as const) {
       await webhooks.prune(database, mode, status, now - retention.webhookMs[status], signal);

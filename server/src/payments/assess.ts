@@ -45,8 +45,8 @@ export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'rec
 }
 
 /**
- * @param now time of the mode's clock
- * @param syncedAt time up to which the payment's network has been read. A later deadline has not passed yet, because a
+ * @param now time of the merchant's clock
+ * @param syncedAt time of the merchant's clock up to which the payment's network has been read. A later deadline has not passed yet, because a
  *   payment made in time may still turn up.
  */
 export function assess(payment: PaymentFacts, now: number, syncedAt: number): PaymentState {

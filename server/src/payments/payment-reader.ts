@@ -51,7 +51,7 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
 
   function freshRate(code: string): Rate {
     const rate = latestRate(code);
-    if (clock.now('live') - rate.at > maxRateAgeMs) throw rateUnavailable(code);
+    if (clock.real() - rate.at > maxRateAgeMs) throw rateUnavailable(code);
     return rate;
   }
 

@@ -168,7 +168,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       reader.latestRate(currency.code);
       const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, scope.merchantId);
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       const id = newId();
       const row: PaymentRow = {
         id,
@@ -244,7 +244,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const status = statusOf(row.state);
       if (status === 'cancelled') return;
       if (status !== 'in progress') throw ended(row.state);
-      const now = clock.now(row.mode);
+      const now = clock.now(scope);
       await store.updatePayment(transaction, id, { cancelled_at: now });
       await reassess(transaction, { ...row, cancelled_at: now }, []);
     },
@@ -282,7 +282,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
           { param: 'currency' },
         );
       }
-      const now = clock.now(row.mode);
+      const now = clock.now(scope);
       const address =
         assigned ?? (await addresses.assign(transaction, scope, { paymentId: id }, option, now));
       const changes = {
@@ -305,7 +305,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
         throw new Problem('currency_not_set', 'Set a currency and a network before locking');
       }
       const currency = currencies.known(row.currency);
-      const now = clock.now(row.mode);
+      const now = clock.now(scope);
       if (row.locked_at !== null) {
         return change(transaction, row, now, {}, 'Currency already locked');
       }
@@ -336,7 +336,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async deposit(transaction, walletId, transfer) {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
-      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target.mode));
+      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target));
       if (!(await store.insertPayment(transaction, row))) {
         throw new Error(`The deposit ${row.tx_ref} already exists`);
       }
@@ -352,7 +352,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async expireOverdue(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        for await (const id of store.findOverdue(database.reader, mode, clock.now(mode))) {
+        for await (const id of store.findOverdue(database.reader, mode, clock.real())) {
           if (signal.aborted) return;
           await failures.collect(() =>
             database.write(async (transaction) => {

@@ -1,6 +1,7 @@
 /** Brings a payment's state, log and ledger up to date with its facts. Receipts change a payment only through here. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
+import { scopeOf } from '../shared/scope.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
@@ -59,12 +60,13 @@ export function createReassess(deps: ReassessDeps): Reassess {
 
   return async (transaction, record, notes) => {
     const { id } = record;
-    const now = clock.now(record.mode);
+    const scope = scopeOf(record);
+    const now = clock.now(scope);
     const facts = factsOf(record);
     const isDeposit = record.wallet_id !== null;
     const state = isDeposit
       ? assessDeposit(facts)
-      : assess(facts, now, record.synced_at ?? Number.NEGATIVE_INFINITY);
+      : assess(facts, now, clock.at(scope, record.synced_at ?? Number.NEGATIVE_INFINITY));
     const describe = isDeposit ? describeDeposit : describeTransition;
     const transition = describe(record.state, state, sumsOf(record, facts));
     const isFirstSuccess = statusOf(state) === 'success' && record.settled_at === null;

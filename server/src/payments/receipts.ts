@@ -14,7 +14,7 @@ import { feeOf } from './quote.js';
 import type { NewLogEntry, StoredRecord } from './store.js';
 import { convert, type RateSource } from '../money/rates.js';
 import * as store from './receipt-store.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface ReceiptsDeps {
@@ -60,7 +60,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     network: string,
     payment: StoredRecord,
   ): ReceiptTable {
-    const now = clock.now(payment.mode);
+    const now = clock.now(scopeOf(payment));
     return {
       id: newId(),
       payment_id: payment.id,
@@ -73,7 +73,8 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       output_index: transfer.outputIndex,
       amount: transfer.amount.toString(),
       senders: JSON.stringify(transfer.senders),
-      first_seen_at: block ? Math.min(now, block.time) : now,
+      // A block's time is real; the receipt's is on the merchant's clock.
+      first_seen_at: block ? Math.min(now, block.time + now - clock.real()) : now,
       block_height: block?.height ?? null,
       block_hash: block?.hash ?? null,
       status: 'seen',
@@ -90,7 +91,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   async function confirm(transaction: Transaction, receipt: ReceiptTable, mode: Mode): Promise<ReceiptTable> {
     const { merchant_id: merchantId, network, currency } = receipt;
     const amount = BigInt(receipt.amount);
-    const now = clock.now(mode);
+    const now = clock.now({ merchantId, mode });
     await ledger.post(
       transaction,
       {
@@ -134,7 +135,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           { account: { kind: 'custody', network }, credit: amount },
         ],
       },
-      clock.now(mode),
+      clock.now({ merchantId, mode }),
     );
     return {
       ...receipt,

@@ -1,7 +1,9 @@
-/** The rules of the sandbox: what test keys can do to the simulated networks and to test mode's clock. */
+/** The rules of the sandbox: what secret test keys can do to the simulated networks and to their merchant's clock. */
+import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
 import { parseAddress } from '../chains/addresses/formats.js';
 import type { ChainHead } from '../chains/chain.js';
+import { findReceiver } from '../chains/simulated/receiver.js';
 import type { Scanner } from '../chains/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
@@ -11,14 +13,20 @@ import { Problem } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Sandbox {
-  /** Returns the transaction's hash. Problems: `unsupported_currency`, `invalid_address`, `validation_error`. */
-  transfer(transaction: Transaction, transfer: TransferRequest): Promise<string>;
+  /**
+   * Sends to an address of one of the merchant's payments or wallets. Returns the transaction's hash.
+   * Problems: `unsupported_currency`, `invalid_address`, `validation_error`.
+   */
+  transfer(transaction: Transaction, merchantId: string, transfer: TransferRequest): Promise<string>;
   /** Adds blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
   mine(transaction: Transaction, network: string, count: number): Promise<NetworkHead>;
-  /** Replaces blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
-  reorg(transaction: Transaction, network: string, depth: number, keep: boolean): Promise<NetworkHead>;
-  /** Returns the clock's time after the commit, epoch milliseconds. Problem: `validation_error`. */
-  advanceClock(transaction: Transaction, seconds: number): Promise<number>;
+  /**
+   * Replaces blocks, and drops only the merchant's own transfers. Returns the new head.
+   * Problems: `unsupported_currency` if the network is unknown, `invalid_address`.
+   */
+  reorg(transaction: Transaction, merchantId: string, reorg: ReorgRequest): Promise<NetworkHead>;
+  /** Moves the merchant's clock. Returns its time after the commit, epoch milliseconds. Problem: `validation_error`. */
+  advanceClock(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
   /** Call it when a change to a network has been committed. Waits until payments reflect it. */
   syncNetwork(network: string): Promise<void>;
   /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
@@ -33,6 +41,13 @@ export interface TransferRequest {
   readonly amount: string;
 }
 
+export interface ReorgRequest {
+  readonly network: string;
+  readonly depth: number;
+  readonly keep: boolean;
+  readonly address?: string | undefined;
+}
+
 export interface NetworkHead extends ChainHead {
   readonly network: string;
 }
@@ -42,6 +57,7 @@ export interface SandboxDeps {
   readonly scanner: Scanner;
   readonly clock: TestClock;
   readonly currencies: Currencies;
+  readonly log: Logger;
   /** Runs the jobs that depend on a network's state, after it was scanned. */
   afterNetworkChange(): Promise<void>;
   /** Runs the jobs that depend on the time, after all networks were scanned. */
@@ -49,7 +65,9 @@ export interface SandboxDeps {
 }
 
 export function createSandbox(deps: SandboxDeps): Sandbox {
-  const { simulatedChains, scanner, clock, currencies } = deps;
+  const { simulatedChains, scanner, clock, currencies, log } = deps;
+  const afterNetworkChange = shared(() => deps.afterNetworkChange());
+  const afterClockChange = shared(() => deps.afterClockChange());
 
   function networkOf(code: string): Network {
     const network = currencies.network('test', code);
@@ -63,19 +81,43 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     return network;
   }
 
+  function addressOn(network: Network, text: string): string {
+    const canonical = parseAddress(network, text);
+    if (canonical === undefined) {
+      throw new Problem('invalid_address', `This is not a valid address on ${network.name}`, {
+        param: 'address',
+      });
+    }
+    return canonical;
+  }
+
+  /**
+   * Scans and runs the jobs that depend on the change. The change is committed by then: if a scan fails, as when the
+   * database is busy, the scanner has logged it and tries again by itself, so the caller is not told of a failure.
+   */
+  const settle = async (scans: readonly Promise<void>[], advance: () => Promise<void>): Promise<void> => {
+    await Promise.allSettled(scans);
+    await advance().catch((error: unknown) => log.warn({ err: error }, 'A job after a sandbox call failed'));
+  };
+
   return {
-    async transfer(transaction, { network: networkCode, currency: currencyCode, address, amount }) {
+    async transfer(transaction, merchantId, request) {
+      const { network: networkCode, currency: currencyCode, amount } = request;
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
-      const canonical = parseAddress(network, address);
-      if (canonical === undefined) {
-        throw new Problem('invalid_address', `This is not a valid address on ${network.name}`, {
-          param: 'address',
-        });
+      const address = addressOn(network, request.address);
+      // The same refusal for an address of another merchant and for one of nobody.
+      if ((await findReceiver(transaction, address)) !== merchantId) {
+        throw new Problem(
+          'invalid_address',
+          'This address belongs to none of your payments and wallets. Send to the address of a locked test payment',
+          { param: 'address' },
+        );
       }
       return simulatedChains.send(transaction, {
+        merchantId,
         network: network.code,
         currency: currency.code,
-        address: canonical,
+        address,
         amount: parseAmount(amount, currency, 'amount', currency.decimals),
       });
     },
@@ -85,24 +127,47 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
       return { network: code, ...(await simulatedChains.mine(transaction, code, count)) };
     },
 
-    async reorg(transaction, network, depth, keep) {
-      const { code } = networkOf(network);
-      return { network: code, ...(await simulatedChains.reorg(transaction, code, depth, keep)) };
+    async reorg(transaction, merchantId, { network: networkCode, depth, keep, address }) {
+      const network = networkOf(networkCode);
+      const reorg = {
+        merchantId,
+        network: network.code,
+        depth,
+        keep,
+        address: address === undefined ? undefined : addressOn(network, address),
+      };
+      return { network: network.code, ...(await simulatedChains.reorg(transaction, reorg)) };
     },
 
-    advanceClock: (transaction, seconds) => clock.advance(transaction, seconds),
+    advanceClock: (transaction, merchantId, seconds) => clock.advance(transaction, merchantId, seconds),
 
     async syncNetwork(network) {
-      await scanner.scanNow({ mode: 'test', network: networkOf(network).code });
-      await deps.afterNetworkChange();
+      await settle([scanner.scanNow({ mode: 'test', network: networkOf(network).code })], afterNetworkChange);
     },
 
     async syncClock() {
       await clock.refresh();
-      await Promise.all(
-        currencies.networks('test').map(({ mode, code }) => scanner.scanNow({ mode, network: code })),
+      const networks = currencies.networks('test');
+      await settle(
+        networks.map(({ mode, code }) => scanner.scanNow({ mode, network: code })),
+        afterClockChange,
       );
-      await deps.afterClockChange();
     },
+  };
+}
+
+/** Runs one at a time. Calls that wait for their turn share one run, which begins after all of them were made. */
+function shared(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        running = work();
+        return running;
+      });
+    return next;
   };
 }

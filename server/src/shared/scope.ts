@@ -8,6 +8,11 @@ export interface Scope {
   readonly mode: Mode;
 }
 
+/** The scope that a database row belongs to. */
+export function scopeOf(row: { readonly merchant_id: string; readonly mode: Mode }): Scope {
+  return { merchantId: row.merchant_id, mode: row.mode };
+}
+
 /** The caller that an API key identifies. */
 export interface Caller extends Scope {
   readonly kind: 'secret' | 'public';

@@ -2,7 +2,7 @@
  * The demo shop's backend, in test mode only. It plays the part of a merchant's server: it knows the prices, holds a
  * secret key, and calls the API over HTTP like any other merchant.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   ApiError,
   createMerchantClient,
@@ -13,12 +13,18 @@ import {
 } from 'crypto-checkout/client';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
+import { simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */
   readonly publicKey: () => Promise<string | undefined>;
   readonly secretKey: string;
+  /** Signs the references of orders, so that the shop knows its own again. */
+  readonly orderKey: Uint8Array;
+  /** Whether visitors are limited in how often they use the simulator. */
+  readonly isLimited: boolean;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
   /** The directory that the build wrote the shop's pages to. */
@@ -52,22 +58,33 @@ interface Order {
   readonly amount: string;
 }
 
+const simulationBody = z.object({
+  paymentId: z.string().check(z.minLength(1), z.maxLength(100)),
+  name: z.enum(simulationNames),
+});
+
+/** Signs what an order's reference says, so that nobody but the shop can make one. */
+function sign(text: string, orderKey: Uint8Array): string {
+  return createHmac('sha256', orderKey).update(text).digest('hex').slice(0, 20);
+}
+
 /**
  * Recovers an order from its reference: the reference encodes what was ordered, and the price list says what that costs.
  * So the demo shop stores nothing and still knows every order after a restart. A real shop stores its orders in a
  * database, and marks each as delivered there, once.
  */
-function orderOf(reference: string): Order | undefined {
-  const [, quantity = '', baseCurrency = ''] =
-    /^lantern-([1-9])-([A-Z]{3})-[0-9a-f]{10}$/.exec(reference) ?? [];
+function orderOf(reference: string, orderKey: Uint8Array): Order | undefined {
+  const [, content = '', quantity = '', baseCurrency = '', signature = ''] =
+    /^(lantern-([1-9])-([A-Z]{3})-[0-9a-f]{10})-([0-9a-f]{20})$/.exec(reference) ?? [];
   const price = prices[baseCurrency];
-  if (price === undefined) return undefined;
+  if (price === undefined || signature !== sign(content, orderKey)) return undefined;
   const amount = fromUnits(toUnits(price, 2) * BigInt(quantity), 2);
   return { reference, quantity: Number(quantity), baseCurrency, amount };
 }
 
 /** Serves the shop's API at `/demo-api` and its pages at `/`. */
-export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoShopOptions): Router {
+export function demoShop(options: DemoShopOptions): Router {
+  const { publicKey, secretKey, orderKey, isLimited, checkoutUrl, directory } = options;
   const merchant = (request: Request): MerchantClient =>
     createMerchantClient({ apiUrl: ownUrl(request), secretKey });
 
@@ -100,17 +117,18 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
       return;
     }
     const { quantity, baseCurrency } = body.data;
-    response.json(orderOf(`lantern-${quantity}-${baseCurrency}-${randomBytes(5).toString('hex')}`));
+    const content = `lantern-${quantity}-${baseCurrency}-${randomBytes(5).toString('hex')}`;
+    response.json(orderOf(`${content}-${sign(content, orderKey)}`, orderKey));
   });
 
   api.get('/orders/:reference', (request, response) => {
-    const order = orderOf(request.params.reference);
+    const order = orderOf(request.params.reference, orderKey);
     if (order) response.json(order);
     else response.status(404).json({ error: 'The shop has no such order.' });
   });
 
   api.post('/orders/:reference/verification', async (request, response) => {
-    const order = orderOf(request.params.reference);
+    const order = orderOf(request.params.reference, orderKey);
     const body = z.safeParse(verificationBody, request.body);
     if (!order || !body.success) {
       response
@@ -138,6 +156,28 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
     });
   });
 
+  if (isLimited) api.use('/orders/:reference/simulation', limitSimulations);
+  api.post('/orders/:reference/simulation', async (request, response) => {
+    const order = orderOf(request.params.reference, orderKey);
+    const body = z.safeParse(simulationBody, request.body);
+    if (!order || !body.success) {
+      response
+        .status(order ? 400 : 404)
+        .json({ error: order ? 'The simulator cannot do that.' : 'The shop has no such order.' });
+      return;
+    }
+    const params = { transaction_id: body.data.paymentId };
+    const { data: payment } = await merchant(request).transactions.verify({ params });
+    // Only for payments of the shop's own orders: the key would let the visitor play with all of the merchant's.
+    if (payment.txRef?.replace(/:\d+$/, '') !== order.reference) {
+      response.status(404).json({ error: 'The shop has no such payment.' });
+      return;
+    }
+    const { data: currencies } = await merchant(request).currencies.list();
+    const done = await simulate(body.data.name, payment, currencies, { apiUrl: ownUrl(request), secretKey });
+    response.json({ done });
+  });
+
   api.use((_request, response) => {
     response.status(404).json({ error: 'The shop has no such page.' });
   });
@@ -159,11 +199,25 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
   return router;
 }
 
+/** A visitor's clicks. Each moves simulated coins, or the clock of all of the shop's payments. */
+const limitSimulations = rateLimit({
+  windowMs: 60_000,
+  limit: 60,
+  keyGenerator: (request) => ipKeyGenerator(request.ip ?? ''),
+  standardHeaders: false,
+  legacyHeaders: false,
+  handler(_request, response) {
+    response.status(429).set('Retry-After', '60').json({ error: 'Too many clicks. Wait a minute.' });
+  },
+});
+
 /** Explains failures of the API and bad requests. Other errors are bugs of the shop, and their details stay hidden. */
 const handleError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error);
   if (error instanceof ApiError && error.status === 404) {
     response.status(404).json({ error: 'The shop has no such payment.' });
+  } else if (error instanceof SimulationRefused) {
+    response.status(409).json({ error: error.message });
   } else if (error instanceof ApiError || error instanceof NetworkError) {
     response.status(502).json({ error: 'The payment API is not responding. Try again in a moment.' });
   } else {

@@ -88,7 +88,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOption
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
     const content = html`<main>
       <h1 class="unseen">Pay ${merchantName}</h1>
-      ${mode === 'test' ? html`<p class="badge">Test mode: no real money moves</p>` : html``}
+      ${mode === 'test' ? html`<p class="badge">Test mode: send no real coins, they would be lost</p>` : html``}
       <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
       <noscript><p>This page needs JavaScript to show how to pay.</p></noscript>
     </main>`;

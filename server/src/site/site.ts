@@ -7,7 +7,7 @@ import type { Keys } from '../merchants/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
-import { demoShop } from './demo-shop.js';
+import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { flags } from './flags.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
@@ -20,8 +20,13 @@ export interface SiteOptions {
   readonly database: Database;
   readonly publicUrl: string;
   readonly checkoutUrl: string;
-  /** The merchant that the demo shop sells for; undefined turns the demo shop off. */
-  readonly demoMerchantId: string | undefined;
+  /** The demo shop; undefined turns it off. */
+  readonly demo:
+    | (Pick<DemoShopOptions, 'orderKey' | 'isLimited'> & {
+        /** The merchant that it sells for. */
+        readonly merchantId: string;
+      })
+    | undefined;
 }
 
 /** The directory that `npm run build` writes the widget and the demo to: the root package's `dist`. */
@@ -31,7 +36,7 @@ const buildDirectory = join(
 );
 
 export function site(options: SiteOptions): Router {
-  const { keys, merchants, payments, database, publicUrl, checkoutUrl, demoMerchantId } = options;
+  const { keys, merchants, payments, database, publicUrl, checkoutUrl, demo } = options;
 
   async function findPayment(id: string): Promise<HostedPayment | undefined> {
     const owner = await payments.owner(id);
@@ -49,11 +54,14 @@ export function site(options: SiteOptions): Router {
   router.use(docs(publicUrl));
   router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
-  if (demoMerchantId !== undefined) {
+  if (demo) {
+    const { merchantId, orderKey, isLimited } = demo;
     router.use(
       demoShop({
-        publicKey: () => keys.publicKey(demoMerchantId, 'test'),
-        secretKey: keys.addEphemeral(demoMerchantId, 'test'),
+        publicKey: () => keys.publicKey(merchantId, 'test'),
+        secretKey: keys.addEphemeral(merchantId, 'test'),
+        orderKey,
+        isLimited,
         checkoutUrl,
         directory: join(buildDirectory, 'demo'),
       }),

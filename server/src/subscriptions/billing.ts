@@ -1,9 +1,9 @@
 /** The billing job: charges every subscriber that is due, each in its own transaction. */
 import type { Logger } from 'pino';
-import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUnavailable } from '../db/errors.js';
 import type { Charges } from './charges.js';
+import type { DueSubscriber } from './subscriber-store.js';
 import type { Mode } from '../shared/scope.js';
 
 export interface Billing {
@@ -13,7 +13,6 @@ export interface Billing {
 
 export interface BillingDeps {
   readonly database: Database;
-  readonly clock: Clock;
   readonly charges: Charges;
   readonly log: Logger;
 }
@@ -21,22 +20,22 @@ export interface BillingDeps {
 /** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
 const retryMs = 30_000;
 
-export function createBilling({ database, clock, charges, log }: BillingDeps): Billing {
+export function createBilling({ database, charges, log }: BillingDeps): Billing {
   /** @returns false if no subscriber is due */
   async function chargeNext(mode: Mode): Promise<boolean> {
-    let claimed: string | undefined;
+    let claimed: DueSubscriber | undefined;
     try {
       return await database.write(async (transaction) => {
-        const row = await charges.claim(transaction, mode);
-        claimed = row?.id;
-        if (row) await charges.charge(transaction, row, clock.now(mode));
-        return row !== undefined;
+        claimed = await charges.claim(transaction, mode);
+        if (claimed) await charges.charge(transaction, claimed.row, claimed.now);
+        return claimed !== undefined;
       });
     } catch (error) {
-      const id = claimed;
-      if (id === undefined || isUnavailable(error)) throw error;
+      if (claimed === undefined || isUnavailable(error)) throw error;
+      const { row, now } = claimed;
+      const { id } = row;
       log.warn({ err: error, subscriber: id }, 'A subscriber could not be charged; retrying later');
-      await database.write((transaction) => charges.postpone(transaction, id, clock.now(mode) + retryMs));
+      await database.write((transaction) => charges.postpone(transaction, id, now + retryMs));
       return true;
     }
   }

@@ -7,7 +7,7 @@ import type { PaymentPlans, PlanTerms } from './plans.js';
 import type { Payments } from '../payments/payments.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './subscriber-store.js';
-import type { SubscriberRow } from './subscriber-store.js';
+import type { DueSubscriber, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -16,7 +16,7 @@ export interface Charges {
   /** Whether any subscriber of the mode is due. */
   isAnyDue(mode: Mode): Promise<boolean>;
   /** Locks a subscriber of the mode that is due and that no other replica is charging. */
-  claim(transaction: Transaction, mode: Mode): Promise<SubscriberRow | undefined>;
+  claim(transaction: Transaction, mode: Mode): Promise<DueSubscriber | undefined>;
   /**
    * Charges the newest cycle that is due at `now`, once. Older cycles are skipped and never charged. So is the newest
    * one if it came due while the plan was off, or if the customer is blacklisted.
@@ -24,7 +24,7 @@ export interface Charges {
    * @param row locked, or inserted in the same transaction
    */
   charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void>;
-  /** Postpones the charge of a subscriber that is still due. `until` is in epoch milliseconds. */
+  /** Postpones the charge of a subscriber that is still due. `until` is a time of its merchant's clock. */
   postpone(transaction: Transaction, id: string, until: number): Promise<void>;
 }
 
@@ -77,9 +77,9 @@ export function createCharges(deps: ChargesDeps): Charges {
   }
 
   return {
-    isAnyDue: (mode) => store.isAnyDue(database.reader, mode, clock.now(mode)),
+    isAnyDue: (mode) => store.isAnyDue(database.reader, mode, clock.real()),
 
-    claim: (transaction, mode) => store.claimDue(transaction, mode, clock.now(mode)),
+    claim: (transaction, mode) => store.claimDue(transaction, mode, clock.real()),
 
     async charge(transaction, row, now) {
       const scope = { merchantId: row.merchant_id, mode: row.mode };

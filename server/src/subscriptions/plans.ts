@@ -100,7 +100,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
   return {
     async create(transaction, scope, input) {
       const currency = requireCurrency(currencies, input.currency, 'currency');
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       const row: PlanRow = {
         id: newId(),
         merchant_id: scope.merchantId,
@@ -136,7 +136,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     async update(transaction, scope, id, change) {
       const row = await store.lockPlan(transaction, scope, id);
       if (!row) throw notFound('payment plan');
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       const isTurnedOn = change.isActive === true && row.is_active === 0;
       const changes: Partial<PlanRow> = {
         ...(change.amount !== undefined && {

@@ -1,4 +1,5 @@
 /** Reads and writes subscribers, and the cycles that they were charged for. */
+import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
@@ -90,33 +91,76 @@ export function listSubscribers(
   return readCheckpointedPage(reader, rows, 'subscribers', list, scope, query);
 }
 
-/** Whether any subscriber of the mode is due. */
-export async function isAnyDue(reader: Reader, mode: Mode, now: number): Promise<boolean> {
+/** Whether any subscriber of the mode is due on its merchant's clock. */
+export async function isAnyDue(reader: Reader, mode: Mode, realNow: number): Promise<boolean> {
   const due = await reader
     .selectFrom('subscribers')
     .select('id')
     .where('mode', '=', mode)
-    .where('charge_at', '<=', now)
+    .where('charge_at', '<=', realNow)
     .limit(1)
     .executeTakeFirst();
-  return due !== undefined;
+  if (due || mode === 'live') return due !== undefined;
+  return (await dueOnMovedClocks(reader, realNow).executeTakeFirst()) !== undefined;
 }
 
-/** Locks the subscriber that has been due for longest, of those that no other transaction has locked. */
-export function claimDue(
+/** Subscribers that are due because their merchant has moved its test clock. Reads an index range per such merchant. */
+function dueOnMovedClocks(reader: Reader, realNow: number) {
+  return reader
+    .selectFrom('test_clocks')
+    .crossJoin('subscribers')
+    .selectAll('subscribers')
+    .select('test_clocks.offset_ms')
+    .whereRef('subscribers.merchant_id', '=', 'test_clocks.merchant_id')
+    .where('subscribers.mode', '=', sql.lit('test'))
+    .where('subscribers.charge_at', '>', realNow)
+    .where('subscribers.charge_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`)
+    .limit(1);
+}
+
+export interface DueSubscriber {
+  readonly row: SubscriberRow;
+  /** The time of the merchant's clock. */
+  readonly now: number;
+}
+
+/**
+ * Locks a subscriber that is due and that no other transaction has locked: the one that has been due for longest in real
+ * time, and then those whose merchants moved their clocks.
+ */
+export async function claimDue(
   transaction: Transaction,
   mode: Mode,
-  now: number,
-): Promise<SubscriberRow | undefined> {
-  return transaction
+  realNow: number,
+): Promise<DueSubscriber | undefined> {
+  const row = await transaction
     .selectFrom('subscribers')
-    .selectAll()
-    .where('mode', '=', mode)
-    .where('charge_at', '<=', now)
-    .orderBy('charge_at')
+    .leftJoin('test_clocks', (join) =>
+      join
+        .onRef('test_clocks.merchant_id', '=', 'subscribers.merchant_id')
+        .on('subscribers.mode', '=', 'test'),
+    )
+    .selectAll('subscribers')
+    .select('test_clocks.offset_ms')
+    .where('subscribers.mode', '=', mode)
+    .where('subscribers.charge_at', '<=', realNow)
+    .orderBy('subscribers.charge_at')
     .limit(1)
-    .$call(forUpdateSkipLocked(transaction))
+    .$call(forUpdateSkipLocked(transaction, 'subscribers'))
     .executeTakeFirst();
+  if (row) return dueAt(row, realNow);
+  if (mode === 'live') return undefined;
+  const moved = await dueOnMovedClocks(transaction, realNow)
+    .$call(forUpdateSkipLocked(transaction, 'subscribers'))
+    .executeTakeFirst();
+  return moved && dueAt(moved, realNow);
+}
+
+function dueAt(
+  { offset_ms: offsetMs, ...row }: SubscriberRow & { offset_ms: number | null },
+  realNow: number,
+): DueSubscriber {
+  return { row, now: realNow + (offsetMs ?? 0) };
 }
 
 export async function postponeCharge(transaction: Transaction, id: string, until: number): Promise<void> {

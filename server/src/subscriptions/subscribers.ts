@@ -55,7 +55,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       }
       const customer = await customers.link(transaction, scope, { email });
       // Another replica may have turned the plan on, with a clock that is slightly ahead of this one's.
-      const now = Math.max(clock.now(scope.mode), plan.activeSince);
+      const now = Math.max(clock.now(scope), plan.activeSince);
       const row: SubscriberRow = {
         id: newId(),
         merchant_id: scope.merchantId,
@@ -93,7 +93,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     async remove(transaction, scope, id) {
       const row = await store.lockSubscriber(transaction, scope, id);
       if (!row) throw notFound('subscriber');
-      const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope.mode) } as const;
+      const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope) } as const;
       if (row.is_active === 1) await endSubscription(transaction, outbox, removed, 'removed');
       else await store.updateSubscriber(transaction, id, removed);
       return viewSubscriber(removed);

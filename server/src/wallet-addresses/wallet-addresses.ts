@@ -120,7 +120,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
         network: input.network.toLowerCase(),
         address: canonical(input.address, networks),
         label: input.label || null,
-        created_at: clock.now(scope.mode),
+        created_at: clock.now(scope),
       };
       if (!(await store.insertWalletAddress(transaction, row))) {
         throw new Problem('address_exists', 'This address is already saved for this currency and network', {

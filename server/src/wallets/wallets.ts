@@ -80,7 +80,7 @@ export function createWallets(deps: WalletsDeps): Wallets {
           { param: 'currency' },
         );
       }
-      const now = clock.now(scope.mode);
+      const now = clock.now(scope);
       const wallet: WalletTable = {
         id: newId(),
         merchant_id: scope.merchantId,
@@ -113,7 +113,7 @@ export function createWallets(deps: WalletsDeps): Wallets {
       const wallet = await store.lockWallet(transaction, id);
       const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
       if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
-      await store.markDeleted(transaction, id, clock.now(scope.mode));
+      await store.markDeleted(transaction, id, clock.now(scope));
       return viewOne(transaction, wallet);
     },
 

@@ -89,12 +89,13 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
   }
 
   async function dispatch(mode: Mode): Promise<void> {
-    const now = clock.now(mode);
     const waiting = await store.waitingMerchants(database.reader, mode);
-    const due = waiting.filter(({ dueAt }) => dueAt <= now).map(({ merchantId }) => merchantId);
+    const due = waiting
+      .filter(({ merchantId, dueAt }) => dueAt <= clock.now({ merchantId, mode }))
+      .map(({ merchantId }) => merchantId);
     const allocations = allocate(due);
     if (allocations.size === 0) return;
-    const claimed = await database.write((transaction) => claim(transaction, mode, now, allocations));
+    const claimed = await database.write((transaction) => claim(transaction, mode, allocations));
     for (const one of claimed) {
       const done = deliver(one).finally(() => {
         running.delete(done);
@@ -107,10 +108,9 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
   async function claim(
     transaction: Transaction,
     mode: Mode,
-    now: number,
     allocations: ReadonlyMap<string, number>,
   ): Promise<Claimed[]> {
-    const realNow = clock.now('live');
+    const realNow = clock.real();
     const claimed: Claimed[] = [];
     for (const [merchantId, limit] of allocations) {
       const endpoint = await store.findEndpoint(transaction, merchantId);
@@ -123,7 +123,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
       const events = await store.claimDue(transaction, {
         mode,
         merchantId,
-        now,
+        now: clock.now({ merchantId, mode }),
         realNow,
         limit,
         claim: id,
@@ -137,7 +137,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
   async function deliver(claimed: Claimed): Promise<void> {
     const { event, endpoint } = claimed;
     const { id, mode, merchant_id: merchantId } = event;
-    const now = clock.now('live');
+    const now = clock.real();
     try {
       const outcome = await sender.send(
         { url: endpoint.url, mode, id, body: bodyOf(event), secrets: signingSecrets(endpoint, now), now },
@@ -181,7 +181,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
       log.warn({ event: id, merchantId, type, tries }, 'Webhook given up after its last attempt');
       await store.updateEvent(transaction, id, { ...done, tries, status: 'failed' }, claimId);
     } else {
-      const dueAt = clock.now(mode) + delayMs;
+      const dueAt = clock.now({ merchantId, mode }) + delayMs;
       await store.updateEvent(transaction, id, { ...done, tries, due_at: dueAt }, claimId);
     }
   }

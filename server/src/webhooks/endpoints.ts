@@ -50,7 +50,7 @@ export function createEndpoints(clock: Clock): Endpoints {
         former_secret: existing?.former_secret ?? null,
         former_secret_until: existing?.former_secret_until ?? null,
         disabled_at: null,
-        updated_at: clock.now('live'),
+        updated_at: clock.real(),
       });
       return existing ? undefined : secret;
     },
@@ -58,7 +58,7 @@ export function createEndpoints(clock: Clock): Endpoints {
     async rotateSecret(transaction, merchantId) {
       const existing = await store.lockEndpoint(transaction, merchantId);
       if (!existing) throw notConfigured();
-      const now = clock.now('live');
+      const now = clock.real();
       const secret = newSecret();
       await store.putEndpoint(transaction, {
         ...existing,

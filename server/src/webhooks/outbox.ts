@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
@@ -24,6 +24,7 @@ export interface NewEvent {
 /** An event in the outbox. */
 export interface StoredEvent {
   readonly id: string;
+  readonly merchantId: string;
   readonly mode: Mode;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -41,7 +42,7 @@ export interface Outbox {
   /** The newest event of a subject; undefined if there is none. */
   newest(reader: Reader, subjectId: string): Promise<StoredEvent | undefined>;
   /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
-  resend(transaction: Transaction, event: Pick<StoredEvent, 'id' | 'mode'>): Promise<void>;
+  resend(transaction: Transaction, event: Pick<StoredEvent, 'id' | 'merchantId' | 'mode'>): Promise<void>;
 }
 
 /** @param wake called after a commit when there is something to deliver */
@@ -50,7 +51,7 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
     async add(transaction, { merchantId, mode, type, subjectId, data }) {
       const endpoint = await store.findEndpoint(transaction, merchantId);
       if (!endpoint) return;
-      const now = clock.now(mode);
+      const now = clock.now({ merchantId, mode });
       const last = await store.findNewest(transaction, subjectId);
       // Based on the time, so that it keeps rising after older events were pruned. Events of the same millisecond get
       // consecutive numbers.
@@ -85,11 +86,11 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
 
     async newest(reader, subjectId) {
       const row = await store.findNewest(reader, subjectId);
-      return row && { id: row.id, mode: row.mode, data: JSON.parse(row.data) as StoredEvent['data'] };
+      return row && { id: row.id, ...scopeOf(row), data: JSON.parse(row.data) as StoredEvent['data'] };
     },
 
-    async resend(transaction, { id, mode }) {
-      await store.makeDue(transaction, id, clock.now(mode));
+    async resend(transaction, { id, merchantId, mode }) {
+      await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
       afterCommit(wake);
     },
   };

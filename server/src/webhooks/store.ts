@@ -139,7 +139,7 @@ export async function countWaiting(reader: Reader): Promise<number> {
 export interface Claim {
   readonly mode: Mode;
   readonly merchantId: string;
-  /** Time by the mode's clock. */
+  /** Time by the merchant's clock. */
   readonly now: number;
   /** Real time. Claims expire by it. */
   readonly realNow: number;
@@ -227,7 +227,7 @@ export async function listEvents(
   return (await query.execute()).map((row) => ({ ...row, attempts: readRows(row.attempts) }));
 }
 
-/** Deletes events created before a time, with their attempts. @returns how many, at most `limit` */
+/** Deletes events created before a real time, with their attempts. @returns how many, at most `limit` */
 export async function deleteOld(
   transaction: Transaction,
   mode: Mode,
@@ -247,5 +247,21 @@ export async function deleteOld(
         .limit(limit),
     )
     .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  if (numDeletedRows > 0n || mode === 'live') return Number(numDeletedRows);
+  // Events of merchants who moved their test clock are as much ahead of real time as the clock.
+  const moved = await transaction
+    .deleteFrom('outbox')
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('test_clocks')
+        .crossJoin('outbox')
+        .select('outbox.id')
+        .whereRef('outbox.merchant_id', '=', 'test_clocks.merchant_id')
+        .where('outbox.mode', '=', 'test')
+        .where('outbox.status', '=', status)
+        .where('outbox.created_at', '<', sql<number>`test_clocks.offset_ms + cast(${before} as bigint)`)
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(moved.numDeletedRows);
 }

@@ -7,7 +7,7 @@ import { notFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
 import type { EventFilter, EventWithAttempts } from './store.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** An event; times are epoch milliseconds. */
@@ -19,7 +19,7 @@ export interface WebhookRecord {
   readonly subjectId: string;
   readonly status: WebhookStatus;
   readonly createdAt: number;
-  /** When the next attempt is due, by the mode's clock; null unless pending. */
+  /** When the next attempt is due, by the merchant's clock; null unless pending. */
   readonly dueAt: number | null;
   /** Oldest first. */
   readonly attempts: readonly WebhookAttempt[];
@@ -40,7 +40,7 @@ export interface WebhookAttempt {
 export interface WebhookBacklog {
   /** How many events wait for their first or next attempt. */
   readonly pending: number;
-  /** When the earliest of them is due, by its mode's clock; undefined if there are none. */
+  /** When the earliest of them is due, in real time; undefined if there are none. */
   readonly oldestDueAt: number | undefined;
   /** How overdue the earliest is; 0 if none is due. */
   readonly lagMs: number;
@@ -52,7 +52,7 @@ export interface Webhooks {
   /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
   retry(transaction: Transaction, id: string): Promise<void>;
   backlog(reader: Reader): Promise<WebhookBacklog>;
-  /** Deletes the events of a mode and status that were created before a time by its clock, with their attempts. */
+  /** Deletes the events of a mode and status that were created before a real time, with their attempts. */
   prune(
     database: Database,
     mode: Mode,
@@ -75,17 +75,17 @@ export function createWebhooks(clock: Clock): Webhooks {
       if (!event) throw notFound('webhook');
       const endpoint = await store.findEndpoint(transaction, event.merchant_id);
       if (endpoint?.disabled_at !== null) throw notConfigured();
-      await store.makeDue(transaction, id, clock.now(event.mode));
+      await store.makeDue(transaction, id, clock.now(scopeOf(event)));
     },
 
     async backlog(reader) {
       const dueTimes: number[] = [];
       const lagsMs: number[] = [];
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        const now = clock.now(mode);
-        for (const { dueAt } of await store.waitingMerchants(reader, mode)) {
-          dueTimes.push(dueAt);
-          lagsMs.push(now - dueAt);
+        for (const { merchantId, dueAt } of await store.waitingMerchants(reader, mode)) {
+          const lagMs = clock.now({ merchantId, mode }) - dueAt;
+          dueTimes.push(clock.real() - lagMs);
+          lagsMs.push(lagMs);
         }
       }
       return {

@@ -80,7 +80,7 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
     async suspend(transaction, scope, code) {
       const currency = requireCurrency(currencies, code, 'currency');
       await lockAvailable(transaction, scope, currency);
-      await store.insertSuspension(transaction, scope, currency.code, clock.now(scope.mode));
+      await store.insertSuspension(transaction, scope, currency.code, clock.now(scope));
       return currency;
     },
 

@@ -21,7 +21,7 @@ import { createFailures, type Failures } from '../shared/failures.js';
 import type { Payouts } from './payouts.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 
 export interface Execution {
   /** Signs pending transfers, broadcasts those that the networks do not know, and ends those that they confirmed. */
@@ -59,7 +59,7 @@ export function createExecution(deps: ExecutionDeps): Execution {
         signed_transaction: signed.payload,
         tx_hash: signed.txHash,
         network_fee: signed.networkFee.toString(),
-        updated_at: clock.now(row.mode),
+        updated_at: clock.now(scopeOf(row)),
       };
       await store.updateTransfer(transaction, processing);
       await payouts.syncWithTransfer(transaction, processing);
@@ -128,7 +128,8 @@ export function createExecution(deps: ExecutionDeps): Execution {
     async restoreLost(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        const since = clock.now(mode) - restorableMs;
+        // A merchant's clock is never behind real time, so this finds the transfers of every merchant.
+        const since = clock.real() - restorableMs;
         const recent = store.signerTransfers(database.reader, { status: 'success', mode, since });
         for await (const page of recent) await track(page, failures, signal);
       }

@@ -10,7 +10,6 @@ import type { PayoutTable, TransferStatus, TransferTable } from '../db/schema.js
 import type { NewId } from '../shared/ids.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
 import { invalidField, notFound, Problem } from '../shared/problem.js';
-import type { Scope } from '../shared/scope.js';
 import { parseFailureReason } from './failure-reason.js';
 import { maskDestination } from './mask.js';
 import { sortableUnits } from './sortable-amount.js';
@@ -18,6 +17,7 @@ import * as store from './payout-store.js';
 import type { PayoutQuery } from './payout-store.js';
 import { viewPayout } from './payout-view.js';
 import type { Transaction } from '../db/engine.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
 
 export type Payout = Data<Api['payouts']['retrieve']>;
 
@@ -147,7 +147,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       const { currency, amount, reference } = parseRequest(request, currencies);
       const account = await bankAccounts.find(transaction, scope, request.bankAccountId);
       if (!account) throw notFound('bank account');
-      const now = clock.now(mode);
+      const now = clock.now(scope);
       const row: PayoutTable = {
         id: newId(),
         merchant_id: merchantId,
@@ -186,7 +186,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'success') return row;
       if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has already failed');
-      const settled = { ...row, status: 'success', updated_at: clock.now(row.mode) } as const;
+      const settled = { ...row, status: 'success', updated_at: clock.now(scopeOf(row)) } as const;
       await store.updatePayout(transaction, settled);
       return settled;
     },
@@ -200,7 +200,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
         ...row,
         status: 'failed',
         failure_reason: reason,
-        updated_at: clock.now(row.mode),
+        updated_at: clock.now(scopeOf(row)),
       } as const;
       await store.updatePayout(transaction, failed);
       await post(transaction, failed, 'bank-return');

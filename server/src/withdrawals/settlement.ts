@@ -41,7 +41,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     entries: readonly LedgerEntry[],
   ): Promise<TransferTable> {
     const { id, mode, merchant_id: merchantId, currency } = row;
-    const now = clock.now(mode);
+    const now = clock.now({ merchantId, mode });
     const ended = { ...row, updated_at: now };
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
     await store.updateTransfer(transaction, ended);

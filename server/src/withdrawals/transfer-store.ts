@@ -79,7 +79,7 @@ export function claimTransfer(transaction: Transaction, id: string): Promise<Tra
 
 export interface SignerTransfers {
   readonly status: TransferStatus;
-  /** `mode` and `since` go together: transfers of the mode, created after `since` by its clock. */
+  /** `mode` and `since` go together: transfers of the mode, created after `since` by the merchant's clock. */
   readonly mode?: Mode;
   readonly since?: number;
 }

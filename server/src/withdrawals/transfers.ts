@@ -84,7 +84,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const { currency, network, address, savedId, amount, fee } = await resolve(transaction, scope, request);
       const { merchantId, mode } = scope;
       await balances.ensureSpendable(transaction, scope, currency, amount + fee);
-      const now = clock.now(mode);
+      const now = clock.now(scope);
       const row: TransferTable = {
         id: newId(),
         merchant_id: merchantId,

@@ -9,6 +9,7 @@ import { engines } from '../support/engines.js';
 import { call, type Answer } from '../support/call.js';
 import { startTable, type TableServer } from '../support/table-server.js';
 import type { Transaction } from '../../src/db/engine.js';
+import { clockAt } from '../support/clock.js';
 
 const note = z.object({ id: z.number(), text: z.string() });
 const body = z.object({ text: z.string(), count: z.optional(z.union([z.number(), z.string()])) });
@@ -67,7 +68,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     startTable({
       table,
       databaseUrl: database.url,
-      clock: { now: () => now },
+      clock: clockAt(() => now),
       handlers: {
         notes: {
           create: ({ body: { text } }, { change }) =>

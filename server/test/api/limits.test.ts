@@ -10,6 +10,7 @@ const limits = {
   paymentsPerMinutePerIp: 2,
   paymentsPerMinutePerKey: 600,
   testFactor: 2,
+  sandboxPerSecond: 20,
 };
 const table = { payments: { create: api.payments.create, cancel: api.payments.cancel } };
 

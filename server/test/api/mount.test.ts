@@ -7,6 +7,8 @@ import type { Handlers } from '../../src/api/handler.js';
 import { Problem } from '../../src/shared/problem.js';
 import { call, type CallOptions } from '../support/call.js';
 import { startTable, type TableServer } from '../support/table-server.js';
+import type { Scope } from '../../src/shared/scope.js';
+import { clockAt } from '../support/clock.js';
 
 const sample = { message: 'Done' };
 const thing = z.object({ id: z.string(), label: z.string() });
@@ -496,9 +498,10 @@ describe('The table', () => {
 });
 
 describe('The Date header', () => {
-  it("follows the clock of the key's mode", async () => {
+  it("follows the clock of the key's merchant", async () => {
     const clock = {
-      now: (mode: 'test' | 'live') => (mode === 'test' ? 2_000_000_000_000 : 1_500_000_000_000),
+      ...clockAt(() => 1_500_000_000_000),
+      now: ({ mode }: Scope) => (mode === 'test' ? 2_000_000_000_000 : 1_500_000_000_000),
     };
     const moved = await startTable({ table, handlers, clock });
     const dates = await Promise.all(

@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource, testExtendedPublicKeys } from '../../src/chains/addresses/address-sources.js';
+import { createAddressSource, createTestAddressSources } from '../../src/chains/addresses/address-sources.js';
 import { addressFormat, parseAddress } from '../../src/chains/addresses/formats.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { Mode } from '../../src/shared/scope.js';
@@ -19,6 +19,15 @@ const vpub = { public: 0x045f1cf6, private: 0x045f18bc };
 const account = (path: string, versions = xpub) => HDKey.fromMasterSeed(seed, versions).derive(path);
 
 const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
+/** Accounts of the published mnemonic, so that addresses can be compared with published ones. */
+const testExtendedPublicKeys: Readonly<Record<Family, string>> = {
+  bitcoin:
+    'vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc',
+  litecoin:
+    'vpub5Y6cjg78GGuNQePrLecqwMCGL7x8YYGFKqN5LCciiMAuXWPjwsX9pvXhqKJdkzDeoE9xvFGM1j6cVLPqHEVDK5idBAye5LzWyqxjXcen358',
+  evm: 'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt',
+  tron: 'xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd',
+};
 const sourceOf = (family: Family, key = testExtendedPublicKeys[family]) =>
   createAddressSource('test', family, key);
 const sources: Readonly<Record<Family, ReturnType<typeof sourceOf>>> = {
@@ -43,6 +52,8 @@ describe('Derivation', () => {
     ['tron', "m/44'/195'/0'", xpub],
   ] as const)('The key of %s is that of the path %s', (family, path, versions) => {
     expect(testExtendedPublicKeys[family]).toBe(account(path, versions).publicExtendedKey);
+    const found = createTestAddressSources(seed).find({ merchantId: '', mode: 'test' }, family);
+    expect(found?.derive(0)).toBe(sources[family].derive(0));
   });
 
   it.each([

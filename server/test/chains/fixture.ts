@@ -21,9 +21,11 @@ const tables = [
   'settings',
 ] as const;
 
+const testSeed = new Uint8Array(32).fill(7);
+
 /** A deposit address of test mode. */
 export function testAddress(family: Family, index = 0): string {
-  const source = createTestAddressSources().find({ merchantId: '', mode: 'test' }, family);
+  const source = createTestAddressSources(testSeed).find({ merchantId: '', mode: 'test' }, family);
   if (!source) throw new Error(`There is no test key for ${family}`);
   return source.derive(index);
 }
@@ -33,7 +35,9 @@ export const testNetwork = (network: string): NetworkRef => ({ mode: 'test', net
 /** A clock that tests move by hand. It shows the same time in both modes. */
 export class ManualClock {
   time = Date.UTC(2026, 0, 1);
+  readonly real = () => this.time;
   readonly now = () => this.time;
+  readonly at = (_scope: unknown, realTime: number) => realTime;
 }
 
 export interface ChainFixture {
@@ -62,8 +66,17 @@ export async function openEmptyFixture(url: string): Promise<ChainFixture> {
   return fixtureOn(database, new ManualClock());
 }
 
+/** Of the merchant that all transfers go to. */
+export const merchantId = 'MERCHANT';
+export const blockIntervalMs = 1000;
+
 async function fixtureOn(database: Database, clock: ManualClock): Promise<ChainFixture> {
-  const simulated = createSimulatedChains({ database, clock, networks: simulatedNetworks });
+  const simulated = createSimulatedChains({
+    database,
+    clock,
+    networks: simulatedNetworks,
+    blockIntervalMs,
+  });
   await simulated.prepare();
   const chain = (network: string) => {
     const found = simulated.chains.find((candidate) => candidate.network === network);
@@ -78,13 +91,21 @@ async function fixtureOn(database: Database, clock: ManualClock): Promise<ChainF
     chain,
     send: (network, currency, amount = 1_000_000n) =>
       database.write((transaction) =>
-        simulated.send(transaction, { network, currency, address: testAddress('tron'), amount }),
+        simulated.send(transaction, {
+          merchantId,
+          network,
+          currency,
+          address: testAddress('tron'),
+          amount,
+        }),
       ),
     async mine(network, count = 1) {
       await database.write((transaction) => simulated.mine(transaction, network, count));
     },
     async reorg(network, depth, keep) {
-      await database.write((transaction) => simulated.reorg(transaction, network, depth, keep));
+      await database.write((transaction) =>
+        simulated.reorg(transaction, { merchantId, network, depth, keep }),
+      );
     },
     close: () => database.close(),
   };

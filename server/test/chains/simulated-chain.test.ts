@@ -2,7 +2,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { parseAddress } from '../../src/chains/addresses/formats.js';
-import { bestChain, openEmptyFixture, openFixture, testAddress, type ChainFixture } from './fixture.js';
+import {
+  bestChain,
+  merchantId,
+  openEmptyFixture,
+  openFixture,
+  testAddress,
+  type ChainFixture,
+} from './fixture.js';
 import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
 
 const { signal } = new AbortController();
@@ -47,7 +54,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     const address = testAddress(family, 3);
     const amount = 123_456_789_012_345_678_901n;
     const txHash = await fixture.database.write((transaction) =>
-      fixture.simulated.send(transaction, { network, currency, address, amount }),
+      fixture.simulated.send(transaction, { merchantId, network, currency, address, amount }),
     );
     expect(txHash).toMatch(form);
     const [waiting, ...others] = await fixture.chain(network).pending(signal);
@@ -106,6 +113,27 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(dropped.blocks.flatMap(({ txHashes }) => txHashes)).toEqual(sent.slice(0, 4 - replaced));
   });
 
+  it("A reorganisation puts another merchant's transfers into the new blocks, at the same heights", async () => {
+    const own = await fixture.send('tron', 'USDT');
+    const theirs = await fixture.database.write((transaction) =>
+      fixture.simulated.send(transaction, {
+        merchantId: 'ANOTHER',
+        network: 'tron',
+        currency: 'USDT',
+        address: testAddress('tron', 5),
+        amount: 1n,
+      }),
+    );
+    await fixture.mine('tron', 3);
+    const before = await view('tron');
+    expect(new Set(before.blocks[1]?.txHashes)).toEqual(new Set([own, theirs]));
+    await fixture.reorg('tron', 3, false);
+    const after = await view('tron');
+    expect(after.pending).toEqual([]);
+    expect(after.blocks[1]?.hash).not.toBe(before.blocks[1]?.hash);
+    expect(after.blocks.map(({ txHashes }) => txHashes)).toEqual([[], [theirs], [], []]);
+  });
+
   it('The first block is never replaced', async () => {
     const before = await view('tron');
     await fixture.reorg('tron', 100, false);
@@ -133,15 +161,15 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
       const heads = await Promise.all(fixture.simulated.chains.map((chain) => chain.head(signal)));
       return heads.map(({ height }) => height);
     };
-    await fixture.simulated.mineDue(1000);
+    await fixture.simulated.mineDue();
     expect(await heights()).toEqual([0, 0, 0, 0, 0, 0, 0]);
     fixture.clock.time += 1000;
-    await Promise.all(Array.from({ length: 4 }, () => fixture.simulated.mineDue(1000)));
+    await Promise.all(Array.from({ length: 4 }, () => fixture.simulated.mineDue()));
     expect(await heights()).toEqual([1, 1, 1, 1, 1, 1, 1]);
     fixture.clock.time += 500;
     await fixture.mine('tron');
     fixture.clock.time += 500;
-    await fixture.simulated.mineDue(1000);
+    await fixture.simulated.mineDue();
     expect(await heights()).toEqual([2, 2, 2, 2, 2, 2, 2]);
   });
 

@@ -1,18 +1,22 @@
-/** The movable clock: in which mode it moves, when that becomes visible, and that it survives a restart. */
+/** The clock: whose it is, when a move becomes visible, that it never goes back, and how far it goes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestClock, type TestClock } from '../../src/chains/simulated/test-clock.js';
+import { createTestClock, maxOffsetSeconds, type TestClock } from '../../src/chains/simulated/test-clock.js';
 import { type Database } from '../../src/db/database.js';
-import { Problem } from '../../src/shared/problem.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';
 
-const real = Date.UTC(2026, 0, 1);
+const start = Date.UTC(2026, 0, 1);
+const mine = { merchantId: 'MINE', mode: 'test' } as const;
+const theirs = { merchantId: 'THEIRS', mode: 'test' } as const;
+const live = { merchantId: 'MINE', mode: 'live' } as const;
 
 describe.each(engines)('The clock on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
+  let real: number;
   let clock: TestClock;
   beforeEach(async () => {
+    real = start;
     testDatabase = await engine.create();
     database = await openDatabase(testDatabase.url);
     clock = await createTestClock(database, () => real);
@@ -22,53 +26,62 @@ describe.each(engines)('The clock on $name', (engine) => {
     await testDatabase.dispose();
   });
 
-  const advance = (seconds: number) => database.write((transaction) => clock.advance(transaction, seconds));
+  const advance = (seconds: number, merchantId = 'MINE') =>
+    database.write((transaction) => clock.advance(transaction, merchantId, seconds));
 
   it('Shows real time at first', () => {
-    expect([clock.now('live'), clock.now('test')]).toEqual([real, real]);
+    expect([clock.real(), clock.now(live), clock.now(mine)]).toEqual([start, start, start]);
   });
 
-  it('Moves forward with each step, in test mode only', async () => {
-    expect(await advance(1800)).toBe(real + 1_800_000);
-    expect(clock.now('test')).toBe(real);
+  it("Moves forward with each step, in test mode only, and leaves other merchants' clocks alone", async () => {
+    expect(await advance(1800)).toBe(start + 1_800_000);
+    expect(clock.now(mine)).toBe(start);
     await clock.refresh();
-    expect([clock.now('live'), clock.now('test')]).toEqual([real, real + 1_800_000]);
+    expect(clock.now(mine)).toBe(start + 1_800_000);
     await Promise.all(Array.from({ length: 5 }, () => advance(60)));
+    await advance(5, 'THEIRS');
     await clock.refresh();
-    expect(clock.now('test')).toBe(real + 2_100_000);
+    expect(clock.now(mine)).toBe(start + 2_100_000);
+    expect([clock.now(theirs), clock.now(live), clock.real()]).toEqual([start + 5000, start, start]);
   });
 
   it('Does not move if the change is rolled back', async () => {
     const failing = database.write(async (transaction) => {
-      await clock.advance(transaction, 60);
+      await clock.advance(transaction, 'MINE', 60);
       throw new Error('rolled back');
     });
     await expect(failing).rejects.toThrow('rolled back');
     await clock.refresh();
-    expect(clock.now('test')).toBe(real);
+    expect(clock.now(mine)).toBe(start);
   });
 
   it('Moves in another process after a refresh, and in one that starts later', async () => {
     const other = await createTestClock(database, () => real);
     await advance(60);
-    expect(other.now('test')).toBe(real);
+    expect(other.now(mine)).toBe(start);
     await other.refresh();
-    expect(other.now('test')).toBe(real + 60_000);
-    expect((await createTestClock(database, () => real)).now('test')).toBe(real + 60_000);
+    expect(other.now(mine)).toBe(start + 60_000);
+    expect((await createTestClock(database, () => real)).now(mine)).toBe(start + 60_000);
   });
 
-  it('Cannot be moved close to the year 10000, so that it can run on', async () => {
-    const tenYears = 10 * 366 * 86_400;
-    let reached = real;
-    const advanceForever = async () => {
-      for (;;) reached = await database.write((transaction) => clock.advance(transaction, tenYears));
-    };
-    await expect(advanceForever()).rejects.toThrow(Problem);
-    await expect(advance(tenYears)).rejects.toMatchObject({
+  it('Is at most ten years ahead, and says how much is left', async () => {
+    await advance(maxOffsetSeconds - 30);
+    await expect(advance(31)).rejects.toMatchObject({
       code: 'validation_error',
+      message: expect.stringContaining('30 s further') as string,
       details: { param: 'advanceSeconds' },
     });
-    expect(new Date(reached).getUTCFullYear()).toBeGreaterThan(9850);
-    expect(new Date(reached).getUTCFullYear()).toBeLessThan(9900);
+    expect(await advance(30)).toBe(start + maxOffsetSeconds * 1000);
+    expect(await advance(0)).toBe(start + maxOffsetSeconds * 1000);
+  });
+
+  it('Converts a real time, but not one from before the last move', async () => {
+    expect([clock.at(mine, start - 1), clock.at(live, 5)]).toEqual([start - 1, 5]);
+    await advance(60);
+    await clock.refresh();
+    real += 1000;
+    expect(clock.at(mine, start + 500)).toBe(start + 60_500);
+    expect(clock.at(mine, start - 1)).toBe(Number.NEGATIVE_INFINITY);
+    expect([clock.at(live, start - 1), clock.at(theirs, start - 1)]).toEqual([start - 1, start - 1]);
   });
 });

@@ -4,6 +4,7 @@ import { runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';
+import { clockAt } from '../support/clock.js';
 
 describe.each(engines)('The command line on $name', (engine) => {
   let database: TestDatabase;
@@ -89,7 +90,10 @@ describe.each(engines)('The command line on $name', (engine) => {
     );
     const merchantId = String(id);
     const opened = await openDatabase(database.url);
-    const outbox = createOutbox({ now: () => 1_800_000_000_000 }, () => `EVENT-${merchantId}`);
+    const outbox = createOutbox(
+      clockAt(() => 1_800_000_000_000),
+      () => `EVENT-${merchantId}`,
+    );
     await opened.write(async (transaction) => {
       const about = { merchantId, mode: 'test', subjectId: merchantId } as const;
       await outbox.add(transaction, { ...about, type: 'transfer.failed', data: { id: 'T' } });

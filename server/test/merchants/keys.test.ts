@@ -7,8 +7,9 @@ import { createMerchants } from '../../src/merchants/merchants.js';
 import { Problem } from '../../src/shared/problem.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';
+import { clockAt } from '../support/clock.js';
 
-const clock = { now: () => 1_800_000_000_000 };
+const clock = clockAt(() => 1_800_000_000_000);
 
 describe.each(engines)('Keys on $name', (engine) => {
   let testDatabase: TestDatabase;
@@ -85,7 +86,7 @@ describe.each(engines)('Keys on $name', (engine) => {
     vi.advanceTimersByTime(1);
     expect(await elsewhere.authenticate(key)).toBeUndefined();
     await keys.revoke(id);
-    expect((await keys.list()).find((record) => record.id === id)?.revokedAt).toBe(clock.now());
+    expect((await keys.list()).find((record) => record.id === id)?.revokedAt).toBe(clock.real());
   });
 
   it('Revoking an unknown key is a problem', async () => {
@@ -96,7 +97,11 @@ describe.each(engines)('Keys on $name', (engine) => {
 
   it('The public key for pages is the newest one that is not revoked', async () => {
     let now = 1_900_000_000_000;
-    const later = createKeys(database, { now: () => (now += 1) }, newId);
+    const later = createKeys(
+      database,
+      clockAt(() => (now += 1)),
+      newId,
+    );
     const make = () =>
       database.write((transaction) =>
         later.create(transaction, { merchantId, kind: 'public', mode: 'live' }),

@@ -8,8 +8,9 @@ import { bootstrap } from '../../src/merchants/bootstrap.js';
 import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';
+import { clockAt } from '../support/clock.js';
 
-const clock = { now: () => 1_800_000_000_000 };
+const clock = clockAt(() => 1_800_000_000_000);
 const randomKey = (start: string) => start + randomBytes(32).toString('base64url');
 
 describe.each(engines)('Merchants on $name', (engine) => {

@@ -16,6 +16,7 @@ const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
   isStopping: () => false,
   pingDatabase: () => Promise.resolve(),
+  clockSkewMs: () => 2000,
   networks: () => [
     { mode: 'test', network: 'tron', lagMs: 60_000 },
     { mode: 'live', network: 'base', lagMs: 0 },
@@ -46,6 +47,8 @@ it.each<[string, Partial<Condition>]>([
     'the database is not responding',
     { pingDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },
   ],
+  ["this server's clock is 7200 s ahead of the database's", { clockSkewMs: () => 7_200_000 }],
+  ["this server's clock is 3 s behind the database's", { clockSkewMs: () => -3000 }],
   [
     'tron (test) has not been scanned yet',
     { networks: () => [{ mode: 'test', network: 'tron', lagMs: undefined }] },

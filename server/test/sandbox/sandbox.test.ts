@@ -1,50 +1,93 @@
-/** The sandbox over HTTP: what it accepts and refuses, and that payments reflect a change when it replies. */
+/** The sandbox over HTTP: who may use it, what it accepts and refuses, and that payments reflect a change when it replies. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
+import { externalAddresses } from '../support/merchant-fixture.js';
+import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const nobodys = externalAddresses.tron;
 
 describe.each(engines)('The sandbox on $name', (engine) => {
   let server: TestServer;
+  let records: Records;
+  /** Addresses of a locked payment of the first merchant. */
+  let tron = '';
+  let evm = '';
   beforeAll(async () => {
     server = await startServer({ engine });
+    records = createRecords(server);
+    tron = (await records.lockedPayment()).addressInformation?.address ?? '';
+    evm = await lockOn(records, 'ETH', 'ethereum');
   });
   afterAll(() => server.stop());
 
-  const post = (path: string, body: object, key = server.publicKey) =>
-    server.api('POST', `/sandbox/${path}`, { key, body });
+  const post = (path: string, body: object, key = server.secretKey, headers = {}) =>
+    server.api('POST', `/sandbox/${path}`, { key, body, headers });
 
-  it.each([
-    [{ network: 'tron', currency: 'USDT', address, amount: '1.5' }, /^[0-9a-f]{64}$/],
-    [{ network: 'TRON', currency: 'usdt', address, amount: 0.000001 }, /^[0-9a-f]{64}$/],
-    [
-      {
-        network: 'ethereum',
-        currency: 'ETH',
-        address: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed',
-        amount: 1e-18,
-      },
-      /^0x[0-9a-f]{64}$/,
-    ],
-  ])('Sends %j', async (body, hash) => {
-    const { status, body: reply } = await post('transfers', body);
-    expect(status).toBe(200);
-    expect(reply.data['txHash']).toMatch(hash);
+  async function lockOn({ merchant, payment }: Records, currency: string, network: string): Promise<string> {
+    const payment_id = await payment();
+    await merchant.payments.setCurrency({ params: { payment_id, currency, network } });
+    const { data } = await merchant.payments.lockCurrency({ params: { payment_id } });
+    return data.addressInformation?.address ?? '';
+  }
+
+  it('Sends to the merchant’s own addresses, in any spelling', async () => {
+    for (const [body, hash] of [
+      [{ network: 'tron', currency: 'USDT', address: tron, amount: '1.5' }, /^[0-9a-f]{64}$/],
+      [{ network: 'TRON', currency: 'usdt', address: tron, amount: 0.000001 }, /^[0-9a-f]{64}$/],
+      [
+        { network: 'ethereum', currency: 'ETH', address: evm.toLowerCase(), amount: 1e-18 },
+        /^0x[0-9a-f]{64}$/,
+      ],
+    ] as const) {
+      const { status, body: reply } = await post('transfers', body);
+      expect(status, JSON.stringify(reply)).toBe(200);
+      expect(reply.data['txHash']).toMatch(hash);
+    }
   });
 
   it.each([
-    ['dogecoin', 'USDT', address, 1, 'unsupported_currency', 'network'],
-    ['tron', 'ETH', address, 1, 'unsupported_currency', 'network'],
-    ['tron', 'DOGE', address, 1, 'unsupported_currency', 'currency'],
-    ['tron', 'USDT', `${address.slice(0, -1)}9`, 1, 'invalid_address', 'address'],
-    ['tron', 'USDT', '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', 1, 'invalid_address', 'address'],
-    ['bitcoin', 'BTC', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 1, 'invalid_address', 'address'],
-    ['tron', 'USDT', address, '0.0000001', 'validation_error', 'amount'],
-    ['tron', 'USDT', address, 0, 'validation_error', 'amount'],
-  ])('Does not send on %s %s to %s the amount %s: %s', async (network, currency, to, amount, code, param) => {
-    const { status, body } = await post('transfers', { network, currency, address: to, amount });
+    ['dogecoin', 'USDT', 1, 'unsupported_currency', 'network'],
+    ['tron', 'ETH', 1, 'unsupported_currency', 'network'],
+    ['tron', 'DOGE', 1, 'unsupported_currency', 'currency'],
+    ['tron', 'USDT', '0.0000001', 'validation_error', 'amount'],
+    ['tron', 'USDT', 0, 'validation_error', 'amount'],
+  ])('Does not send on %s %s the amount %s: %s', async (network, currency, amount, code, param) => {
+    const { status, body } = await post('transfers', { network, currency, address: tron, amount });
     expect([status, body]).toMatchObject([400, { status: 'error', data: { code, param } }]);
+  });
+
+  it.each([
+    ['tron', 'USDT', `${nobodys.slice(0, -1)}9`],
+    ['tron', 'USDT', externalAddresses.evm],
+    ['bitcoin', 'BTC', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+  ])('Does not send on %s %s to %s', async (network, currency, address) => {
+    const { status, body } = await post('transfers', { network, currency, address, amount: 1 });
+    expect([status, body]).toMatchObject([400, { data: { code: 'invalid_address', param: 'address' } }]);
+  });
+
+  it('Refuses an address of another merchant exactly as one of nobody', async () => {
+    const other = createRecords(server, await server.foreignKey('secret', 'test'));
+    const theirs = (await other.lockedPayment()).addressInformation?.address ?? '';
+    const refusalOf = async (address: string) => {
+      const { status, body } = await post('transfers', {
+        network: 'tron',
+        currency: 'USDT',
+        address,
+        amount: 1,
+      });
+      return [status, body.message, body.data.code, body.data.param];
+    };
+    const refusal = await refusalOf(theirs);
+    expect(refusal).toEqual(await refusalOf(nobodys));
+    expect(refusal).toMatchObject([400, expect.stringMatching(/none of your/), 'invalid_address', 'address']);
+    const sent = await server.database.reader
+      .selectFrom('simulated_transfers')
+      .select('tx_hash')
+      .where('address', '=', theirs)
+      .execute();
+    expect(sent).toEqual([]);
   });
 
   it.each(['blocks', 'reorgs'])('Refuses an unknown network in %s', async (path) => {
@@ -52,13 +95,15 @@ describe.each(engines)('The sandbox on $name', (engine) => {
     expect([status, body]).toMatchObject([400, { data: { code: 'unsupported_currency', param: 'network' } }]);
   });
 
-  it('Adds blocks, one by default, and replaces them at the same heights', async () => {
+  it('Adds blocks, one by default and 100 at most, and replaces them at the same heights', async () => {
     const first = (await post('blocks', { network: 'Litecoin' })).body.data;
     expect(first).toMatchObject({ network: 'litecoin', height: 1 });
-    const second = (await post('blocks', { network: 'litecoin', count: 1000 })).body.data;
-    expect(second).toMatchObject({ height: 1001 });
+    const second = (await post('blocks', { network: 'litecoin', count: 100 })).body.data;
+    expect(second).toMatchObject({ height: 101 });
+    const tooMany = await post('blocks', { network: 'litecoin', count: 101 });
+    expect([tooMany.status, tooMany.body.data.param]).toEqual([400, 'count']);
     const third = (await post('reorgs', { network: 'litecoin', depth: 100 })).body.data;
-    expect(third).toMatchObject({ height: 1001 });
+    expect(third).toMatchObject({ height: 101 });
     expect(third).not.toEqual(second);
     const cursor = await server.database.reader
       .selectFrom('chain_cursors')
@@ -68,43 +113,129 @@ describe.each(engines)('The sandbox on $name', (engine) => {
     expect(cursor).toEqual(third);
   });
 
-  it('Moves the clock, and replies when all networks are scanned up to the new time', async () => {
-    const before = Date.now();
-    const { body, headers } = await post('clock', { advanceSeconds: 86_400 });
-    const now = Date.parse((body.data as { now: string }).now);
-    expect(now).toBeGreaterThanOrEqual(before + 86_400_000);
-    expect(Date.parse(headers.get('date') ?? '')).toBeGreaterThan(now - 1000);
-    const cursors = await server.database.reader.selectFrom('chain_cursors').select('synced_at').execute();
-    expect(cursors).toHaveLength(7);
-    for (const { synced_at } of cursors) expect(synced_at).toBeGreaterThanOrEqual(now);
+  it('Repeats the reply to a repeated call with an Idempotency-Key, and sends once', async () => {
+    const address = await lockOn(records, 'USDT', 'tron');
+    const body = { network: 'tron', currency: 'USDT', address, amount: 1 };
+    const headers = { 'Idempotency-Key': `send-${address}` };
+    const [once, again] = [
+      await post('transfers', body, server.secretKey, headers),
+      await post('transfers', body, server.secretKey, headers),
+    ];
+    expect([once.status, again.status]).toEqual([200, 200]);
+    expect(again.body).toEqual(once.body);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const sent = await server.database.reader
+      .selectFrom('simulated_transfers')
+      .select('tx_hash')
+      .where('address', '=', address)
+      .execute();
+    expect(sent).toEqual([{ tx_hash: once.body.data['txHash'] }]);
   });
 
-  it('Does not move the clock past the year 9899', async () => {
-    const tenYears = 10 * 366 * 86_400;
-    const left = Date.UTC(9990, 0, 1) - Date.now();
-    await server.database.write((transaction) =>
-      transaction
-        .updateTable('settings')
-        .set({ value: String(left) })
-        .where('name', '=', 'test-clock-offset')
-        .execute(),
+  const statusOf = async ({ merchant }: Records, id: string) =>
+    (await merchant.transactions.verify({ params: { transaction_id: id } })).data.status;
+
+  it.each([false, true])("A reorg (keep: %s) leaves other merchants' payments as they are", async (keep) => {
+    const attackerKey = await server.foreignKey('secret', 'test');
+    const attacker = createRecords(server, attackerKey);
+    const own = await attacker.paidPayment();
+    const theirs = await records.paidPayment();
+    const before = await server.database.reader
+      .selectFrom('receipts')
+      .select(['id', 'status', 'block_height'])
+      .where('payment_id', '=', theirs)
+      .execute();
+    await attacker.sandbox('reorgs', { network: 'tron', depth: 100, keep });
+    expect([await statusOf(attacker, own), await statusOf(records, theirs)]).toEqual(['error', 'success']);
+    const after = await server.database.reader
+      .selectFrom('receipts')
+      .select(['id', 'status', 'block_height'])
+      .where('payment_id', '=', theirs)
+      .execute();
+    expect(after, 'in the new blocks, at the same heights').toEqual(before);
+    await attacker.sandbox('blocks', { network: 'tron', count: 3 });
+    expect(await statusOf(attacker, own), 'kept transfers get a new block, dropped ones are gone').toBe(
+      keep ? 'success' : 'error',
     );
-    const { status, body } = await post('clock', { advanceSeconds: tenYears });
-    expect([status, body]).toMatchObject([
-      400,
-      { data: { code: 'validation_error', param: 'advanceSeconds' } },
-    ]);
+  });
+
+  it('A reorg can be limited to one address', async () => {
+    const [first, second] = [await records.paidPayment(), await records.paidPayment()];
+    const { data } = await records.merchant.transactions.verify({ params: { transaction_id: first } });
+    const { address } = data.addressInformation ?? {};
+    await records.sandbox('reorgs', { network: 'tron', depth: 50, address });
+    expect([await statusOf(records, first), await statusOf(records, second)]).toEqual(['error', 'success']);
+  });
+
+  it('Calls of several merchants beside reorgs never fail', async () => {
+    const shops = [records, createRecords(server, await server.foreignKey('secret', 'test'))];
+    const addresses = await Promise.all(shops.map((shop) => lockOn(shop, 'USDT', 'bsc')));
+    const calls = Array.from({ length: 12 }, async (_, index) => {
+      await delay(index % 4);
+      const { sandbox } = shops[index % 2] ?? records;
+      const address = addresses[index % 2];
+      await sandbox('transfers', { network: 'bsc', currency: 'USDT', address, amount: 1 });
+      await sandbox('reorgs', { network: 'bsc', depth: 3, keep: index % 3 === 0 });
+      await sandbox('blocks', { network: 'bsc', count: 2 });
+    });
+    await expect(Promise.all(calls)).resolves.toHaveLength(12);
   });
 
   it.each([
-    ['transfers', { network: 'tron', currency: 'USDT', address, amount: 1 }],
-    ['blocks', { network: 'tron' }],
-    ['reorgs', { network: 'tron', depth: 1 }],
-    ['clock', { advanceSeconds: 1 }],
-  ])('/sandbox/%s does not exist for live keys', async (path, body) => {
+    ['transfers', () => ({ network: 'tron', currency: 'USDT', address: tron, amount: 1 })],
+    ['blocks', () => ({ network: 'tron' })],
+    ['reorgs', () => ({ network: 'tron', depth: 1 })],
+    ['clock', () => ({ advanceSeconds: 1 })],
+  ])('/sandbox/%s takes a secret test key only, and does not exist for live keys', async (path, body) => {
     const live = await server.foreignKey('secret', 'live');
-    const { status, body: reply } = await post(path, body, live);
-    expect([status, reply]).toMatchObject([404, { data: { code: 'not_found' } }]);
-    expect((await post(path, body, server.secretKey)).status).not.toBe(404);
+    const refused = await post(path, body(), live);
+    expect([refused.status, refused.body]).toMatchObject([404, { data: { code: 'not_found' } }]);
+    const byPage = await post(path, body(), server.publicKey);
+    expect([byPage.status, byPage.body.data.code]).toEqual([403, 'secret_key_required']);
+    expect((await post(path, body())).status).toBe(200);
+  });
+});
+
+const [engine] = engines;
+describe('The sandbox by configuration', () => {
+  let server: TestServer | undefined;
+  const start = async (env: Record<string, string>) => {
+    if (!engine) throw new Error('No database engine is available');
+    await server?.stop();
+    server = await startServer({ engine, env });
+    return server;
+  };
+  afterAll(() => server?.stop());
+
+  it('has no paths with SANDBOX=off, and no demo shop', async () => {
+    const { api, url } = await start({ SANDBOX: 'off' });
+    expect((await api('POST', '/sandbox/blocks', { body: { network: 'tron' } })).status).toBe(404);
+    expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
+  it('works without the demo shop with DEMO=off', async () => {
+    const { api, url } = await start({ DEMO: 'off' });
+    expect((await api('POST', '/sandbox/blocks', { body: { network: 'tron' } })).status).toBe(200);
+    expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
+  });
+
+  it('does not start with a demo shop that has no sandbox', async () => {
+    await expect(start({ SANDBOX: 'off', DEMO: 'on' })).rejects.toThrow(/DEMO: .*SANDBOX=on/);
+    server = undefined;
+  });
+
+  it('limits each merchant, and no other one', async () => {
+    const { api, foreignKey } = await start({ RATE_LIMIT: 'on', RATE_LIMIT_SANDBOX_PER_SECOND: '1' });
+    const other = await foreignKey('secret', 'test');
+    const clock = (key?: string) =>
+      api('POST', '/sandbox/clock', { body: { advanceSeconds: 0 }, ...(key !== undefined && { key }) });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => clock()));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(15);
+    expect(refused[0]?.body.data.code).toBe('rate_limited');
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await clock(other)).status).toBe(200);
+    expect((await api('GET', '/v1/currencies')).status).toBe(200);
   });
 });

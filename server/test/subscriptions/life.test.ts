@@ -7,6 +7,7 @@ import { createCharges } from '../../src/subscriptions/charges.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
+import { clockAt } from '../support/clock.js';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -316,7 +317,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     const { now } = await fixture.advance(0);
     // Later than the server's clock, so that the server's own job finds nothing to do.
     let time = Date.parse(now) + day * 1000;
-    const clock = { now: () => time };
+    const clock = clockAt(() => time);
     const { customers, payments, paymentPlans } = server.app;
     let published = 0;
     const add = () => {
@@ -335,7 +336,7 @@ describe.each(engines)('billing, on $name', (engine) => {
     });
     const others = (await fixture.subscribers()).filter((row) => row.id !== id && row.isActive);
     for (const other of others) await fixture.remove(other.id);
-    const billing = createBilling({ database, clock, charges, log: pino({ level: 'silent' }) });
+    const billing = createBilling({ database, charges, log: pino({ level: 'silent' }) });
     const run = () => billing.run(new AbortController().signal);
     await run();
     expect([published, await fixture.cycles(id)]).toEqual([1, [0]]);

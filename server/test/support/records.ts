@@ -5,6 +5,7 @@ import type { Payment } from 'crypto-checkout/contract';
 import { expect } from 'vitest';
 import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import type { TestServer } from './server.js';
+import { clockAt } from './clock.js';
 
 export interface Records {
   readonly merchant: MerchantClient;
@@ -172,7 +173,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     },
 
     async setWebhookUrl(url) {
-      const endpoints = createEndpoints({ now: () => Date.now() });
+      const endpoints = createEndpoints(clockAt(() => Date.now()));
       const { merchantId } = server.bootstrapped;
       const secret = await server.database.write((transaction) =>
         endpoints.set(transaction, merchantId, url),

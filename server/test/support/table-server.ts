@@ -19,6 +19,7 @@ import { createKeys, type Keys } from '../../src/merchants/keys.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import type { Mode } from '../../src/shared/scope.js';
 import { openDatabase } from '../../src/db/open.js';
+import { clockAt } from './clock.js';
 
 export interface TableServer {
   readonly url: string;
@@ -52,7 +53,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
   options: TableServerOptions<T>,
 ): Promise<TableServer> {
   const { table, handlers, databaseUrl = 'sqlite::memory:', limits } = options;
-  const clock = options.clock ?? { now: () => Date.now() };
+  const clock = options.clock ?? clockAt(() => Date.now());
   const database = await openDatabase(databaseUrl);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);

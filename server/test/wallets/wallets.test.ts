@@ -7,6 +7,7 @@ import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { engines } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { clockAt } from '../support/clock.js';
 
 type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
 
@@ -18,7 +19,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     server = await startServer({ engine });
     // Nothing listens there. The tests read the events in the outbox.
     const { merchantId } = server.bootstrapped;
-    const endpoints = createEndpoints({ now: () => Date.now() });
+    const endpoints = createEndpoints(clockAt(() => Date.now()));
     await server.database.write((transaction) =>
       endpoints.set(transaction, merchantId, 'http://localhost:9/hooks'),
     );

@@ -6,6 +6,7 @@ import { createWebhooks } from '../../src/webhooks/webhooks.js';
 import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
+import { clockAt } from '../support/clock.js';
 
 const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /** Shorter than in production. `send.test.ts` tests the 15 seconds. */
@@ -265,7 +266,7 @@ describe.each(engines)('webhooks, on $name', (engine) => {
       prune(
         {
           database: shop.server.database,
-          clock: { now: () => Math.min(...createdTimes) + days * 86_400_000 },
+          clock: clockAt(() => Math.min(...createdTimes) + days * 86_400_000),
           webhooks: shop.server.app.webhooks,
           idempotency: { prune: () => Promise.resolve() },
         },
@@ -311,19 +312,19 @@ describe.each(engines)('webhooks, on $name', (engine) => {
 
   it('that are pending are counted in the backlog, with how overdue the oldest is', async () => {
     const database = shop.server.database.reader;
-    const before = await createWebhooks({ now: () => 0 }).backlog(database);
+    const before = await createWebhooks(clockAt(() => 0)).backlog(database);
     const { receiver, merchantId } = await open();
     receiver.answer = { status: 500 };
     await shop.publish(3, { merchantId });
     await toHaveAttempts(merchantId, 3);
     const due = (await shop.events({ status: 'pending' })).map(({ dueAt }) => dueAt ?? 0);
-    const backlog = await createWebhooks({ now: () => Math.min(...due) + 1234 }).backlog(database);
+    const backlog = await createWebhooks(clockAt(() => Math.min(...due) + 1234)).backlog(database);
     expect(backlog).toEqual({
       pending: before.pending + 3,
       oldestDueAt: Math.min(...due),
       lagMs: 1234,
     });
-    expect((await createWebhooks({ now: () => 0 }).backlog(database)).lagMs).toBe(0);
+    expect((await createWebhooks(clockAt(() => 0)).backlog(database)).lagMs).toBe(0);
   });
 });
 

@@ -9,6 +9,7 @@ import { startServer, type TestServer, type TestServerOptions } from '../support
 import type { Receiver } from './receiver.js';
 import type { Mode } from '../../src/shared/scope.js';
 import type { Transaction } from '../../src/db/engine.js';
+import { clockAt } from '../support/clock.js';
 
 export interface PublishOptions {
   readonly merchantId?: string;
@@ -46,7 +47,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const server = await startServer(options);
   const { database } = server;
   const first = server.bootstrapped.merchantId;
-  const clock = { now: options.overrides?.realNow ?? (() => Date.now()) };
+  const clock = clockAt(options.overrides?.realNow ?? (() => Date.now()));
   const endpoints = createEndpoints(clock);
   const webhooks = createWebhooks(clock);
   const here = createOutbox(clock, newId, () => server.app.dispatcher.wake());
@@ -121,7 +122,8 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
       await shop.sandbox('clock', { advanceSeconds: seconds });
     },
 
-    now: () => Promise.resolve(server.app.clock.now('test')),
+    now: () =>
+      Promise.resolve(server.app.clock.now({ merchantId: server.bootstrapped.merchantId, mode: 'test' })),
   };
   return shop;
 }

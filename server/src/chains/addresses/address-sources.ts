@@ -1,5 +1,6 @@
 /** Where deposit addresses come from: one extended public key per merchant, mode and family of networks. */
 import { createHash } from 'node:crypto';
+import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../../shared/scope.js';
 import type { Family } from '../networks.js';
 import { receivingKeys } from './extended-keys.js';
@@ -21,20 +22,6 @@ export interface AddressSources {
   find(scope: Scope, family: Family): AddressSource | undefined;
 }
 
-/**
- * Test mode's keys: accounts of the published BIP-39 test mnemonic "abandon … about" (eleven times "abandon"), without
- * a passphrase. Anybody can spend from them. No private key is stored here.
- * Paths: m/84'/1'/0' and m/84'/1'/1' (test networks share coin type 1), m/44'/60'/0', m/44'/195'/0'.
- */
-export const testExtendedPublicKeys: Readonly<Record<Family, string>> = {
-  bitcoin:
-    'vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc',
-  litecoin:
-    'vpub5Y6cjg78GGuNQePrLecqwMCGL7x8YYGFKqN5LCciiMAuXWPjwsX9pvXhqKJdkzDeoE9xvFGM1j6cVLPqHEVDK5idBAye5LzWyqxjXcen358',
-  evm: 'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt',
-  tron: 'xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd',
-};
-
 /** @throws if the text is not an extended public key */
 export function createAddressSource(mode: Mode, family: Family, extendedPublicKey: string): AddressSource {
   const keyAt = receivingKeys(extendedPublicKey);
@@ -45,9 +32,22 @@ export function createAddressSource(mode: Mode, family: Family, extendedPublicKe
   };
 }
 
-/** Test mode's sources, the same for every merchant. Live mode has none yet. */
-export function createTestAddressSources(): AddressSources {
-  const source = (family: Family) => createAddressSource('test', family, testExtendedPublicKeys[family]);
+/**
+ * The accounts of test mode's seed. Test networks share coin type 1; EVM networks and Tron have no test addresses of
+ * their own, so their paths are the usual ones.
+ */
+const testPaths: Readonly<Record<Family, string>> = {
+  bitcoin: "m/84'/1'/0'",
+  litecoin: "m/84'/1'/1'",
+  evm: "m/44'/60'/0'",
+  tron: "m/44'/195'/0'",
+};
+
+/** Test mode's sources, the same for every merchant: accounts of the server's own test seed. Live mode has none yet. */
+export function createTestAddressSources(seed: Uint8Array): AddressSources {
+  const root = HDKey.fromMasterSeed(seed);
+  const source = (family: Family) =>
+    createAddressSource('test', family, root.derive(testPaths[family]).publicExtendedKey);
   const sources: Readonly<Record<Family, AddressSource>> = {
     bitcoin: source('bitcoin'),
     litecoin: source('litecoin'),

@@ -1,21 +1,34 @@
 /** Test mode's chains: they live in the database, behind the same interface as real ones. */
 import { createHash, randomBytes } from 'node:crypto';
+import type { ExpressionBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { forUpdate } from '../../db/locks.js';
-import type { SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
+import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
 import { addressFormat } from '../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer } from '../chain.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 
 export interface SimulatedTransfer {
+  /** The merchant that it goes to. Only this merchant's reorgs can drop it. */
+  readonly merchantId: string;
   readonly network: string;
   readonly currency: string;
   /** Valid, in canonical form. */
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
+}
+
+export interface Reorg {
+  readonly merchantId: string;
+  readonly network: string;
+  /** How many blocks to replace. */
+  readonly depth: number;
+  readonly keep: boolean;
+  /** Limits it to transfers to this address, in canonical form. */
+  readonly address?: string | undefined;
 }
 
 export interface SimulatedChains {
@@ -27,25 +40,28 @@ export interface SimulatedChains {
   /** Adds blocks; the first contains all pending transfers. Returns the new head. */
   mine(transaction: Transaction, network: string, count: number): Promise<ChainHead>;
   /**
-   * Replaces the last `depth` blocks with empty ones, but never the first block. Their transfers become pending again
-   * (`keep`), or are gone. Returns the new head.
+   * Replaces the last `depth` blocks, but never the first block. The merchant's own transfers in them become pending
+   * again (`keep`), or are gone. Those of other merchants are in the new blocks, at the same heights. Returns the new
+   * head.
    */
-  reorg(transaction: Transaction, network: string, depth: number, keep: boolean): Promise<ChainHead>;
+  reorg(transaction: Transaction, reorg: Reorg): Promise<ChainHead>;
   /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
-  mineDue(intervalMs: number): Promise<void>;
+  mineDue(): Promise<void>;
 }
 
 export interface SimulatedChainsOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly networks: readonly Network[];
+  /** Time between blocks, in milliseconds; 0 if only the sandbox adds them. */
+  readonly blockIntervalMs: number;
 }
 
-/** Empty blocks below the last 1200 are deleted. One call can add 1000 blocks, and one can reorganise 100. */
+/** Empty blocks below the last 1200 are deleted. One call of the sandbox can add 100 blocks, or reorganise 100. */
 const keptBlocks = 1200;
 
 export function createSimulatedChains(options: SimulatedChainsOptions): SimulatedChains {
-  const { database, clock, networks } = options;
+  const { database, clock, networks, blockIntervalMs } = options;
   const families = new Map(networks.map(({ code, family }) => [code, family]));
   const familyOf = (network: string): Family => {
     const family = families.get(network);
@@ -59,7 +75,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
     const { network } = parent;
     const blocks: SimulatedBlockTable[] = [];
     let { hash, height } = parent;
-    const time = Math.max(parent.time, clock.now('test'));
+    const time = Math.max(parent.time, clock.real());
     for (let made = 0; made < count; made += 1) {
       const block = { network, height: height + 1, hash: newHash(network), parent_hash: hash, time };
       blocks.push(block);
@@ -87,7 +103,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
   }
 
   return {
-    chains: networks.map(({ code, family }) => simulatedChain(database, code, family)),
+    chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
 
     async prepare() {
       await database.write((transaction) =>
@@ -99,7 +115,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
               height: 0,
               hash: newHash(code),
               parent_hash: hexOf(family, new Uint8Array(32)),
-              time: clock.now('test'),
+              time: clock.real(),
             })),
           )
           .onConflict((conflict) => conflict.doNothing())
@@ -107,17 +123,25 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       );
     },
 
-    async send(transaction, { network, currency, address, amount }) {
+    async send(transaction, { merchantId, network, currency, address, amount }) {
       const hash = randomBytes(32);
       const family = familyOf(network);
       const tx_hash = hexOf(family, hash);
       const sender = addressFormat('test', family).write(
         createHash('sha256').update(hash).digest().subarray(0, 20),
       );
-      const transfer = { tx_hash, network, currency, sender, address, amount: amount.toString() };
+      const transfer = {
+        tx_hash,
+        merchant_id: merchantId,
+        network,
+        currency,
+        sender,
+        address,
+        amount: amount.toString(),
+      };
       await transaction
         .insertInto('simulated_transfers')
-        .values({ ...transfer, sent_at: clock.now('test'), block_height: null })
+        .values({ ...transfer, sent_at: clock.real(), block_height: null })
         .execute();
       return tx_hash;
     },
@@ -127,7 +151,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       return extend(transaction, await lastBlock(transaction, network), count);
     },
 
-    async reorg(transaction, network, depth, keep) {
+    async reorg(transaction, { merchantId, network, depth, keep, address }) {
       await lock(transaction, [network]);
       const head = await lastBlock(transaction, network);
       const replaced = Math.min(depth, head.height);
@@ -144,33 +168,32 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
         .where('network', '=', network)
         .where('height', '>', base)
         .execute();
+      const isDropped = (e: ExpressionBuilder<Schema, 'simulated_transfers'>) =>
+        e.and([
+          e('network', '=', network),
+          e('block_height', '>', base),
+          e('merchant_id', '=', merchantId),
+          ...(address === undefined ? [] : [e('address', '=', address)]),
+        ]);
       if (keep) {
-        await transaction
-          .updateTable('simulated_transfers')
-          .set({ block_height: null })
-          .where('network', '=', network)
-          .where('block_height', '>', base)
-          .execute();
+        const update = transaction.updateTable('simulated_transfers').set({ block_height: null });
+        await update.where(isDropped).execute();
       } else {
-        await transaction
-          .deleteFrom('simulated_transfers')
-          .where('network', '=', network)
-          .where('block_height', '>', base)
-          .execute();
+        await transaction.deleteFrom('simulated_transfers').where(isDropped).execute();
       }
       const blocks = successors(parent, replaced);
       await transaction.insertInto('simulated_blocks').values(blocks).execute();
       return toHead(blocks.at(-1) ?? parent);
     },
 
-    mineDue: (intervalMs) =>
+    mineDue: () =>
       database.write(async (transaction) => {
         await lock(
           transaction,
           networks.map(({ code }) => code),
         );
         // Replicas wake up at different times, and a timer can fire a little early. So 90 % of the interval is enough.
-        const due = clock.now('test') - intervalMs * 0.9;
+        const due = clock.real() - blockIntervalMs * 0.9;
         for (const { code } of networks) {
           const head = await lastBlock(transaction, code);
           if (head.time <= due) await extend(transaction, head, 1);
@@ -222,13 +245,31 @@ async function prune(transaction: Transaction, network: string, from: number, to
     .execute();
 }
 
-function simulatedChain({ reader }: Database, network: string, family: Family): Chain {
+/** Blocks that are later than this, beyond their interval, have stopped coming. */
+const lateBlockMs = 10_000;
+
+function simulatedChain(
+  { database: { reader }, clock, blockIntervalMs }: SimulatedChainsOptions,
+  network: string,
+  family: Family,
+): Chain {
+  let headTime: number | undefined;
   const transfers = () => reader.selectFrom('simulated_transfers').selectAll().where('network', '=', network);
   return {
     mode: 'test',
     network,
 
-    head: async () => toHead(await lastBlock(reader, network)),
+    async head() {
+      const head = await lastBlock(reader, network);
+      headTime = head.time;
+      return toHead(head);
+    },
+
+    overdueMs() {
+      if (blockIntervalMs === 0 || headTime === undefined) return 0;
+      const lateMs = clock.real() - headTime - blockIntervalMs;
+      return lateMs > lateBlockMs ? lateMs : 0;
+    },
 
     async block(height) {
       const head = await lastBlock(reader, network);

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { addressFormat } from '../addresses/formats.js';
+import { findReceiver } from './receiver.js';
 import type { Network } from '../networks.js';
 import { TransactionRefused, type Signer, type Withdrawal } from '../signer.js';
 
@@ -56,22 +57,31 @@ export function createSimulatedSigner({ database, clock, network }: SimulatedSig
         throw new Error(`The payload of the transaction ${txHash} does not match its hash`);
       const { currency, address, amount } = JSON.parse(payload) as Payload;
       if (address === zeroAddress) throw new TransactionRefused('Nothing can be sent to the zero address');
-      await database.write((transaction) =>
-        transaction
+      await database.write(async (transaction) => {
+        const sent = await transaction
+          .selectFrom('transfers')
+          .select('merchant_id')
+          .where('tx_hash', '=', txHash)
+          .executeTakeFirst();
+        const receiver = await findReceiver(transaction, address);
+        await transaction
           .insertInto('simulated_transfers')
           .values({
             tx_hash: txHash,
+            // The sender's reorgs must not take back what another merchant has received.
+            merchant_id:
+              receiver === undefined || receiver === sent?.merchant_id ? (sent?.merchant_id ?? null) : null,
             network: code,
             currency,
             sender,
             address,
             amount,
-            sent_at: clock.now('test'),
+            sent_at: clock.real(),
             block_height: null,
           })
           .onConflict((conflict) => conflict.column('tx_hash').doNothing())
-          .execute(),
-      );
+          .execute();
+      });
     },
 
     async confirmations(txHashes) {

@@ -1,4 +1,4 @@
-/** The clock of both modes: real time, plus an offset in test mode that the sandbox moves forward. */
+/** The clock: the server's time, and per merchant an offset on it in test mode, which the sandbox moves forward. */
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { forUpdate } from '../../db/locks.js';
@@ -7,59 +7,88 @@ import type { Transaction } from '../../db/engine.js';
 
 export interface TestClock extends Clock {
   /**
-   * Moves test mode's clock forward. `now` changes at the first `refresh` after the commit.
+   * Moves the test clock of one merchant forward. `now` changes at the first `refresh` after the commit.
    * Problem: `validation_error`.
-   * @returns what `now('test')` will be, epoch milliseconds
+   * @returns what the merchant's clock will show, epoch milliseconds
    */
-  advance(transaction: Transaction, seconds: number): Promise<number>;
-  /** Reads the offset that this process, or another one on the same database, has committed. */
+  advance(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
+  /** Puts a merchant's test clock back to real time. Only right if none of its test data is left. */
+  reset(transaction: Transaction, merchantId: string): Promise<void>;
+  /** Reads the offsets that this process, or another one on the same database, has committed. */
   refresh(): Promise<void>;
 }
 
-const setting = 'test-clock-offset';
-/** ISO 8601 with four-digit years ends with the year 9999. This leaves a century for the clock to run on. */
-const end = Date.UTC(9900, 0);
+/** How far a test clock can be ahead of real time: ten years. */
+export const maxOffsetSeconds = 10 * 366 * 86_400;
 
-/** @param realNow epoch milliseconds */
-export async function createTestClock(
-  database: Database,
-  realNow: () => number = Date.now,
-): Promise<TestClock> {
-  let offset = 0;
+interface Offset {
+  readonly offsetMs: number;
+  readonly movedAt: number;
+}
+
+/** @param real the server's time, epoch milliseconds */
+export async function createTestClock(database: Database, real: () => number = Date.now): Promise<TestClock> {
+  let offsets: ReadonlyMap<string, Offset> = new Map();
+  let lastRead = Promise.resolve();
+
+  async function read(): Promise<void> {
+    const rows = await database.reader.selectFrom('test_clocks').selectAll().execute();
+    offsets = new Map(
+      rows.map((row) => [row.merchant_id, { offsetMs: row.offset_ms, movedAt: row.moved_at }]),
+    );
+  }
+
   const clock: TestClock = {
-    now: (mode) => realNow() + (mode === 'test' ? offset : 0),
+    real,
 
-    async advance(transaction, seconds) {
+    now: ({ mode, merchantId }) => real() + (mode === 'test' ? (offsets.get(merchantId)?.offsetMs ?? 0) : 0),
+
+    at({ mode, merchantId }, realTime) {
+      const offset = mode === 'test' ? offsets.get(merchantId) : undefined;
+      if (!offset) return realTime;
+      return realTime < offset.movedAt ? Number.NEGATIVE_INFINITY : realTime + offset.offsetMs;
+    },
+
+    async advance(transaction, merchantId, seconds) {
       await transaction
-        .insertInto('settings')
-        .values({ name: setting, value: '0' })
+        .insertInto('test_clocks')
+        .values({ merchant_id: merchantId, offset_ms: 0, moved_at: 0 })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       const row = await transaction
-        .selectFrom('settings')
-        .select('value')
-        .where('name', '=', setting)
+        .selectFrom('test_clocks')
+        .select('offset_ms')
+        .where('merchant_id', '=', merchantId)
         .$call(forUpdate(transaction))
         .executeTakeFirstOrThrow();
-      const advanced = Number(row.value) + seconds * 1000;
-      const now = realNow() + advanced;
-      if (now >= end) throw invalidField('advanceSeconds', 'The clock cannot be moved past the year 9899');
-      await transaction
-        .updateTable('settings')
-        .set({ value: String(advanced) })
-        .where('name', '=', setting)
-        .execute();
-      return now;
+      const offsetMs = row.offset_ms + seconds * 1000;
+      if (offsetMs > maxOffsetSeconds * 1000) {
+        const left = maxOffsetSeconds - Math.ceil(row.offset_ms / 1000);
+        throw invalidField(
+          'advanceSeconds',
+          `A test clock can be at most ten years ahead: this one can be moved ${left} s further`,
+        );
+      }
+      const now = real();
+      // Advancing by 0 reads the clock.
+      if (seconds > 0) {
+        await transaction
+          .updateTable('test_clocks')
+          .set({ offset_ms: offsetMs, moved_at: now })
+          .where('merchant_id', '=', merchantId)
+          .execute();
+      }
+      return now + offsetMs;
     },
 
-    async refresh() {
-      const row = await database.reader
-        .selectFrom('settings')
-        .select('value')
-        .where('name', '=', setting)
-        .executeTakeFirst();
-      // Reads can finish out of order. The clock never goes back.
-      offset = Math.max(offset, Number(row?.value ?? 0));
+    async reset(transaction, merchantId) {
+      await transaction.deleteFrom('test_clocks').where('merchant_id', '=', merchantId).execute();
+    },
+
+    refresh() {
+      // One read at a time: an older result must not replace a newer one, because a clock never goes back.
+      lastRead = lastRead.catch(() => undefined).then(read);
+      return lastRead;
     },
   };
   await clock.refresh();

@@ -56,6 +56,13 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
   await schema.createIndex('idempotency_age').on('idempotency').columns(['mode', 'created_at']).execute();
 
   await schema
+    .createTable('test_clocks')
+    .addColumn('merchant_id', 'text', (c) => c.primaryKey())
+    .addColumn('offset_ms', 'bigint', (c) => c.notNull())
+    .addColumn('moved_at', 'bigint', (c) => c.notNull())
+    .execute();
+
+  await schema
     .createTable('settings')
     .addColumn('name', 'text', (c) => c.primaryKey())
     .addColumn('value', 'text', (c) => c.notNull())

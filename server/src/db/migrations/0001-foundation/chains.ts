@@ -38,6 +38,7 @@ export async function createChainTables(db: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('simulated_transfers')
     .addColumn('tx_hash', 'text', (c) => c.primaryKey())
+    .addColumn('merchant_id', 'text')
     .addColumn('network', 'text', (c) => c.notNull())
     .addColumn('currency', 'text', (c) => c.notNull())
     .addColumn('sender', 'text', (c) => c.notNull())

@@ -50,6 +50,13 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .columns(['merchant_id', 'mode', 'created_at', 'id'])
     .execute();
   await schema.createIndex('payments_expiry').on('payments').columns(['state', 'expires_at']).execute();
+  // Finds the payments that a merchant's moved test clock has made overdue.
+  await schema
+    .createIndex('payments_test_expiry')
+    .on('payments')
+    .columns(['merchant_id', 'state', 'expires_at'])
+    .where(sql.ref('mode'), '=', sql.lit('test'))
+    .execute();
 
   await schema
     .createTable('log_entries')

@@ -55,6 +55,13 @@ export async function createSubscriptionTables(db: Kysely<unknown>): Promise<voi
     .where(sql.ref('is_active'), '=', 1)
     .execute();
   await schema.createIndex('subscribers_due').on('subscribers').columns(['mode', 'charge_at']).execute();
+  // Finds the subscribers that a merchant's moved test clock has made due.
+  await schema
+    .createIndex('subscribers_test_due')
+    .on('subscribers')
+    .columns(['merchant_id', 'charge_at'])
+    .where(sql.ref('mode'), '=', sql.lit('test'))
+    .execute();
   await schema
     .createIndex('subscribers_newest')
     .on('subscribers')

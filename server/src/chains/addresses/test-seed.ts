@@ -1,0 +1,35 @@
+/**
+ * The seed of test mode's addresses. It is random and kept with the data: test addresses look like real ones, and with a
+ * published seed, coins that somebody sends to one by mistake would belong to whoever takes them first.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Reader } from '../../db/engine.js';
+import type { Database } from '../../db/database.js';
+
+const setting = 'test-seed';
+
+/** Makes the seed if there is none. If several servers start at once, they agree on one. */
+export async function ensureTestSeed(database: Database): Promise<Uint8Array> {
+  const found = await readTestSeed(database.reader);
+  if (found) return found;
+  await database.write((transaction) =>
+    transaction
+      .insertInto('settings')
+      .values({ name: setting, value: randomBytes(32).toString('hex') })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  );
+  const made = await readTestSeed(database.reader);
+  if (!made) throw new Error('The test seed was not stored');
+  return made;
+}
+
+/** @returns undefined if no server has started on this database yet */
+export async function readTestSeed(reader: Reader): Promise<Uint8Array | undefined> {
+  const row = await reader
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', setting)
+    .executeTakeFirst();
+  return row && Buffer.from(row.value, 'hex');
+}

@@ -1,0 +1,151 @@
+/**
+ * Wipes the test data of one merchant, in small transactions, so that the server keeps running meanwhile.
+ *
+ * The books come first, newest posting first: the balances go back the way they came, so that none is ever negative.
+ * Accounts that all merchants share, such as custody, lose exactly what the deleted postings had put there.
+ */
+import { sql, type ExpressionBuilder, type SqlBool, type Expression } from 'kysely';
+import { chunksOf } from '../db/chunks.js';
+import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
+import { debitAccounts } from '../ledger/ledger.js';
+import type { Schema } from '../db/schema.js';
+import type { TestClock } from '../chains/simulated/test-clock.js';
+
+/** How many rows were deleted, by table. */
+export type Deleted = Readonly<Record<string, number>>;
+
+const batchSize = 200;
+
+export function createSandboxReset(database: Database, clock: TestClock) {
+  return async (merchantId: string): Promise<Deleted> => {
+    const deleted: Record<string, number> = {};
+    const count = (table: string, rows: number) => {
+      deleted[table] = (deleted[table] ?? 0) + rows;
+    };
+    /** Repeats a transaction until it deletes nothing. */
+    const drain = async (table: string, work: (transaction: Transaction) => Promise<number>) => {
+      for (;;) {
+        const rows = await database.write(work);
+        if (rows === 0) return;
+        count(table, rows);
+      }
+    };
+    const erase = async (table: Erasable, key: string, condition: Condition) =>
+      drain(table, (transaction) => deleteSome(transaction, table, key, condition));
+    const own: Condition = sql<SqlBool>`merchant_id = ${merchantId} and mode = 'test'`;
+    const inOwn = (column: string, table: Erasable): Condition =>
+      sql<SqlBool>`${sql.ref(column)} in (select id from ${sql.table(table)} where ${own})`;
+
+    // What is on the simulated chains goes first, so that no scan finds it again.
+    await erase('simulated_transfers', 'tx_hash', sql<SqlBool>`merchant_id = ${merchantId}`);
+    // Twice: a job may have posted once more before the records were gone.
+    for (let round = 0; round < 2; round += 1) {
+      await drain('ledger_postings', (transaction) => deletePostings(transaction, merchantId));
+      await erase('outbox', 'id', own);
+      await erase('subscriber_cycles', 'payment_id', inOwn('subscriber_id', 'subscribers'));
+      await erase('subscribers', 'id', own);
+      await erase('payment_plans', 'id', own);
+      await erase('receipts', 'id', own);
+      await erase('addresses', 'id', inOwn('payment_id', 'payments'));
+      await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
+      await erase('log_entries', 'id', inOwn('payment_id', 'payments'));
+      await erase('payments', 'id', own);
+      await erase('wallets', 'id', own);
+      await erase('payouts', 'id', own);
+      await erase('transfers', 'id', own);
+      await erase('primary_wallet_addresses', 'wallet_address_id', own);
+      await erase('wallet_addresses', 'id', own);
+      await erase('primary_bank_accounts', 'bank_account_id', own);
+      await erase('bank_accounts', 'id', own);
+      await erase('balance_suspensions', 'currency', own);
+      await erase('customers', 'id', own);
+      await erase('list_checkpoints', 'id', own);
+      await erase('idempotency', 'idempotency_key', own);
+    }
+    await database.write(async (transaction) => {
+      await transaction
+        .deleteFrom('ledger_accounts')
+        .where('merchant_id', '=', merchantId)
+        .where('mode', '=', 'test')
+        .where((e: ExpressionBuilder<Schema, 'ledger_accounts'>) =>
+          e.not(
+            e.exists(
+              e
+                .selectFrom('ledger_entries')
+                .select('ledger_entries.posting_id')
+                .whereRef('ledger_entries.account_id', '=', 'ledger_accounts.id'),
+            ),
+          ),
+        )
+        .execute();
+      await clock.reset(transaction, merchantId);
+    });
+    return deleted;
+  };
+}
+
+type Erasable = Exclude<keyof Schema, 'merchants' | 'api_keys' | 'settings' | 'webhook_endpoints'>;
+type Condition = Expression<SqlBool>;
+
+/** Deletes some rows by their key. A key that several rows share, such as a currency, takes all of the condition. */
+async function deleteSome(
+  transaction: Transaction,
+  table: Erasable,
+  key: string,
+  condition: Condition,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where ${condition} and ${sql.ref(key)} in (
+      select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${sql.lit(batchSize)}
+    )`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+/** Deletes the merchant's newest postings, with their effect on every balance. */
+async function deletePostings(transaction: Transaction, merchantId: string): Promise<number> {
+  const newest = await transaction
+    .selectFrom('ledger_accounts')
+    .innerJoin('ledger_entries', 'ledger_entries.account_id', 'ledger_accounts.id')
+    .innerJoin('ledger_postings', 'ledger_postings.id', 'ledger_entries.posting_id')
+    .select(['ledger_postings.id', 'ledger_postings.created_at'])
+    .distinct()
+    .where('ledger_accounts.merchant_id', '=', merchantId)
+    .where('ledger_accounts.mode', '=', 'test')
+    .orderBy('ledger_postings.created_at', 'desc')
+    .orderBy('ledger_postings.id', 'desc')
+    .limit(batchSize)
+    .execute();
+  if (newest.length === 0) return 0;
+  const ids = newest.map(({ id }) => id);
+  const entries = await transaction
+    .selectFrom('ledger_entries')
+    .select(['account_id', 'debit', 'credit'])
+    .where('posting_id', 'in', ids)
+    .execute();
+  const accountIds = [...new Set(entries.map(({ account_id: id }) => id))].sort();
+  const accounts = await transaction
+    .selectFrom('ledger_accounts')
+    .selectAll()
+    .where('id', 'in', accountIds)
+    .orderBy('id')
+    .$call(forUpdate(transaction))
+    .execute();
+  for (const { id, kind, balance } of accounts) {
+    const debits = entries
+      .filter(({ account_id: accountId }) => accountId === id)
+      .reduce((sum, { debit, credit }) => sum + BigInt(debit) - BigInt(credit), 0n);
+    const change = debitAccounts.has(kind) ? debits : -debits;
+    await transaction
+      .updateTable('ledger_accounts')
+      .set({ balance: (BigInt(balance) - change).toString() })
+      .where('id', '=', id)
+      .execute();
+  }
+  for (const chunk of chunksOf(ids)) {
+    await transaction.deleteFrom('ledger_entries').where('posting_id', 'in', chunk).execute();
+    await transaction.deleteFrom('ledger_postings').where('id', 'in', chunk).execute();
+  }
+  return ids.length;
+}

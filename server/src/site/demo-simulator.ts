@@ -1,0 +1,110 @@
+/**
+ * The demo shop's simulator: plays the payer's wallet, the network and the clock for one payment of the shop. The shop's
+ * server runs it, because `/sandbox` takes secret keys only.
+ */
+import {
+  decimalOf,
+  fromUnits,
+  sandbox,
+  toUnits,
+  type Endpoint,
+  type ParsedData,
+  type Payment,
+} from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+
+export const simulationNames = ['exact', 'half', 'over', 'wrong', 'mine', 'reorg', 'deadline'] as const;
+export type SimulationName = (typeof simulationNames)[number];
+
+/** The sandbox refused. The message is for the visitor. */
+export class SimulationRefused extends Error {
+  override readonly name = 'SimulationRefused';
+}
+
+/** What the simulator needs to know of a currency. */
+interface ShopCurrency {
+  readonly code: string;
+  readonly payableDecimals: number;
+  readonly networks: readonly { readonly code: string }[];
+}
+
+interface Access {
+  readonly apiUrl: string;
+  readonly secretKey: string;
+}
+
+/** How many blocks a reorg replaces: enough to include any payment of the last minutes. */
+const reorgDepth = 100;
+
+/**
+ * Runs a simulation for a payment, and returns a sentence about what it did.
+ * @throws SimulationRefused
+ */
+export async function simulate(
+  name: SimulationName,
+  payment: Payment,
+  currencies: readonly ShopCurrency[],
+  access: Access,
+): Promise<string> {
+  const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
+  const address = payment.addressInformation?.address;
+  if (address === undefined) throw new SimulationRefused('The payment has no address yet.');
+  const call = <E extends Endpoint>(endpoint: E, body: unknown) => request(endpoint, body, access);
+  const transfer = async (amount: string, coin = currency) => {
+    const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
+    return `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).`;
+  };
+  const decimals = currencies.find(({ code }) => code === currency)?.payableDecimals ?? 6;
+  const unitsOf = (amount = 0) => toUnits(decimalOf(amount), decimals);
+  const due = unitsOf(payment.amountDue);
+  switch (name) {
+    case 'exact':
+      return transfer(fromUnits(due, decimals));
+    case 'half':
+      return transfer(fromUnits(due / 2n, decimals));
+    case 'over':
+      return transfer(fromUnits(due > 0n ? (due * 5n) / 4n : unitsOf(payment.amount), decimals));
+    case 'wrong': {
+      const other = currencies.find(
+        ({ code, networks }) => code !== currency && networks.some((one) => one.code === network),
+      );
+      if (!other) throw new SimulationRefused('This network has no other coin.');
+      return transfer('1', other.code);
+    }
+    case 'mine': {
+      const { height } = await call(sandbox.mine, { network, count: 1 });
+      return `${networkName} is now at block ${height}.`;
+    }
+    case 'reorg':
+      await call(sandbox.reorg, { network, depth: reorgDepth, keep: false, address });
+      return `The last ${reorgDepth} blocks of ${networkName} were replaced. This payment's transfers in them are lost.`;
+    case 'deadline': {
+      const { now } = await call(sandbox.advanceClock, { advanceSeconds: 0 });
+      const seconds = Math.max(0, Math.ceil(((payment.expiresBy ?? 0) - Date.parse(now)) / 1000) + 1);
+      await call(sandbox.advanceClock, { advanceSeconds: seconds });
+      return `The shop's test clock moved forward by ${seconds} s, past the deadline.`;
+    }
+    default:
+      return name satisfies never;
+  }
+}
+
+const failure = z.object({ message: z.string() });
+
+async function request<E extends Endpoint>(
+  endpoint: E,
+  body: unknown,
+  { apiUrl, secretKey }: Access,
+): Promise<ParsedData<E>> {
+  const response = await fetch(apiUrl + endpoint.path, {
+    method: endpoint.method,
+    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  const json: unknown = await response?.json().catch(() => undefined);
+  if (response?.ok) {
+    return z.parse(z.object({ data: endpoint.data ?? z.undefined() }), json).data as ParsedData<E>;
+  }
+  const problem = z.safeParse(failure, json);
+  throw new SimulationRefused(problem.success ? problem.data.message : 'The payment API is not responding.');
+}

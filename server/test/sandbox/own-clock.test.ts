@@ -1,0 +1,117 @@
+/** One merchant's test clock: its deadlines, bills and retries follow it, and nobody else's. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { createRecords } from '../support/records.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)("A merchant's test clock on $name", (engine) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+  });
+  afterAll(() => server.stop());
+
+  const newShop = async () => {
+    const key = await server.foreignKey('secret', 'test');
+    return { key, records: createRecords(server, key) };
+  };
+  const statusOf = async ({ records }: Awaited<ReturnType<typeof newShop>>, id: string) =>
+    (await records.merchant.transactions.verify({ params: { transaction_id: id } })).data.status;
+
+  it('ends the payments of its merchant and of nobody else', async () => {
+    const [mover, other] = [await newShop(), await newShop()];
+    const [moved, stays] = [await mover.records.lockedPayment(), await other.records.lockedPayment()];
+    const [movedOpen, staysOpen] = [await mover.records.payment(), await other.records.payment()];
+    await mover.records.sandbox('clock', { advanceSeconds: 90_000 });
+    expect([await statusOf(mover, moved.id), await statusOf(mover, movedOpen)]).toEqual(['error', 'error']);
+    expect([await statusOf(other, stays.id), await statusOf(other, staysOpen)]).toEqual([
+      'in progress',
+      'in progress',
+    ]);
+    const date = async ({ key }: { key: string }) =>
+      Date.parse((await server.api('GET', '/v1/currencies', { key })).headers.get('date') ?? '');
+    expect((await date(mover)) - (await date(other))).toBeGreaterThan(89_000_000);
+  });
+
+  it('credits what arrives in time on the moved clock, and what comes later as late', async () => {
+    const mover = await newShop();
+    await mover.records.sandbox('clock', { advanceSeconds: 5_000_000 });
+    const inTime = await mover.records.paidPayment();
+    expect(await statusOf(mover, inTime)).toBe('success');
+    const { id, addressInformation, amount = 0 } = await mover.records.lockedPayment();
+    await mover.records.sandbox('clock', { advanceSeconds: 1801 });
+    expect(await statusOf(mover, id)).toBe('error');
+    const { address = '' } = addressInformation ?? {};
+    await mover.records.sandbox('transfers', {
+      network: 'tron',
+      currency: 'USDT',
+      address,
+      amount: amount / 2,
+    });
+    await mover.records.sandbox('blocks', { network: 'tron', count: 3 });
+    const { data } = await mover.records.merchant.transactions.verify({ params: { transaction_id: id } });
+    expect([data.status, data.state]).toEqual(['error', 'expired_late']);
+  });
+
+  it('keeps a payment open whose funds were seen just before the clock jumped over its deadline', async () => {
+    const mover = await newShop();
+    const { id, addressInformation, amount = 0 } = await mover.records.lockedPayment();
+    const { address = '' } = addressInformation ?? {};
+    await mover.records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
+    await mover.records.sandbox('clock', { advanceSeconds: 3600 });
+    expect(await statusOf(mover, id)).toBe('in progress');
+    await mover.records.sandbox('blocks', { network: 'tron', count: 3 });
+    expect(await statusOf(mover, id)).toBe('success');
+  });
+
+  it('bills the subscribers of its merchant and of nobody else', async () => {
+    const [mover, other] = [await newShop(), await newShop()];
+    const [moved, stays] = [await mover.records.subscriber(), await other.records.subscriber()];
+    await mover.records.sandbox('clock', { advanceSeconds: 32 * 86_400 });
+    const cyclesOf = async (id: string) =>
+      (
+        await server.database.reader
+          .selectFrom('subscriber_cycles')
+          .select('cycle')
+          .where('subscriber_id', '=', id)
+          .orderBy('cycle')
+          .execute()
+      ).map(({ cycle }) => cycle);
+    expect([await cyclesOf(moved.id), await cyclesOf(stays.id)]).toEqual([[0, 1], [0]]);
+  });
+
+  it('leaves chains and scans on real time', async () => {
+    const mover = await newShop();
+    await mover.records.sandbox('clock', { advanceSeconds: 86_400 });
+    await mover.records.sandbox('blocks', { network: 'bsc', count: 1 });
+    const { reader } = server.database;
+    const cursors = await reader.selectFrom('chain_cursors').select('synced_at').execute();
+    const blocks = await reader.selectFrom('simulated_blocks').select('time').execute();
+    const latest = Math.max(...cursors.map((row) => row.synced_at), ...blocks.map((row) => row.time));
+    expect(latest).toBeLessThan(Date.now() + 5000);
+    expect(server.app.scanner.status().every(({ lagMs = Infinity }) => lagMs < 60_000)).toBe(true);
+  });
+
+  it('finds due payments and charges by index, whoever moved a clock', async () => {
+    const { sql } = await import('kysely');
+    const explain = server.database.engine === 'sqlite' ? 'explain query plan' : 'explain';
+    const queries = [
+      `select payments.id from test_clocks cross join payments where payments.merchant_id = test_clocks.merchant_id
+         and payments.mode = 'test' and payments.state in ('created', 'confirming')
+         and payments.expires_at > 5 and payments.expires_at <= test_clocks.offset_ms + 5`,
+      `select subscribers.id from test_clocks cross join subscribers
+         where subscribers.merchant_id = test_clocks.merchant_id and subscribers.mode = 'test'
+         and subscribers.charge_at > 5 and subscribers.charge_at <= test_clocks.offset_ms + 5`,
+    ];
+    const plans = await server.database.write(async (transaction) => {
+      // With a few rows, PostgreSQL would rather read the whole table.
+      if (server.database.engine === 'postgres')
+        await sql`set local enable_seqscan = off`.execute(transaction);
+      const rows = [];
+      for (const query of queries) rows.push(await sql.raw(`${explain} ${query}`).execute(transaction));
+      return rows.map((plan) => JSON.stringify(plan.rows));
+    });
+    expect(plans[0]).toContain('payments_test_expiry');
+    expect(plans[1]).toContain('subscribers_test_due');
+  });
+});

@@ -1,0 +1,113 @@
+/** `sandbox reset`: wipes one merchant's test data, and nothing else. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkLedger } from '../../src/audit/check.js';
+import { runCommandLine } from '../support/command-line.js';
+import { engines } from '../support/engines.js';
+import { createRecords } from '../support/records.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)('sandbox reset on $name', (engine) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+  });
+  afterAll(() => server.stop());
+
+  const rowsOf = async (merchantId: string) => {
+    const { reader } = server.database;
+    const counts: Record<string, number> = {};
+    for (const table of [
+      'payments',
+      'receipts',
+      'customers',
+      'wallets',
+      'subscribers',
+      'payment_plans',
+      'transfers',
+      'payouts',
+      'wallet_addresses',
+      'bank_accounts',
+      'outbox',
+      'ledger_accounts',
+      'test_clocks',
+      'simulated_transfers',
+      'idempotency',
+      'list_checkpoints',
+    ] as const) {
+      const rows = await reader
+        .selectFrom(table)
+        .select('merchant_id')
+        .where('merchant_id', '=', merchantId)
+        .execute();
+      counts[table] = rows.length;
+    }
+    return counts;
+  };
+  const violations = async () =>
+    (await server.database.snapshot((reader) => checkLedger(reader))).flatMap((check) => check.violations);
+
+  it('deletes all of it after --yes, keeps other merchants and the keys, and the books still add up', async () => {
+    const records = createRecords(server);
+    const { merchantId } = server.bootstrapped;
+    const otherKey = await server.foreignKey('secret', 'test');
+    const other = createRecords(server, otherKey);
+    await records.setWebhookUrl('http://127.0.0.1:9/hook');
+    for (const shop of [records, other]) {
+      await shop.payout();
+      await shop.subscriber();
+      await shop.wallet();
+      await shop.bankAccount();
+      await shop.lockedPayment();
+      await shop.sandbox('clock', { advanceSeconds: 3600 });
+    }
+    const reversed = await records.paidPayment();
+    await records.sandbox('reorgs', { network: 'tron', depth: 5 });
+    await server.api('POST', '/v1/customers', {
+      body: { email: 'ada@example.com' },
+      headers: { 'Idempotency-Key': 'one' },
+    });
+    expect(await violations()).toEqual([]);
+    const owner = await server.database.reader
+      .selectFrom('payments')
+      .select('merchant_id')
+      .where('merchant_id', '!=', merchantId)
+      .executeTakeFirstOrThrow();
+    const [before, others] = [await rowsOf(merchantId), await rowsOf(owner.merchant_id)];
+    expect(
+      Object.entries(before).filter(([table, count]) => count === 0 && table !== 'list_checkpoints'),
+    ).toEqual([]);
+
+    const run = (...args: string[]) =>
+      runCommandLine(server.databaseUrl, ['sandbox', 'reset', '--merchant', merchantId, ...args]);
+    const unconfirmed = await run();
+    expect([unconfirmed.exitCode, unconfirmed.stderr]).toEqual([2, expect.stringMatching(/--yes/)]);
+    expect(await rowsOf(merchantId)).toEqual(before);
+
+    const { exitCode, stderr, stdout } = await run('--yes', '--json');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const { deleted } = JSON.parse(stdout) as { deleted: Record<string, number> };
+    expect(deleted).toMatchObject({ payments: before['payments'], receipts: before['receipts'] });
+    expect(Object.values(await rowsOf(merchantId)).filter((count) => count > 0)).toEqual([]);
+    expect(await rowsOf(owner.merchant_id)).toEqual(others);
+    expect(await violations()).toEqual([]);
+
+    expect((await server.api('GET', `/v1/transactions/${reversed}`)).status).toBe(404);
+    const date = async () =>
+      Date.parse((await server.api('GET', '/v1/currencies')).headers.get('date') ?? '');
+    await expect.poll(date, { timeout: 5000 }).toBeLessThan(Date.now() + 60_000);
+    const again = await records.paidPayment();
+    expect((await server.api('GET', `/v1/transactions/${again}/verify`)).body.data['status']).toBe('success');
+    expect(await violations()).toEqual([]);
+  });
+
+  it('refuses a merchant that does not exist', async () => {
+    const { exitCode, stderr } = await runCommandLine(server.databaseUrl, [
+      'sandbox',
+      'reset',
+      '--merchant',
+      'NOBODY',
+      '--yes',
+    ]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/merchant/)]);
+  });
+});

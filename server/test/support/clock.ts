@@ -1,0 +1,7 @@
+/** A clock for tests of single parts: every merchant's clock shows the same time. */
+import type { Clock } from '../../src/shared/clock.js';
+
+/** @param now epoch milliseconds */
+export function clockAt(now: () => number): Clock {
+  return { real: now, now, at: (_scope, realTime) => realTime };
+}
