@@ -78,6 +78,8 @@ const branding = z.object({
 export const payment = z.object({
   id: z.string(),
   _id: z.optional(z.string()),
+  /** `test` money is simulated or worthless. Our addition; other servers do not send it. */
+  mode: z.optional(z.enum(['test', 'live'])),
   status: paymentStatus,
   state: z.optional(paymentState),
   description: z.string(),

@@ -48,6 +48,7 @@ const sampleId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
 
 export const samplePayment = {
   id: sampleId,
+  mode: 'live',
   status: 'in progress',
   state: 'created',
   description: 'Payment from Ada Example',

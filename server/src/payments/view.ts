@@ -21,6 +21,7 @@ export function viewPayment(
   const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
   return {
     id: row.id,
+    mode: row.mode,
     status: statusOf(row.state),
     state: row.state,
     description: row.description,

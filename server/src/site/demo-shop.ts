@@ -124,6 +124,7 @@ export function demoShop({ publicKey, secretKey, checkoutUrl, directory }: DemoS
       txRef: order.reference,
       baseAmount: order.amount,
       baseCurrency: order.baseCurrency,
+      mode: 'test',
     });
     const { status, state, amount, amountReceived, currency, baseAmount, baseCurrency, txRef } = data;
     const rules = verificationRules.map((rule) => {
