@@ -24,6 +24,7 @@ import { createCustomers } from './customers/customers.js';
 import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
 import { createLedger } from './ledger/ledger.js';
+import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
@@ -125,6 +126,7 @@ export async function createApp(options: AppOptions) {
     ...extraNetworks.map(({ network }) => network),
   ]);
 
+  const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
   const customers = createCustomers(database, clock, newId);
@@ -136,6 +138,7 @@ export async function createApp(options: AppOptions) {
     clock,
     newId,
     log,
+    auditLog,
     sender: createSender({
       targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
       certificateAuthority: overrides.webhooks?.certificateAuthority,
@@ -199,7 +202,7 @@ export async function createApp(options: AppOptions) {
     banks: createBanks(),
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
-  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies });
+  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, auditLog });
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
@@ -212,6 +215,7 @@ export async function createApp(options: AppOptions) {
     outbox,
     walletAddresses,
     bankAccounts,
+    merchants,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
@@ -265,6 +269,7 @@ export async function createApp(options: AppOptions) {
 
   return {
     clock,
+    auditLog,
     keys,
     merchants,
     customers,

@@ -84,7 +84,7 @@ async function serve(
   });
   const { clock, keys, merchants, payments, scanner, webhooks, dispatcher } = app;
   await app.simulatedChains.prepare();
-  const bootstrapped = await bootstrap(database, merchants, keys, {
+  const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, {
     publicKey: config.bootstrapPublicKey,
     secretKey: config.bootstrapSecretKey,
   });

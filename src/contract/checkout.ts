@@ -67,6 +67,8 @@ const branding = z.object({
   businessName: z.string(),
   name: z.string(),
   logo: z.string(),
+  /** An https or mailto URL where payers get help, or empty. Our addition; other servers do not send it. */
+  supportUrl: z.optional(z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });

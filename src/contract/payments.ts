@@ -166,6 +166,7 @@ export const payments = {
           businessName: 'Example Shop',
           name: 'Example Shop',
           logo: '',
+          supportUrl: 'mailto:help@shop.example',
           createdAt: '2026-01-01T00:00:00.000Z',
           updatedAt: '2026-01-01T00:00:00.000Z',
         },

@@ -27,4 +27,6 @@ export interface Connections {
 export interface DatabaseOptions {
   /** Whether to use prepared statements on PostgreSQL; true by default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
+  /** Fails if the database or its tables do not exist, instead of creating them. */
+  readonly mustExist?: boolean;
 }

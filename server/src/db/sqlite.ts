@@ -1,5 +1,5 @@
 /** SQLite: one connection for writes, which are committed in groups, and separate connections for reads. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import {
@@ -13,16 +13,19 @@ import {
   type Driver,
   type TransactionSettings,
 } from 'kysely';
-import type { Database } from './database.js';
+import type { Database, DatabaseOptions } from './database.js';
 import type { Transaction } from './engine.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
 import type { Schema } from './schema.js';
-import { migrate, snapshotsOf } from './migrate.js';
+import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
 /** Opens and migrates a database. @param path a file, or `:memory:` */
-export async function openSqlite(path: string): Promise<Database> {
+export async function openSqlite(path: string, options: DatabaseOptions = {}): Promise<Database> {
+  // A database in memory is new to every process.
+  const mustExist = options.mustExist === true && path !== ':memory:';
+  if (mustExist && !existsSync(path)) throw new MissingDatabase();
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
   const connect = () => {
     const connection = new SqliteDatabase(path, { timeout: 5000 });
@@ -37,7 +40,7 @@ export async function openSqlite(path: string): Promise<Database> {
     new Kysely<Schema>({ dialect: new GuardedSqliteDialect(connection) });
   const writing = connect();
   const writer = open(writing);
-  await migrate(writer, 'sqlite');
+  await migrate(writer, 'sqlite', { mustExist });
   // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
   // connection.
   const isShared = path === ':memory:';

@@ -66,6 +66,7 @@ export function viewBranding(merchant: MerchantTable): NonNullable<Payment['bran
     businessName: merchant.business_name,
     name: merchant.name,
     logo: merchant.logo,
+    supportUrl: merchant.support_url,
     createdAt: isoTime(merchant.created_at),
     updatedAt: isoTime(merchant.updated_at),
   };
