@@ -22,7 +22,7 @@ const verificationReply = z.object({
   isOverpaid: z.boolean(),
   rules: z.array(
     z.object({
-      rule: z.enum(['reference', 'status', 'price', 'amount']),
+      rule: z.enum(['reference', 'mode', 'status', 'price', 'amount']),
       passed: z.boolean(),
       /** Why the rule failed. */
       message: z.optional(z.string()),

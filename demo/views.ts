@@ -211,6 +211,7 @@ function simulator(
 
 const ruleTexts: Readonly<Record<Verification['rules'][number]['rule'], string>> = {
   reference: 'The reference matches the order.',
+  mode: 'The payment is a test payment, which this shop accepts.',
   status: 'The status is success.',
   price: 'Base amount and base currency match the shop’s price.',
   amount: 'The amount received covers the amount due.',
@@ -224,9 +225,9 @@ function verification(
   const hasPayment = payment !== undefined || placed.paymentId !== undefined;
   return html`<section class="panel verification" aria-labelledby="verification-heading">
     <h3 id="verification-heading">The shop’s server</h3>
-    <p>It verifies the payment with its secret key, and delivers if all four rules pass.</p>
+    <p>It verifies the payment with its secret key, and delivers if all rules pass.</p>
     <ol>
-      ${(['reference', 'status', 'price', 'amount'] as const).map((rule) => {
+      ${(['reference', 'mode', 'status', 'price', 'amount'] as const).map((rule) => {
         const { passed, message } = checked?.rules.find((one) => one.rule === rule) ?? {};
         const mark = passed === undefined ? 'not checked' : passed ? 'passed' : 'failed';
         return html`<li data-rule=${rule} class=${passed === undefined ? 'open' : passed ? 'holds' : 'fails'}>

@@ -24,8 +24,11 @@ const price = { amount: '24.50', currency: 'USD' };
 
 /** @param {ShopOptions} options */
 export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl, orders, log }) {
+  // Test payments are accepted only while the shop itself runs with test keys.
+  const mode = publicKey.startsWith('pk_test_') ? 'test' : 'live';
+
   /**
-   * Asks the API for a payment's current status, and settles its order if all four checks pass. It is safe to call at any
+   * Asks the API for a payment's current status, and settles its order if all checks pass. It is safe to call at any
    * time, for any payment, any number of times: `orders.settle` returns `paid` only once per order.
    *
    * @param {string} paymentId
@@ -40,6 +43,7 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
       txRef: order.reference,
       baseAmount: order.amount,
       baseCurrency: order.currency,
+      mode,
     });
     if (!verified) {
       const isReversed = order.paidBy === paymentId;

@@ -27,6 +27,7 @@ import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
 import { createServerTime } from './db/server-time.js';
 import { createLedger } from './ledger/ledger.js';
+import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
@@ -135,6 +136,7 @@ export async function createApp(options: AppOptions) {
     ...extraNetworks.map(({ network }) => network),
   ]);
 
+  const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
   const customers = createCustomers(database, clock, newId);
@@ -146,6 +148,7 @@ export async function createApp(options: AppOptions) {
     clock,
     newId,
     log,
+    auditLog,
     sender: createSender({
       targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
       certificateAuthority: overrides.webhooks?.certificateAuthority,
@@ -209,7 +212,7 @@ export async function createApp(options: AppOptions) {
     banks: createBanks(),
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
-  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies });
+  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, auditLog });
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
@@ -222,6 +225,7 @@ export async function createApp(options: AppOptions) {
     outbox,
     walletAddresses,
     bankAccounts,
+    merchants,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
@@ -282,6 +286,7 @@ export async function createApp(options: AppOptions) {
   return {
     clock,
     serverTime,
+    auditLog,
     keys,
     merchants,
     customers,

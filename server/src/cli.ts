@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: runs one command and prints its output. */
-import { runCommand } from './commands/run.js';
+import { once } from 'node:events';
+import { runCommandTo } from './commands/run.js';
 
-const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = exitCode;
+process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
+  async stdout(text) {
+    // A long export waits for its reader instead of filling the memory.
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  },
+  stderr: (text) => void process.stderr.write(text),
+});

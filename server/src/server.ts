@@ -91,7 +91,7 @@ async function serve(
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
   }
   await app.simulatedChains.prepare();
-  const bootstrapped = await bootstrap(database, merchants, keys, {
+  const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, {
     publicKey: config.bootstrapPublicKey,
     secretKey: config.bootstrapSecretKey,
   });

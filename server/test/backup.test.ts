@@ -41,7 +41,7 @@ describe('database backup', () => {
     expect(await backup(copy)).toEqual({
       exitCode: 0,
       stdout: `Copied the database to ${copy}\n`,
-      stderr: '',
+      stderr: expect.stringMatching(/^Database: /) as string,
     });
     // An existing file is never overwritten.
     expect(await backup(copy)).toMatchObject({ exitCode: 1, stdout: '' });

@@ -131,7 +131,9 @@ describe('The server refuses to start', () => {
       1,
       `HOST, PORT: cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
     ]);
-    expect((await run({}, cli, ['merchants', 'list']).ended).stdout).toBe('There are no accounts\n');
+    const command = await run({}, cli, ['merchants', 'list']).ended;
+    expect([command.exitCode, command.stdout]).toEqual([1, '']);
+    expect(command.stderr).toMatch(/^There is no database at .*checkout\.db; start the server first\n$/);
     taken.close();
   });
 

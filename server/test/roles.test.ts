@@ -118,7 +118,7 @@ describe.each(engines)('On $name', (engine) => {
     const { secret, another } = await newMerchant();
     const status = async (key: string) => (await send('GET', '/v1/transactions', key)).status;
     expect([await status(secret.key), await status(another.key)]).toEqual([200, 200]);
-    await server.app.keys.revoke(secret.id);
+    await server.database.write((transaction) => server.app.keys.revoke(transaction, secret.id));
     expect([await status(secret.key), await status(another.key)]).toEqual([401, 200]);
   });
 

@@ -1,4 +1,4 @@
-/** The four checks that a merchant's server makes before it delivers an order. */
+/** The five checks that a merchant's server makes before it delivers an order. */
 import type { Payment } from '../contract/checkout.js';
 import { countDecimals, parseDecimal, toUnits } from '../contract/decimal.js';
 
@@ -11,12 +11,14 @@ export interface ExpectedPayment {
   /** The order's price, in `baseCurrency`. */
   readonly baseAmount: number | string;
   readonly baseCurrency: string;
+  /** Accept test payments, whose money is not real. Set it to "test" in a test environment only; live by default. */
+  readonly mode?: 'test' | 'live' | undefined;
   /** Accept only `txRef` itself, not the references of further attempts. */
   readonly isExactReference?: boolean | undefined;
 }
 
 /** In the order in which they are checked. */
-export const verificationRules = ['reference', 'status', 'price', 'amount'] as const;
+export const verificationRules = ['reference', 'mode', 'status', 'price', 'amount'] as const;
 export type VerificationRule = (typeof verificationRules)[number];
 
 export interface FailedRule {
@@ -38,9 +40,10 @@ export interface Verification {
  * Checks a transaction, fetched with the secret key, against the merchant's order:
  *
  * 1. `reference`: `txRef` is the order's reference.
- * 2. `status`: the status is `success`.
- * 3. `price`: `baseAmount`, `baseCurrency` and, if given, the paying `currency` match. Case does not matter in codes.
- * 4. `amount`: `amountReceived` covers `amount`, which is `baseAmount` converted when the currency was locked.
+ * 2. `mode`: it is a live payment, or you expect `mode: "test"`. Anybody can make a test payment succeed.
+ * 3. `status`: the status is `success`.
+ * 4. `price`: `baseAmount`, `baseCurrency` and, if given, the paying `currency` match. Case does not matter in codes.
+ * 5. `amount`: `amountReceived` covers `amount`, which is `baseAmount` converted when the currency was locked.
  *    If the payment is in the base currency, it must cover `baseAmount` too.
  *
  * A reference can be used for one payment only. If a payer starts over, for example after a payment expired, the
@@ -64,6 +67,7 @@ export function verifyPayment(transaction: Payment, expected: ExpectedPayment): 
   const received = decimal(transaction.amountReceived);
   const problems: Record<VerificationRule, string | undefined> = {
     reference: referenceProblem(transaction, expected),
+    mode: modeProblem(transaction, expected),
     status: transaction.status === 'success' ? undefined : `The status is "${transaction.status}".`,
     price: priceProblem(transaction, expected, baseAmount),
     amount: amountProblem(
@@ -88,6 +92,11 @@ function referenceProblem({ txRef }: Payment, expected: ExpectedPayment): string
   const isAttempt = !expected.isExactReference && /^:([2-9]|[1-9]\d+)$/.test(suffix);
   if (isPrefixed && (suffix === '' || isAttempt)) return undefined;
   return `The reference is "${txRef ?? ''}", not "${expected.txRef}".`;
+}
+
+function modeProblem({ mode }: Payment, expected: ExpectedPayment): string | undefined {
+  if (mode === 'live' || expected.mode === 'test') return undefined;
+  return `The mode is "${mode ?? 'unknown'}", not "live". To accept test payments, expect mode: "test".`;
 }
 
 function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: string): string | undefined {

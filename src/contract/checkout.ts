@@ -67,6 +67,8 @@ const branding = z.object({
   businessName: z.string(),
   name: z.string(),
   logo: z.string(),
+  /** An https or mailto URL where payers get help, or empty. Our addition; other servers do not send it. */
+  supportUrl: z.optional(z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
@@ -78,6 +80,8 @@ const branding = z.object({
 export const payment = z.object({
   id: z.string(),
   _id: z.optional(z.string()),
+  /** `test` money is simulated or worthless. Our addition; other servers do not send it. */
+  mode: z.optional(z.enum(['test', 'live'])),
   status: paymentStatus,
   state: z.optional(paymentState),
   description: z.string(),

@@ -18,6 +18,8 @@ export interface Route {
   /** Other paths of the same endpoint, with the same placeholders. */
   readonly aliases?: readonly string[];
   readonly key: KeyKind;
+  /** True for a GET that changes something, which the specification has two of. Keys that may only read cannot call it. */
+  readonly changesData?: true;
 }
 
 export interface Endpoint extends Route {

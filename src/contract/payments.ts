@@ -48,6 +48,7 @@ const sampleId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
 
 export const samplePayment = {
   id: sampleId,
+  mode: 'live',
   status: 'in progress',
   state: 'created',
   description: 'Payment from Ada Example',
@@ -165,6 +166,7 @@ export const payments = {
           businessName: 'Example Shop',
           name: 'Example Shop',
           logo: '',
+          supportUrl: 'mailto:help@shop.example',
           createdAt: '2026-01-01T00:00:00.000Z',
           updatedAt: '2026-01-01T00:00:00.000Z',
         },

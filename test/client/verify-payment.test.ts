@@ -1,4 +1,4 @@
-/** The four rules of verifyPayment, each broken on its own. */
+/** The five rules of verifyPayment, each broken on its own. */
 import { describe, expect, test } from 'vitest';
 import {
   verificationRules,
@@ -19,6 +19,7 @@ test('a settled payment of the order is verified', () => {
 
 const { amountReceived: _received, ...unreceived } = paid;
 const { txRef: _txRef, ...unreferenced } = paid;
+const { mode: _mode, ...unmoded } = paid;
 
 const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}) =>
   verifyPayment(transaction, { ...expected, ...change }).failed.map(({ rule }) => rule);
@@ -28,6 +29,9 @@ describe('fails', () => {
     ['another order’s payment', paid, { txRef: 'order-43' }, ['reference']],
     ['a reference in another case', paid, { txRef: 'Order-42' }, ['reference']],
     ['no reference', unreferenced, {}, ['reference']],
+    ['a test payment', { ...paid, mode: 'test' }, {}, ['mode']],
+    ['a test payment where live is expected', { ...paid, mode: 'test' }, { mode: 'live' }, ['mode']],
+    ['a payment without a mode', unmoded, {}, ['mode']],
     ['in progress', { ...paid, status: 'in progress' }, {}, ['status']],
     ['error', { ...paid, status: 'error' }, {}, ['status']],
     ['cancelled', { ...paid, status: 'cancelled' }, {}, ['status']],
@@ -42,9 +46,9 @@ describe('fails', () => {
     ['a negative amount received', { ...paid, amountReceived: -4 }, {}, ['amount']],
     [
       'everything',
-      { ...paid, txRef: 'x', status: 'error', baseCurrency: 'USD', amountReceived: 1 },
+      { ...paid, txRef: 'x', mode: 'test', status: 'error', baseCurrency: 'USD', amountReceived: 1 },
       {},
-      ['reference', 'status', 'price', 'amount'],
+      ['reference', 'mode', 'status', 'price', 'amount'],
     ],
   ];
   test.each(rows)('%s', (_name, transaction, change, failed) => {
@@ -56,17 +60,22 @@ describe('fails', () => {
     const transaction: Payment = {
       ...paid,
       txRef: 'x',
+      mode: 'test',
       status: 'error',
       baseAmount: 50,
       amountReceived: 7e-7,
     };
     expect(verifyPayment(transaction, expected).failed).toEqual([
       { rule: 'reference', message: 'The reference is "x", not "order-42".' },
+      {
+        rule: 'mode',
+        message: 'The mode is "test", not "live". To accept test payments, expect mode: "test".',
+      },
       { rule: 'status', message: 'The status is "error".' },
       { rule: 'price', message: 'The price is 50 NGN, not 5000 NGN.' },
       { rule: 'amount', message: '0.0000007 USDT of 3.246754 was received.' },
     ]);
-    expect(verificationRules).toEqual(['reference', 'status', 'price', 'amount']);
+    expect(verificationRules).toEqual(['reference', 'mode', 'status', 'price', 'amount']);
   });
 });
 
@@ -121,6 +130,7 @@ describe('the reference of a further attempt', () => {
 
 describe('passes', () => {
   const rows: [string, Payment, Partial<ExpectedPayment>][] = [
+    ['a test payment, if one is expected', { ...paid, mode: 'test' }, { mode: 'test' }],
     ['the expected paying currency', paid, { currency: 'USDT' }],
     ['codes in another case', paid, { currency: 'usdt', baseCurrency: 'ngn' }],
     ['an amount as a string', paid, { baseAmount: '5000.00' }],

@@ -24,7 +24,7 @@ test('the demo shop is paid in USDT on Tron within 10 s', async () => {
   expect(elapsed).toBeLessThan(longestMs);
 
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
-  expect(await shop.rules()).toEqual(['reference', 'status', 'price', 'amount']);
+  expect(await shop.rules()).toEqual(['reference', 'mode', 'status', 'price', 'amount']);
   // With quick blocks the page may not have seen the time in between.
   const events = (await shop.events()).filter((name) => name !== 'checkout-confirming');
   expect(events).toEqual([
@@ -81,9 +81,9 @@ test('bitcoin is paid in two parts, and the page says what is left', async () =>
   expect(await shop.address()).toBe(address);
 
   await shop.verify();
-  expect(await shop.rules()).toEqual(['reference', 'price']);
+  expect(await shop.rules()).toEqual(['reference', 'mode', 'price']);
   await shop.simulate('exact');
   await shop.reach('success');
-  expect(await shop.rules()).toHaveLength(4);
+  expect(await shop.rules()).toHaveLength(5);
   expect(await shop.events()).toContain('checkout-partial');
 });

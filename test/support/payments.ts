@@ -60,7 +60,14 @@ export function paymentInState(state: PaymentState, changes: Partial<Payment> = 
 
 /** The same payment from a server that sends only the specification's fields. */
 export function baseFieldsOnly(payment: Payment): Payment {
-  const { state: _state, amountSeen: _seen, amountDue: _due, currencyOptions: _options, ...record } = payment;
+  const {
+    mode: _mode,
+    state: _state,
+    amountSeen: _seen,
+    amountDue: _due,
+    currencyOptions: _options,
+    ...record
+  } = payment;
   return record;
 }
 

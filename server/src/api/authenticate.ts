@@ -23,6 +23,6 @@ export async function authenticate(
     'invalid_api_key',
     key === undefined
       ? 'The Authorization header must be: Bearer <API_KEY>'
-      : 'The API key is unknown or has been revoked',
+      : 'The API key is unknown, has been revoked or has expired',
   );
 }

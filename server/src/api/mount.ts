@@ -11,7 +11,7 @@ import { createOperation, type RunOperation, type OperationDeps } from './operat
 import { setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
-import type { Mode } from '../shared/scope.js';
+import type { Caller, KeyScope, Mode } from '../shared/scope.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 /** A table's handlers, indexed by plain strings: iterating over names loses the exact types. */
@@ -28,6 +28,7 @@ export interface MountOptions extends OperationDeps {
 
 /** An endpoint at one of its paths. */
 interface Mounted {
+  readonly resource: string;
   readonly endpoint: Endpoint;
   readonly path: string;
   readonly run: RunOperation;
@@ -35,7 +36,7 @@ interface Mounted {
 
 /**
  * Handles every request under the path where it is mounted. The order of checks is: key, rate limit, path and method,
- * kind of key, body, validation. Requests without a valid key learn nothing about which paths exist.
+ * kind and scope of the key, body, validation. Requests without a valid key learn nothing about which paths exist.
  */
 export function mount<T extends Table>(
   table: T,
@@ -71,12 +72,38 @@ export function mount<T extends Table>(
       );
     }
 
+    checkKeyScope(caller, mounted);
+
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Set the date again: the request may have moved the clock.
     setCaller(response, caller, clock.now(caller));
     sendJson(response, 200, json);
   };
+}
+
+/** Refuses what a restricted key may not do. Problem: `secret_key_required`. */
+function checkKeyScope({ keyScope }: Caller, { resource, endpoint: { method, changesData } }: Mounted): void {
+  const isRead = method === 'GET' && changesData !== true;
+  switch (keyScope) {
+    case 'full':
+      return;
+    case 'read':
+      if (isRead) return;
+      throw outOfScope(keyScope, 'it can read everything, and change nothing');
+    case 'verify':
+      if (isRead && (resource === 'payments' || resource === 'transactions')) return;
+      throw outOfScope(keyScope, 'it can only get, list and verify payments and transactions');
+    default:
+      keyScope satisfies never;
+  }
+}
+
+function outOfScope(scope: KeyScope, reach: string): Problem {
+  return new Problem(
+    'secret_key_required',
+    `The scope of this secret key is "${scope}": ${reach}. Use a secret key with the scope "full"`,
+  );
 }
 
 function* mountedEndpoints(
@@ -90,7 +117,12 @@ function* mountedEndpoints(
       if (!handler) throw new Error(`${resource}.${verb} has no handler`);
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         const run = createOperation(endpoint, path, handler, deps);
-        yield { method: endpoint.method, path, key: endpoint.key, operation: { endpoint, path, run } };
+        yield {
+          method: endpoint.method,
+          path,
+          key: endpoint.key,
+          operation: { resource, endpoint, path, run },
+        };
       }
     }
   }

@@ -6,18 +6,26 @@ const options = { merchant: text, currency: text, mode: text };
 function change(verb: 'suspend' | 'resume', help: string): Command {
   return {
     usage: `balances ${verb} --merchant ID --currency CODE [--mode test|live]`,
-    help: `${help} Repeating it changes nothing.\n\n  --mode test|live          (default live)`,
+    help: `${help} Repeating it changes nothing.
+
+  --merchant ID      the merchant whose balance it is
+  --currency CODE    currency of the balance
+  --mode test|live   the balance's mode (default live)`,
     options,
     positionals: [],
-    async run({ database, merchants, balances }, given) {
+    async run({ database, merchants, balances, auditLog, actor }, given) {
       const merchantId = required(given, 'merchant');
       const scope = { merchantId, mode: modeOf(given) };
       const code = required(given, 'currency');
+      const isSuspended = verb === 'suspend';
       const { code: currency } = await database.write(async (transaction) => {
         await merchants.retrieve(transaction, merchantId);
-        return balances[verb](transaction, scope, code);
+        const currency = await balances[verb](transaction, scope, code);
+        const action = isSuspended ? 'balance.suspended' : 'balance.resumed';
+        const after = { currency: currency.code, isSuspended };
+        await auditLog.record(transaction, { ...scope, actor, action, subjectId: currency.code, after });
+        return currency;
       });
-      const isSuspended = verb === 'suspend';
       return {
         json: { ...scope, currency, isSuspended },
         text: `The ${scope.mode} balance in ${currency} is ${isSuspended ? 'suspended' : 'active'}`,

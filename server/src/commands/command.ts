@@ -1,5 +1,6 @@
 /** The type of a command, and helpers to read its options. */
 import type { ParseArgsConfig } from 'node:util';
+import { api } from 'crypto-checkout/contract';
 import type { App } from '../app.js';
 import type { Database } from '../db/database.js';
 import type { Mode } from '../shared/scope.js';
@@ -7,6 +8,12 @@ import type { Mode } from '../shared/scope.js';
 /** What a command runs with: the server's rules and its database. */
 export interface CommandContext extends App {
   readonly database: Database;
+  /** Who runs the command, for the audit log. */
+  readonly actor: string;
+  /** Prints a part of a long output at once. Resolves when more can be written. */
+  print(text: string): Promise<void>;
+  /** Says on stderr how far a long command is. */
+  progress(text: string): void;
 }
 
 /** The given options by name: text, or true for a flag. */
@@ -18,6 +25,8 @@ export interface Output {
   readonly text: string;
   /** Makes the program exit with 1. */
   readonly hasFailed?: boolean;
+  /** The command has printed its output itself. */
+  readonly isPrinted?: boolean;
 }
 
 export interface Command {
@@ -51,7 +60,32 @@ export function oneOf<const T extends string>(options: Options, name: string, al
   return found;
 }
 
-/** The value of `--mode`; live by default. */
-export function modeOf(options: Options): Mode {
-  return options['mode'] === undefined ? 'live' : oneOf(options, 'mode', ['test', 'live']);
+/** The value of `--mode`. */
+export function modeOf(options: Options, fallback: Mode = 'live'): Mode {
+  return options['mode'] === undefined ? fallback : oneOf(options, 'mode', ['test', 'live']);
 }
+
+/** The value of an option; undefined if it is not given. */
+export function optional(options: Options, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * The range of `--from` and `--to`, in epoch milliseconds. They are written as in the API.
+ * @param name of the option in errors, if the range comes from another one
+ */
+export function rangeOf(
+  { from, to }: Options,
+  name?: string,
+): { from: number | undefined; to: number | undefined } {
+  const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const parsed = api.transactions.list.query.safeParse(given);
+  if (parsed.success) return { from: parsed.data.from, to: parsed.data.to };
+  const [issue] = parsed.error.issues;
+  throw new UsageError(`--${name ?? issue?.path.join('.') ?? 'from'}: ${issue?.message ?? 'Is invalid'}`);
+}
+
+/** The lines of `--from` and `--to` in a help text. */
+export const rangeHelp = `  --from DATE     only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z, in UTC
+  --to DATE       only up to this time; a date includes the whole day`;

@@ -6,8 +6,7 @@ import { UsageError, type Command } from './command.js';
 export const databaseCommands: Readonly<Record<string, Command>> = {
   'database backup': {
     usage: 'database backup FILE',
-    help: `Copies the SQLite database to a new file, which only the user who runs the command can read. The server may keep running: the copy is a consistent snapshot.
-For PostgreSQL, use pg_dump.`,
+    help: `Copies the SQLite database to a new file, which only the user who runs the command can read. The server may keep running: the copy is a consistent snapshot. For PostgreSQL, use pg_dump.`,
     options: {},
     positionals: ['FILE'],
     async run({ database }, _options, [file = '']) {

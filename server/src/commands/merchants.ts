@@ -1,8 +1,12 @@
 /** `merchants …`: merchant accounts and their webhook endpoints. */
 import { isoTime } from '../shared/clock.js';
+import type { AuditAction, AuditFields } from '../merchants/audit-log.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
 import {
+  modeOf,
+  oneOf,
+  optional,
   required,
   text,
   UsageError,
@@ -11,23 +15,32 @@ import {
   type Options,
   type Output,
 } from './command.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { Mode } from '../shared/scope.js';
 
 const accountOptions = {
   name: text,
   'business-name': text,
   logo: text,
+  'support-url': text,
   'fee-basis-points': text,
+  'redirect-origins': text,
+  transfers: text,
+  'daily-limit': { type: 'string', multiple: true },
   'webhook-url': text,
-};
-const accountUsage = '[--business-name NAME] [--logo URL] [--fee-basis-points N] [--webhook-url URL]';
+  mode: text,
+} as const;
+const accountUsage = `[--business-name NAME] [--logo URL] [--support-url URL] [--fee-basis-points N] [--redirect-origins LIST] [--transfers any|saved] [--daily-limit CODE=AMOUNT]... [--webhook-url URL] [--mode test|live]`;
 const accountHelp = `  --name NAME               name of the account
   --business-name NAME      name that payers see (default: the account's name)
   --logo URL                https URL of a logo that payers see
+  --support-url URL         where payers get help: an https URL, or mailto: and an email. An empty one removes it
   --fee-basis-points N      service fee in basis points; 100 is 1 % (default 100)
-  --webhook-url URL         where webhooks are sent, in test and live mode; http works only in
-                            test mode. An empty URL removes it. The first URL creates a signing
-                            secret, which is shown only once`;
+  --redirect-origins LIST   where payments that a page created with the public key may send the payer afterwards, such as https://shop.example,https://www.shop.example. An empty list removes it
+  --transfers any|saved     where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago
+  --daily-limit CODE=AMOUNT  the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit
+  --webhook-url URL         where webhooks of a mode are sent; http works only in test mode. An empty URL removes it. The first URL creates a signing secret, which is shown only once
+  --mode test|live          the mode whose webhook is meant (default test)`;
 
 export const merchantCommands: Readonly<Record<string, Command>> = {
   'merchants create': {
@@ -37,46 +50,71 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     positionals: [],
     async run(context, options) {
       const name = required(options, 'name');
+      const change = accountChange(options);
+      const mode = modeOf(options, 'test');
       return context.database.write(async (transaction) => {
-        const merchant = await context.merchants.create(transaction, { ...accountChange(options), name });
-        return showMerchant(context, transaction, merchant, options);
+        const merchant = await context.merchants.create(transaction, { ...change, name });
+        await context.auditLog.record(transaction, {
+          merchantId: merchant.id,
+          actor: context.actor,
+          action: 'merchant.created',
+          subjectId: merchant.id,
+          after: settingsOf(merchant),
+        });
+        const secret = await changeWebhook(context, transaction, { merchantId: merchant.id, mode }, options);
+        return showMerchant(context, transaction, merchant, secret);
       });
     },
   },
   'merchants update': {
     usage: `merchants update ID [--name NAME] ${accountUsage} [--rotate-webhook-secret]`,
-    help: `Changes the given fields. A new fee applies to new payments only.\n\n${accountHelp}
-  --rotate-webhook-secret   creates a new secret and shows it. For another 24 hours webhooks are
-                            signed with the former one as well`,
+    help: `Changes the given fields. A new fee applies to new payments only.
+
+${accountHelp}
+  --rotate-webhook-secret   creates a new secret for the mode's webhooks and shows it. For another 24 hours they are signed with the former one as well`,
     options: { ...accountOptions, 'rotate-webhook-secret': { type: 'boolean' } },
     positionals: ['ID'],
     async run(context, options, [id = '']) {
-      if (Object.keys(options).every((name) => name === 'json')) {
+      const change = accountChange(options);
+      const changesWebhook =
+        options['webhook-url'] !== undefined || options['rotate-webhook-secret'] !== undefined;
+      if (Object.keys(change).length === 0 && !changesWebhook) {
         throw new UsageError('Nothing to change: give at least one option');
       }
-      const change = accountChange(options);
+      const mode = modeOf(options, 'test');
       return context.database.write(async (transaction) => {
+        const before = await context.merchants.retrieve(transaction, id);
         const merchant =
-          Object.keys(change).length === 0
-            ? await context.merchants.retrieve(transaction, id)
-            : await context.merchants.update(transaction, id, change);
-        return showMerchant(context, transaction, merchant, options);
+          Object.keys(change).length === 0 ? before : await context.merchants.update(transaction, id, change);
+        await context.auditLog.record(transaction, {
+          merchantId: id,
+          actor: context.actor,
+          action: 'merchant.updated',
+          subjectId: id,
+          before: settingsOf(before),
+          after: settingsOf(merchant),
+        });
+        const secret = await changeWebhook(context, transaction, { merchantId: id, mode }, options);
+        return showMerchant(context, transaction, merchant, secret);
       });
     },
   },
   'merchants list': {
     usage: 'merchants list',
-    help: 'Lists the merchant accounts, oldest first.',
+    help: 'Lists the merchant accounts, oldest first. With --json it shows all their settings.',
     options: {},
     positionals: [],
     async run({ database, merchants, endpoints }) {
       const accounts = await merchants.list(database.reader);
-      const endpointOf = new Map(
-        (await endpoints.list(database.reader)).map((endpoint) => [endpoint.merchantId, endpoint]),
-      );
+      const allEndpoints = await endpoints.list(database.reader);
       const lines = accounts.map(({ id, name, feeBasisPoints }) => `${id}  ${feeBasisPoints} bp  ${name}`);
       return {
-        json: accounts.map((account) => merchantJson(account, endpointOf.get(account.id))),
+        json: accounts.map((account) =>
+          merchantJson(
+            account,
+            allEndpoints.filter(({ merchantId }) => merchantId === account.id),
+          ),
+        ),
         text: lines.join('\n') || 'There are no accounts',
       };
     },
@@ -84,45 +122,123 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
 };
 
 function accountChange(options: Options): MerchantChange {
-  const { name, 'business-name': businessName, logo, 'fee-basis-points': fee } = options;
-  if (typeof fee === 'string' && !/^\d{1,6}$/.test(fee)) {
+  const fee = optional(options, 'fee-basis-points');
+  if (fee !== undefined && !/^\d{1,6}$/.test(fee)) {
     throw new UsageError(`--fee-basis-points must be an integer, not "${fee}"`);
   }
+  const name = optional(options, 'name');
+  const businessName = optional(options, 'business-name');
+  const logo = optional(options, 'logo');
+  const supportUrl = optional(options, 'support-url');
+  const origins = optional(options, 'redirect-origins');
+  const limits = options['daily-limit'];
   return {
-    ...(typeof name === 'string' && { name }),
-    ...(typeof businessName === 'string' && { businessName }),
-    ...(typeof logo === 'string' && { logo }),
-    ...(typeof fee === 'string' && { feeBasisPoints: Number(fee) }),
+    ...(name !== undefined && { name }),
+    ...(businessName !== undefined && { businessName }),
+    ...(logo !== undefined && { logo }),
+    ...(supportUrl !== undefined && { supportUrl }),
+    ...(fee !== undefined && { feeBasisPoints: Number(fee) }),
+    ...(origins !== undefined && { redirectOrigins: readOrigins(origins) }),
+    ...(options['transfers'] !== undefined && { transfers: oneOf(options, 'transfers', ['any', 'saved']) }),
+    ...(Array.isArray(limits) && { dailyLimits: readLimits(limits.map(String)) }),
   };
+}
+
+function readOrigins(list: string): string[] | null {
+  const origins = list.split(/[\s,]+/).filter((origin) => origin !== '');
+  return origins.length === 0 ? null : origins;
+}
+
+function readLimits(given: readonly string[]): Record<string, string | null> {
+  return Object.fromEntries(
+    given.map((limit) => {
+      const [, code, amount] = /^([A-Za-z0-9]{1,20})=(.+)$/.exec(limit.trim()) ?? [];
+      if (code === undefined || amount === undefined) {
+        throw new UsageError(`--daily-limit must be like USDT=1000 or USDT=none, not "${limit}"`);
+      }
+      return [code.toUpperCase(), amount === 'none' ? null : amount];
+    }),
+  );
+}
+
+/** Sets the webhook URL and rotates its secret, as the options say. @returns the new secret, if there is one */
+async function changeWebhook(
+  { endpoints, auditLog, actor }: CommandContext,
+  transaction: Transaction,
+  scope: { readonly merchantId: string; readonly mode: Mode },
+  options: Options,
+): Promise<string | undefined> {
+  const audit = (action: AuditAction, before: AuditFields | undefined, after: AuditFields | undefined) =>
+    auditLog.record(transaction, { ...scope, actor, action, subjectId: scope.merchantId, before, after });
+  const url = optional(options, 'webhook-url');
+  let secret: string | undefined;
+  if (url !== undefined) {
+    const former = await endpoints.find(transaction, scope);
+    const before = former && { url: withoutQuery(former.url), isDisabled: former.disabledAt !== null };
+    secret = await endpoints.set(transaction, scope, url);
+    if (url !== '') await audit('webhook.set', before, { url: withoutQuery(url), isDisabled: false });
+    else if (before) await audit('webhook.removed', before, undefined);
+  }
+  if (options['rotate-webhook-secret'] === true && secret === undefined) {
+    secret = await endpoints.rotateSecret(transaction, scope);
+    await audit('webhook.secret_rotated', undefined, undefined);
+  }
+  return secret;
+}
+
+/** A query may hold a token, and the audit log is for ever. */
+function withoutQuery(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }
 
 /** The output for a merchant that was created or updated, with the webhook secret if a new one was created. */
 async function showMerchant(
   { endpoints }: CommandContext,
-  transaction: Transaction,
+  reader: Reader,
   merchant: Merchant,
-  options: Options,
+  secret: string | undefined,
 ): Promise<Output> {
-  const { 'webhook-url': url, 'rotate-webhook-secret': isRotated } = options;
-  let secret = typeof url === 'string' ? await endpoints.set(transaction, merchant.id, url) : undefined;
-  if (isRotated === true && secret === undefined) {
-    secret = await endpoints.rotateSecret(transaction, merchant.id);
-  }
-  const endpoint = await endpoints.find(transaction, merchant.id);
+  const ofMerchant = (await endpoints.list(reader)).filter(({ merchantId }) => merchantId === merchant.id);
   const json = {
-    ...merchantJson(merchant, endpoint),
+    ...merchantJson(merchant, ofMerchant),
     ...(secret !== undefined && { webhookSecret: secret }),
   };
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(17)} ${value}`);
-  return { json, text: lines.join('\n') };
+  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(19)} ${show(value)}`);
+  return { json, text: lines.map((line) => line.trimEnd()).join('\n') };
 }
 
-function merchantJson({ createdAt, updatedAt, ...merchant }: Merchant, endpoint: Endpoint | undefined) {
+function merchantJson({ createdAt, updatedAt, ...merchant }: Merchant, endpoints: readonly Endpoint[]) {
+  const of = (mode: Mode) => endpoints.find((endpoint) => endpoint.mode === mode);
+  const disabled = endpoints.flatMap(({ mode, disabledAt }) =>
+    disabledAt === null ? [] : [[mode, isoTime(disabledAt)] as const],
+  );
   return {
     ...merchant,
-    webhookUrl: endpoint?.url ?? '',
-    ...(typeof endpoint?.disabledAt === 'number' && { webhookDisabledAt: isoTime(endpoint.disabledAt) }),
+    webhookUrls: { test: of('test')?.url ?? '', live: of('live')?.url ?? '' },
+    ...(disabled.length > 0 && { webhooksDisabledAt: Object.fromEntries(disabled) }),
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   };
+}
+
+/** What the audit log keeps of an account. */
+function settingsOf({
+  id: _id,
+  createdAt: _created,
+  updatedAt: _updated,
+  ...settings
+}: Merchant): AuditFields {
+  return settings;
+}
+
+function show(value: unknown): string {
+  if (value === null) return 'not set';
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'object') {
+    return Object.entries(value)
+      .map(([name, one]) => `${name}=${String(one)}`)
+      .join(', ');
+  }
+  return String(value);
 }

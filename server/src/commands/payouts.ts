@@ -2,7 +2,8 @@
 import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { modeOf, oneOf, required, text, type Command, type Output } from './command.js';
+import { modeOf, oneOf, required, text, type Command, type CommandContext, type Output } from './command.js';
+import type { Transaction } from '../db/engine.js';
 
 export const payoutCommands: Readonly<Record<string, Command>> = {
   'payouts create': {
@@ -10,9 +11,12 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
       'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT [--mode test|live]',
     help: `Takes an amount from a merchant's balance, for you to pay to a bank account. Repeating it changes nothing.
 
+  --merchant ID             the merchant who is paid
+  --bank-account ID         the merchant's bank account that it goes to
+  --amount AMOUNT           a decimal in the currency
   --currency CODE           currency of the balance to take it from
   --reference TEXT          text on the bank statement; it identifies the payout, so use each once per merchant
-  --mode test|live          (default live)`,
+  --mode test|live          the balance's mode (default live)`,
     options: {
       merchant: text,
       'bank-account': text,
@@ -22,7 +26,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
       mode: text,
     },
     positionals: [],
-    async run({ database, merchants, payouts }, options) {
+    async run({ database, merchants, payouts, auditLog, actor }, options) {
       const scope = { merchantId: required(options, 'merchant'), mode: modeOf(options) };
       const request = {
         bankAccountId: required(options, 'bank-account'),
@@ -32,14 +36,22 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
       };
       const row = await database.write(async (transaction) => {
         await merchants.retrieve(transaction, scope.merchantId);
-        return payouts.createBankPayout(transaction, scope, request);
+        const existing = await payouts.findByReference(transaction, scope, request.reference.trim());
+        const created = await payouts.createBankPayout(transaction, scope, request);
+        const { amount: amountUnits, currency, destination, reference } = created;
+        const after = { amountUnits, currency, destination, reference };
+        const entry = { ...scope, actor, action: 'payout.created', subjectId: created.id, after } as const;
+        if (!existing) await auditLog.record(transaction, entry);
+        return created;
       });
       return showPayout(row);
     },
   },
   'payouts list': {
     usage: 'payouts list [--status processing|success|failed]',
-    help: 'Lists the bank payouts of all merchants, oldest first, at most 1000.',
+    help: `Lists the bank payouts of all merchants, oldest first, at most 1000.
+
+  --status STATUS   only payouts with this status`,
     options: { status: text },
     positionals: [],
     async run({ payouts }, options) {
@@ -56,8 +68,10 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
     help: 'Marks a bank payout as paid. Repeating it changes nothing.',
     options: {},
     positionals: ['ID'],
-    async run({ database, payouts }, _options, [id = '']) {
-      return showPayout(await database.write((transaction) => payouts.settle(transaction, id)));
+    async run(context, _options, [id = '']) {
+      return changePayout(context, id, 'payout.settled', (transaction) =>
+        context.payouts.settle(transaction, id),
+      );
     },
   },
   'payouts fail': {
@@ -67,12 +81,38 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
-    async run({ database, payouts }, options, [id = '']) {
+    async run(context, options, [id = '']) {
       const reason = required(options, 'reason');
-      return showPayout(await database.write((transaction) => payouts.fail(transaction, id, reason)));
+      return changePayout(context, id, 'payout.failed', (transaction) =>
+        context.payouts.fail(transaction, id, reason),
+      );
     },
   },
 };
+
+/** Changes a payout by hand, and records it. Repeating a change records nothing. */
+async function changePayout(
+  { database, payouts, auditLog, actor }: CommandContext,
+  id: string,
+  action: 'payout.settled' | 'payout.failed',
+  change: (transaction: Transaction) => Promise<PayoutTable>,
+): Promise<Output> {
+  const row = await database.write(async (transaction) => {
+    const former = await payouts.findAny(transaction, id);
+    const changed = await change(transaction);
+    await auditLog.record(transaction, {
+      merchantId: changed.merchant_id,
+      mode: changed.mode,
+      actor,
+      action,
+      subjectId: id,
+      before: former && { status: former.status, failureReason: former.failure_reason },
+      after: { status: changed.status, failureReason: changed.failure_reason },
+    });
+    return changed;
+  });
+  return showPayout(row);
+}
 
 function showPayout(row: PayoutTable): Output {
   const json = payoutJson(row);

@@ -1,9 +1,12 @@
 /** The command line `crypto-checkout-server`: parses it, runs the command on the server's database and returns the output. */
+import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
+import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
 import { databaseCommands } from './database.js';
+import { commandHelp, groupHelp, usageText } from './help.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
@@ -15,7 +18,8 @@ import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
 import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
-import { openDatabase } from '../db/open.js';
+import { MissingDatabase } from '../db/migrate.js';
+import { describeDatabase, openDatabase } from '../db/open.js';
 
 export interface Outcome {
   /** 0: succeeded, 1: failed, 2: invalid usage. */
@@ -24,39 +28,71 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const program = 'crypto-checkout-server';
+/** Where a command's output goes. */
+export interface Streams {
+  /** Resolves when more can be written. */
+  stdout(text: string): Promise<void>;
+  stderr(text: string): void;
+}
 
-const commands: Readonly<Record<string, Command>> = {
+export const commands: Readonly<Record<string, Command>> = {
   ...merchantCommands,
   ...keyCommands,
-  ...ledgerCommands,
-  ...databaseCommands,
+  ...auditCommands,
   ...balanceCommands,
   ...transferCommands,
   ...payoutCommands,
   ...webhookCommands,
   ...sandboxCommands,
+  ...ledgerCommands,
+  ...databaseCommands,
 };
 
-/** Runs one command line. It prints nothing: the caller does. */
-export async function runCommand(
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs one command line and collects its output. */
+export async function runCommand(args: readonly string[], environment: Environment): Promise<Outcome> {
+  const output = { stdout: '', stderr: '' };
+  const exitCode = await runCommandTo(args, environment, {
+    stdout(text) {
+      output.stdout += text;
+      return Promise.resolve();
+    },
+    stderr: (text) => void (output.stderr += text),
+  });
+  return { exitCode, ...output };
+}
+
+/** Runs one command line and writes its output while it is made. @returns the exit code */
+export async function runCommandTo(
   args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Outcome> {
+  environment: Environment,
+  streams: Streams,
+): Promise<Outcome['exitCode']> {
   const name = args.slice(0, 2).join(' ');
   const command = commands[name];
-  if (!command) return explain(args);
+  if (!command) return explain(args, streams);
   try {
     const { values, positionals } = parseCommand(command, args.slice(2));
-    if (values.help === true) return done(commandHelp(command));
-    const output = await withContext(environment, (context) => command.run(context, values, positionals));
-    const stdout = values.json === true ? JSON.stringify(output.json, null, 2) : output.text;
-    return { exitCode: output.hasFailed ? 1 : 0, stdout: `${stdout}\n`, stderr: '' };
+    if (values.help === true) {
+      await streams.stdout(`${commandHelp(command)}\n`);
+      return 0;
+    }
+    const isJson = values.json === true;
+    const output = await withContext(environment, streams, isJson, (context) =>
+      command.run(context, values, positionals),
+    );
+    if (!output.isPrinted) {
+      await streams.stdout(`${isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
+    }
+    return output.hasFailed ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      return { exitCode: 2, stdout: '', stderr: `${error.message}\n\nUsage: ${program} ${command.usage}\n` };
+      streams.stderr(`${error.message}\n\n${usageText(command)}\n`);
+      return 2;
     }
-    return { exitCode: 1, stdout: '', stderr: `${explainFailure(error)}\n` };
+    streams.stderr(`${explainFailure(error)}\n`);
+    return 1;
   }
 }
 
@@ -79,12 +115,21 @@ function parseCommand(command: Command, args: readonly string[]) {
 }
 
 async function withContext<T>(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
+  streams: Streams,
+  isJson: boolean,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
-  const database = await openDatabase(config.databaseUrl, config);
+  const place = describeDatabase(config.databaseUrl);
+  const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
+    (error: unknown) => {
+      if (!(error instanceof MissingDatabase)) throw error;
+      throw new NoDatabase(`There is no database at ${place}; start the server first`, { cause: error });
+    },
+  );
   try {
+    if (!isJson) streams.stderr(`Database: ${place}\n`);
     const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
     const app = await createApp({
       config,
@@ -94,44 +139,52 @@ async function withContext<T>(
       checkoutUrl: config.checkoutUrl ?? `${publicUrl}/pay`,
       stopping: new AbortController().signal,
     });
-    return await work({ ...app, database });
+    return await work({
+      ...app,
+      database,
+      actor: `command line, user ${osUser()}`,
+      print: (text) => streams.stdout(text),
+      progress: (text) => streams.stderr(`${text}\n`),
+    });
   } finally {
     await database.close();
   }
 }
 
+/** The user of the operating system. In a container it may have only a number. */
+function osUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+class NoDatabase extends Error {
+  override readonly name = 'NoDatabase';
+}
+
 /** Prints the help if it was asked for. Otherwise the command is missing or unknown, which is a usage error. */
-function explain(args: readonly string[]): Outcome {
+async function explain(args: readonly string[], streams: Streams): Promise<Outcome['exitCode']> {
   const words = args.filter((word) => !word.startsWith('-'));
   const [group = ''] = words;
   const inGroup = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
-  const help = inGroup.length > 0 && group !== '' ? groupHelp(inGroup) : groupHelp(Object.entries(commands));
+  const listed = inGroup.length > 0 && group !== '' ? inGroup : Object.entries(commands);
+  const help = groupHelp(listed.map(([, command]) => command));
   const isHelp = args.includes('--help') || args.includes('-h');
   const isKnown = words.length === 0 || (words.length === 1 && inGroup.length > 0);
-  if (isHelp && isKnown) return done(help);
+  if (isHelp && isKnown) {
+    await streams.stdout(`${help}\n`);
+    return 0;
+  }
   const reason = words.length === 0 ? 'No command given' : `Unknown command "${words.slice(0, 2).join(' ')}"`;
-  return { exitCode: 2, stdout: '', stderr: `${reason}\n\n${help}\n` };
-}
-
-function groupHelp(listed: readonly (readonly [string, Command])[]): string {
-  const lines = listed.map(([, { usage, help }]) => `  ${usage}\n      ${help.split('\n', 1).join('')}`);
-  return `Usage: ${program} COMMAND [--json] [--help]
-
-${lines.join('\n')}
-
-Commands work on the database in DATABASE_URL, also while the server is running.
---json prints the result as one JSON value.`;
-}
-
-function commandHelp({ usage, help }: Command): string {
-  return `Usage: ${program} ${usage} [--json]\n\n${help}`;
-}
-
-function done(text: string): Outcome {
-  return { exitCode: 0, stdout: `${text}\n`, stderr: '' };
+  streams.stderr(`${reason}\n\n${help}\n`);
+  return 2;
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof Problem || error instanceof ConfigError) return error.message;
+  if (error instanceof Problem || error instanceof ConfigError || error instanceof NoDatabase) {
+    return error.message;
+  }
   return `The command failed: ${errorMessage(error)}`;
 }

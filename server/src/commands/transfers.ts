@@ -2,13 +2,16 @@
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { oneOf, required, text, type Command, type Output } from './command.js';
+import { oneOf, required, text, type Command, type CommandContext, type Output } from './command.js';
+import type { Transaction } from '../db/engine.js';
+import type { AuditFields } from '../merchants/audit-log.js';
 
 export const transferCommands: Readonly<Record<string, Command>> = {
   'transfers list': {
     usage: 'transfers list [--status pending|processing|success|failed]',
-    help: `Lists the transfers of all merchants, oldest first, at most 1000.
-Send the pending ones whose executor is "operator" by hand, then settle them.`,
+    help: `Lists the transfers of all merchants, oldest first, at most 1000. Send the pending ones whose executor is "operator" by hand, then settle them.
+
+  --status STATUS   only transfers with this status`,
     options: { status: text },
     positionals: [],
     async run({ transfers }, options) {
@@ -31,11 +34,11 @@ Send the pending ones whose executor is "operator" by hand, then settle them.`,
   --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)`,
     options: { 'tx-hash': text, 'network-fee': text },
     positionals: ['ID'],
-    async run({ database, transfers }, options, [id = '']) {
+    async run(context, options, [id = '']) {
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
-      return showTransfer(
-        await database.write((transaction) => transfers.settle(transaction, id, txHash, networkFee)),
+      return changeTransfer(context, id, 'transfer.settled', (transaction) =>
+        context.transfers.settle(transaction, id, txHash, networkFee),
       );
     },
   },
@@ -46,12 +49,42 @@ Send the pending ones whose executor is "operator" by hand, then settle them.`,
   --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
-    async run({ database, transfers }, options, [id = '']) {
+    async run(context, options, [id = '']) {
       const reason = required(options, 'reason');
-      return showTransfer(await database.write((transaction) => transfers.fail(transaction, id, reason)));
+      return changeTransfer(context, id, 'transfer.failed', (transaction) =>
+        context.transfers.fail(transaction, id, reason),
+      );
     },
   },
 };
+
+/** Changes a transfer by hand, and records it. Repeating a change records nothing. */
+async function changeTransfer(
+  { database, transfers, auditLog, actor }: CommandContext,
+  id: string,
+  action: 'transfer.settled' | 'transfer.failed',
+  change: (transaction: Transaction) => Promise<TransferTable>,
+): Promise<Output> {
+  const row = await database.write(async (transaction) => {
+    const former = await transfers.findAny(transaction, id);
+    const changed = await change(transaction);
+    await auditLog.record(transaction, {
+      merchantId: changed.merchant_id,
+      mode: changed.mode,
+      actor,
+      action,
+      subjectId: id,
+      before: former && transferFacts(former),
+      after: transferFacts(changed),
+    });
+    return changed;
+  });
+  return showTransfer(row);
+}
+
+function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
+  return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
+}
 
 function showTransfer(row: TransferTable): Output {
   const json = transferJson(row);

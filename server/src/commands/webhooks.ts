@@ -36,8 +36,7 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhooks retry': {
     usage: 'webhooks retry ID',
-    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within
-a second. If that fails, it is retried like a new event.`,
+    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within a second. If that fails, it is retried like a new event.`,
     options: {},
     positionals: ['ID'],
     async run({ database, webhooks }, _options, [id = '']) {

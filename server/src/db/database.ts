@@ -29,4 +29,6 @@ export interface DatabaseOptions {
   readonly hasPreparedStatements?: boolean;
   /** Gets a sentence for everything that an operator should know, such as files that other users could read. */
   readonly warn?: (message: string) => void;
+  /** Fails if the database or its tables do not exist, instead of creating them. */
+  readonly mustExist?: boolean;
 }

@@ -33,6 +33,11 @@ export function isUnavailable(error: unknown): boolean {
   return ('code' in error && networkCodes.has(String(error.code))) || connectionLost.test(error.message);
 }
 
+/** Whether PostgreSQL runs, but has no database of this name. */
+export function isMissingDatabase(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '3D000';
+}
+
 /** Whether a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */
 export function isUniqueViolation(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code === '23505';

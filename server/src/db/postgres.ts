@@ -42,7 +42,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('connect', (client) => client.on('error', () => {}));
   const names = options.hasPreparedStatements === false ? undefined : createStatementNames();
   const kysely = new Kysely<Schema>({ dialect: new PipelinedDialect(pool, names) });
-  await migrate(kysely, 'postgres');
+  await migrate(kysely, 'postgres', options);
   registerDirectRun(kysely, async (text, values, name) => {
     refuseInsideTransaction();
     const read = () => pool.query<object>(statementOf(names, text, values, name));

@@ -5,7 +5,7 @@
  */
 import type { Frequency, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
-import type { Mode } from '../shared/scope.js';
+import type { KeyScope, Mode } from '../shared/scope.js';
 
 export type EpochMs = number;
 /** An integer in the smallest unit, as text. */
@@ -19,8 +19,36 @@ export interface MerchantTable {
   logo: string;
   /** The service fee in basis points: 100 is 1 %. */
   fee_basis_points: number;
+  /** An https or mailto URL, or empty. */
+  support_url: string;
+  /** The origins that public keys may redirect to, as a JSON array; null if not set. */
+  redirect_origins: string | null;
+  /** Where transfers may go: to any address, or only to addresses saved for longer than 24 hours. */
+  transfers: TransferPolicy;
+  /** The most that may be transferred in 24 hours: a JSON object of currency codes and decimal amounts. */
+  daily_limits: string;
   created_at: EpochMs;
   updated_at: EpochMs;
+}
+
+export type TransferPolicy = 'any' | 'saved';
+
+/** Who changed what an operator or a merchant configured. Rows are never changed or deleted: triggers refuse it. */
+export interface AuditLogTable {
+  id: Generated<number>;
+  /** Real time. */
+  time: EpochMs;
+  merchant_id: string;
+  /** Null for what both modes share. */
+  mode: Mode | null;
+  /** `key …1a2b`, `command line, user ada`, or `server`. */
+  actor: string;
+  action: string;
+  /** The id of the record that was changed. */
+  subject_id: string;
+  /** The fields that changed, as JSON objects; null if there were none. Never a secret. */
+  before: string | null;
+  after: string | null;
 }
 
 export interface ApiKeyTable {
@@ -33,6 +61,10 @@ export interface ApiKeyTable {
   /** The key itself; null for secret keys. */
   public_key: string | null;
   last4: string;
+  /** What it may do. */
+  scope: KeyScope;
+  /** Real time; null if it never expires. */
+  expires_at: EpochMs | null;
   created_at: EpochMs;
   revoked_at: EpochMs | null;
 }
@@ -260,15 +292,15 @@ export interface WebhookTryTable {
   error: string | null;
 }
 
-/** The URL that a merchant's webhooks are sent to. */
+/** The URL that a merchant's webhooks of one mode are sent to. */
 export interface WebhookEndpointTable {
   merchant_id: string;
+  mode: Mode;
   url: string;
   /** `whsec_…`, in plain text, because events are signed with it. */
   secret: string;
-  /** Signs together with the new secret until it expires (real time). */
-  former_secret: string | null;
-  former_secret_until: EpochMs | null;
+  /** Replaced secrets, newest first: a JSON array of `{secret, until}`. Each also signs until then (real time). */
+  former_secrets: string;
   /** When it responded 410 Gone; null while it is enabled. */
   disabled_at: EpochMs | null;
   updated_at: EpochMs;
@@ -502,6 +534,7 @@ export interface SimulatedTransferTable {
 export interface Schema {
   merchants: MerchantTable;
   api_keys: ApiKeyTable;
+  audit_log: AuditLogTable;
   payments: PaymentTable;
   log_entries: LogEntryTable;
   addresses: AddressTable;

@@ -1,4 +1,5 @@
 /** SQLite: one connection for writes, which are committed in groups, and separate connections for reads. */
+import { existsSync } from 'node:fs';
 import SqliteDatabase from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -17,11 +18,15 @@ import { protectDatabaseFiles } from './file-modes.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
 import type { Schema } from './schema.js';
-import { migrate, snapshotsOf } from './migrate.js';
+import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
 /** Opens and migrates a database. @param path a file, or `:memory:` */
-export async function openSqlite(path: string, { warn = () => {} }: DatabaseOptions = {}): Promise<Database> {
+export async function openSqlite(path: string, options: DatabaseOptions = {}): Promise<Database> {
+  const { warn = () => {} } = options;
+  // A database in memory is new to every process.
+  const mustExist = options.mustExist === true && path !== ':memory:';
+  if (mustExist && !existsSync(path)) throw new MissingDatabase();
   if (path !== ':memory:') protectDatabaseFiles(path, warn);
   const connect = () => {
     const connection = new SqliteDatabase(path, { timeout: 5000 });
@@ -36,7 +41,7 @@ export async function openSqlite(path: string, { warn = () => {} }: DatabaseOpti
     new Kysely<Schema>({ dialect: new GuardedSqliteDialect(connection) });
   const writing = connect();
   const writer = open(writing);
-  await migrate(writer, 'sqlite');
+  await migrate(writer, 'sqlite', { mustExist });
   // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
   // connection.
   const isShared = path === ':memory:';

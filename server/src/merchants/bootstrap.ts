@@ -1,8 +1,9 @@
 /** Creates the first merchant account and its test keys, so that a new server can be used at once. */
 import type { Database } from '../db/database.js';
+import type { AuditLog } from './audit-log.js';
 import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
-import type { Caller } from '../shared/scope.js';
+import type { KeyOwner } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface BootstrapKeys {
@@ -26,17 +27,48 @@ export async function bootstrap(
   database: Database,
   merchants: Merchants,
   keys: Keys,
+  auditLog: AuditLog,
   given: BootstrapKeys,
 ): Promise<Bootstrapped> {
   return database.write(async (transaction) => {
     await waitForTurn(transaction);
     const [first] = await merchants.list(transaction);
     const merchant: Merchant = first ?? (await merchants.create(transaction, { name: 'Example Shop' }));
-    const owner = (kind: Caller['kind']): Caller => ({ merchantId: merchant.id, kind, mode: 'test' });
+    const actor = 'server, at its start';
+    if (!first) {
+      const { id: merchantId, name } = merchant;
+      const change = { action: 'merchant.created', subjectId: merchantId, after: { name } } as const;
+      await auditLog.record(transaction, { merchantId, actor, ...change });
+    }
+    const owner = (kind: KeyOwner['kind']): KeyOwner => ({ merchantId: merchant.id, kind, mode: 'test' });
 
-    async function ensure(kind: Caller['kind'], key: string | undefined): Promise<string | undefined> {
-      if (key === undefined) return first ? undefined : (await keys.create(transaction, owner(kind))).key;
-      if (!(await keys.exists(transaction, key))) await keys.add(transaction, owner(kind), key);
+    async function audit(
+      { kind, mode, merchantId }: KeyOwner,
+      subjectId: string,
+      key: string,
+    ): Promise<void> {
+      const after = { kind, mode, scope: 'full', last4: key.slice(-4) };
+      await auditLog.record(transaction, {
+        merchantId,
+        mode,
+        actor,
+        action: 'key.created',
+        subjectId,
+        after,
+      });
+    }
+
+    async function ensure(kind: KeyOwner['kind'], key: string | undefined): Promise<string | undefined> {
+      if (key === undefined) {
+        if (first) return undefined;
+        const created = await keys.create(transaction, owner(kind));
+        await audit(owner(kind), created.id, created.key);
+        return created.key;
+      }
+      if (!(await keys.exists(transaction, key))) {
+        const { id } = await keys.add(transaction, owner(kind), key);
+        await audit(owner(kind), id, key);
+      }
       return undefined;
     }
     const publicKey = await ensure('public', given.publicKey);

@@ -1,6 +1,6 @@
 /** Reads and writes API keys: their digests, and public keys in full. */
 import type { ApiKeyTable } from '../db/schema.js';
-import type { Mode } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 export type KeyRow = ApiKeyTable;
@@ -13,11 +13,11 @@ export function listKeys(reader: Reader): Promise<KeyRow[]> {
   return reader.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
 }
 
-/** A merchant's newest public key that is not revoked. */
+/** A merchant's newest public key that is neither revoked nor expired. */
 export async function findPublicKey(
   reader: Reader,
-  merchantId: string,
-  mode: Mode,
+  { merchantId, mode }: Scope,
+  now: number,
 ): Promise<string | undefined> {
   const row = await reader
     .selectFrom('api_keys')
@@ -26,6 +26,7 @@ export async function findPublicKey(
     .where('mode', '=', mode)
     .where('kind', '=', 'public')
     .where('revoked_at', 'is', null)
+    .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
@@ -39,17 +40,16 @@ export async function insertKey(transaction: Transaction, row: KeyRow): Promise<
 
 /**
  * Revokes a key. A key that is already revoked keeps its time.
- * @returns false if there is no such key
+ * @returns the key as it was; undefined if there is no such key
  */
-export async function revokeKey(transaction: Transaction, id: string, now: number): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('api_keys')
-    .select('revoked_at')
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (!row) return false;
-  if (row.revoked_at === null) {
+export async function revokeKey(
+  transaction: Transaction,
+  id: string,
+  now: number,
+): Promise<KeyRow | undefined> {
+  const row = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row?.revoked_at === null) {
     await transaction.updateTable('api_keys').set({ revoked_at: now }).where('id', '=', id).execute();
   }
-  return true;
+  return row;
 }

@@ -5,10 +5,11 @@ import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { notFound } from '../shared/problem.js';
 import * as store from './key-store.js';
-import type { Mode, Caller } from '../shared/scope.js';
+import { afterCommit } from '../db/transaction-context.js';
+import type { Caller, KeyOwner, KeyScope, Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-export type KeyKind = Caller['kind'];
+export type KeyKind = KeyOwner['kind'];
 
 /** A key for display. */
 export interface KeyRecord {
@@ -18,25 +19,38 @@ export interface KeyRecord {
   readonly mode: Mode;
   /** Public keys in full, secret keys as their prefix and last 4 characters. */
   readonly key: string;
+  readonly scope: KeyScope;
+  /** Null if it never expires. */
+  readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
 }
 
+export interface NewKey extends KeyOwner {
+  /** What a secret key may do; `full` by default. Public keys have a list of their own. */
+  readonly scope?: KeyScope | undefined;
+  /** Real time, epoch milliseconds; never by default. */
+  readonly expiresAt?: number | undefined;
+}
+
 export interface Keys {
   /**
-   * The caller that a key belongs to; undefined if the key is unknown or revoked. A key that another process revoked
+   * The caller that a key belongs to; undefined if the key is unknown, revoked or expired. A key that another process revoked
    * can still be accepted for up to 5 s.
    */
   authenticate(key: string): Promise<Caller | undefined>;
   /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
-  create(transaction: Transaction, owner: Caller): Promise<{ id: string; key: string }>;
+  create(transaction: Transaction, owner: NewKey): Promise<{ id: string; key: string }>;
   /** Adds a key that was generated elsewhere. */
-  add(transaction: Transaction, owner: Caller, key: string): Promise<{ id: string }>;
+  add(transaction: Transaction, owner: NewKey, key: string): Promise<{ id: string }>;
   /** Whether a key is in the database, revoked or not. */
   exists(transaction: Transaction, key: string): Promise<boolean>;
   list(): Promise<KeyRecord[]>;
-  /** Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`. */
-  revoke(id: string): Promise<void>;
+  /**
+   * Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`.
+   * @returns the key as it was before
+   */
+  revoke(transaction: Transaction, id: string): Promise<KeyRecord>;
   /** The merchant's newest public key, for its pages; undefined if it has none. */
   publicKey(merchantId: string, mode: Mode): Promise<string | undefined>;
   /** Creates a secret key that only this process knows, and only while it runs. */
@@ -51,6 +65,8 @@ interface Known {
   /** The digest's hex digits as bytes. */
   readonly digest: Buffer;
   readonly until: number;
+  /** Real time. */
+  readonly expiresAt: number;
 }
 
 const format = /^(sk|pk)_(test|live)_[A-Za-z0-9_-]{43}$/;
@@ -85,21 +101,33 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
   async function find(digest: string): Promise<Known | undefined> {
     const cached = ephemeral.get(digest) ?? cache.get(digest);
     if (cached) {
-      if (performance.now() < cached.until) return cached;
+      if (performance.now() < cached.until) return unlessExpired(cached);
       cache.delete(digest);
     }
     const row = await store.findByDigest(database.reader, digest);
     if (row?.revoked_at !== null) return undefined;
     const known: Known = {
-      caller: { merchantId: row.merchant_id, kind: row.kind, mode: row.mode },
+      caller: {
+        merchantId: row.merchant_id,
+        kind: row.kind,
+        mode: row.mode,
+        keyScope: row.scope,
+        keyLast4: row.last4,
+      },
       digest: Buffer.from(row.digest),
       until: performance.now() + cachedMs,
+      expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,
     };
     remember(digest, known);
-    return known;
+    return unlessExpired(known);
   }
 
-  async function add(transaction: Transaction, owner: Caller, key: string): Promise<{ id: string }> {
+  /** Keys expire in real time in both modes: the test clock belongs to whoever has a test key. */
+  function unlessExpired(known: Known): Known | undefined {
+    return clock.real() < known.expiresAt ? known : undefined;
+  }
+
+  async function add(transaction: Transaction, owner: NewKey, key: string): Promise<{ id: string }> {
     const id = newId();
     await store.insertKey(transaction, {
       id,
@@ -109,6 +137,8 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
       digest: digestOf(key),
       public_key: owner.kind === 'public' ? key : null,
       last4: key.slice(-4),
+      scope: owner.scope ?? 'full',
+      expires_at: owner.expiresAt ?? null,
       created_at: clock.real(),
       revoked_at: null,
     });
@@ -136,33 +166,46 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
     },
 
     async list() {
-      const rows = await store.listKeys(database.reader);
-      return rows.map((row) => ({
-        id: row.id,
-        merchantId: row.merchant_id,
-        kind: row.kind,
-        mode: row.mode,
-        key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
-        createdAt: row.created_at,
-        revokedAt: row.revoked_at,
-      }));
+      return (await store.listKeys(database.reader)).map(view);
     },
 
-    async revoke(id) {
-      const isKnown = await database.write((transaction) => store.revokeKey(transaction, id, clock.real()));
-      if (!isKnown) throw notFound('key');
-      cache.clear();
+    async revoke(transaction, id) {
+      const row = await store.revokeKey(transaction, id, clock.real());
+      if (!row) throw notFound('key');
+      afterCommit(() => cache.clear());
+      return view(row);
     },
 
-    publicKey: (merchantId, mode) => store.findPublicKey(database.reader, merchantId, mode),
+    publicKey: (merchantId, mode) => store.findPublicKey(database.reader, { merchantId, mode }, clock.real()),
 
     addEphemeral(merchantId, mode) {
       const key = newKey('secret', mode);
       const digest = digestOf(key);
-      const caller: Caller = { merchantId, kind: 'secret', mode };
-      ephemeral.set(digest, { caller, digest: Buffer.from(digest), until: Number.POSITIVE_INFINITY });
+      const caller: Caller = {
+        merchantId,
+        kind: 'secret',
+        mode,
+        keyScope: 'full',
+        keyLast4: key.slice(-4),
+      };
+      const never = Number.POSITIVE_INFINITY;
+      ephemeral.set(digest, { caller, digest: Buffer.from(digest), until: never, expiresAt: never });
       return key;
     },
+  };
+}
+
+function view(row: store.KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    kind: row.kind,
+    mode: row.mode,
+    key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
+    scope: row.scope,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
   };
 }
 

@@ -1,4 +1,7 @@
-/** Merchant accounts: names, logo and service fee. */
+/** Merchant accounts: names, logo, service fee, and limits on redirects and transfers. */
+import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
+import type { TransferPolicy } from '../db/schema.js';
+import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { afterCommit } from '../db/transaction-context.js';
@@ -16,6 +19,14 @@ export interface Merchant {
   readonly logo: string;
   /** The service fee: 100 is 1 %. */
   readonly feeBasisPoints: number;
+  /** Where payers get help: an https or mailto URL, or empty. */
+  readonly supportUrl: string;
+  /** The origins that payments created with a public key may redirect to; null if not set. */
+  readonly redirectOrigins: readonly string[] | null;
+  /** Where transfers may go: to any address, or only to addresses saved more than 24 hours ago. */
+  readonly transfers: TransferPolicy;
+  /** The most that may be transferred in 24 hours, by currency code, as decimals. */
+  readonly dailyLimits: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -26,6 +37,11 @@ export interface NewMerchant {
   readonly businessName?: string | undefined;
   readonly logo?: string | undefined;
   readonly feeBasisPoints?: number | undefined;
+  readonly supportUrl?: string | undefined;
+  readonly redirectOrigins?: readonly string[] | null | undefined;
+  readonly transfers?: TransferPolicy | undefined;
+  /** Changes the given currencies only; null removes a limit. */
+  readonly dailyLimits?: Readonly<Record<string, string | null>> | undefined;
 }
 
 export type MerchantChange = Partial<NewMerchant>;
@@ -75,6 +91,10 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
         business_name: input.businessName ?? input.name,
         logo: input.logo ?? '',
         fee_basis_points: input.feeBasisPoints ?? 100,
+        support_url: input.supportUrl ?? '',
+        redirect_origins: originsJson(input.redirectOrigins ?? null),
+        transfers: input.transfers ?? 'any',
+        daily_limits: changedLimits('{}', input.dailyLimits ?? {}),
         created_at: now,
         updated_at: now,
       };
@@ -84,11 +104,18 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
 
     async update(transaction, id, change) {
       check(change);
+      const { daily_limits: limits } = await row(transaction, id);
       const updated = await store.updateMerchant(transaction, id, {
         ...(change.name !== undefined && { name: change.name }),
         ...(change.businessName !== undefined && { business_name: change.businessName }),
         ...(change.logo !== undefined && { logo: change.logo }),
         ...(change.feeBasisPoints !== undefined && { fee_basis_points: change.feeBasisPoints }),
+        ...(change.supportUrl !== undefined && { support_url: change.supportUrl }),
+        ...(change.redirectOrigins !== undefined && {
+          redirect_origins: originsJson(change.redirectOrigins),
+        }),
+        ...(change.transfers !== undefined && { transfers: change.transfers }),
+        ...(change.dailyLimits && { daily_limits: changedLimits(limits, change.dailyLimits) }),
         updated_at: clock.real(),
       });
       if (!updated) throw notFound('merchant');
@@ -107,7 +134,8 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
   };
 }
 
-function check({ name, businessName, logo, feeBasisPoints }: MerchantChange): void {
+function check(change: MerchantChange): void {
+  const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins, dailyLimits } = change;
   if (name !== undefined) checkName('name', name);
   if (businessName !== undefined) checkName('businessName', businessName);
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
@@ -120,6 +148,46 @@ function check({ name, businessName, logo, feeBasisPoints }: MerchantChange): vo
     feeBasisPoints === undefined ||
     (Number.isInteger(feeBasisPoints) && feeBasisPoints >= 0 && feeBasisPoints <= 10_000);
   if (!isFee) throw invalidField('feeBasisPoints', 'Must be an integer from 0 to 10000');
+  if (supportUrl !== undefined && supportUrl !== '' && !isHttpsUrl(supportUrl) && !isMailto(supportUrl)) {
+    throw invalidField(
+      'supportUrl',
+      'Must be empty, an https URL of at most 2048 characters, or mailto: and an email',
+    );
+  }
+  for (const origin of redirectOrigins ?? []) {
+    if (!isRedirectOrigin(origin)) {
+      throw invalidField(
+        'redirectOrigins',
+        `"${origin}" is not an origin: write it as https://shop.example, without a path. http is for localhost only`,
+      );
+    }
+  }
+  for (const [code, limit] of Object.entries(dailyLimits ?? {})) checkLimit(code, limit);
+}
+
+function checkLimit(code: string, limit: string | null): void {
+  const currency = currencies.find((known) => known.code === code);
+  if (!currency) throw invalidField('dailyLimits', `"${code}" is not a currency of this server`);
+  const decimal = limit === null ? '0' : parseDecimal(limit);
+  if (decimal === undefined || countDecimals(decimal) > currency.decimals) {
+    throw invalidField(
+      'dailyLimits',
+      `"${limit ?? ''}" is not an amount in ${code}: write a number with at most ${currency.decimals} decimals`,
+    );
+  }
+}
+
+function changedLimits(json: string, changes: Readonly<Record<string, string | null>>): string {
+  const limits = { ...readLimits(json), ...changes };
+  return JSON.stringify(Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)));
+}
+
+function readLimits(json: string): Record<string, string> {
+  return JSON.parse(json) as Record<string, string>;
+}
+
+function originsJson(origins: readonly string[] | null): string | null {
+  return origins && JSON.stringify(origins);
 }
 
 function checkName(field: string, value: string): void {
@@ -132,6 +200,16 @@ function isHttpsUrl(text: string): boolean {
   return url.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
+function isMailto(text: string): boolean {
+  return text.length <= 261 && /^mailto:[^\s@?&]+@[^\s@?&]+$/.test(text);
+}
+
+function isRedirectOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (url?.origin !== text) return false;
+  return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(text);
+}
+
 function view(row: MerchantRow): Merchant {
   return {
     id: row.id,
@@ -139,6 +217,10 @@ function view(row: MerchantRow): Merchant {
     businessName: row.business_name,
     logo: row.logo,
     feeBasisPoints: row.fee_basis_points,
+    supportUrl: row.support_url,
+    redirectOrigins: row.redirect_origins === null ? null : (JSON.parse(row.redirect_origins) as string[]),
+    transfers: row.transfers,
+    dailyLimits: readLimits(row.daily_limits),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

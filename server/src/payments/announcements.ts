@@ -34,7 +34,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
     types: readonly WebhookEventType[],
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = record;
-    if (types.length === 0 || !(await outbox.hasEndpoint(transaction, merchantId))) return;
+    if (types.length === 0 || !(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
     const data = reader.view(record);
     for (const type of types) {
       await outbox.add(transaction, { merchantId, mode, type, subjectId: id, data });
@@ -47,7 +47,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
     walletId: string,
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = record;
-    if (!(await outbox.hasEndpoint(transaction, merchantId))) return;
+    if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
     await outbox.add(transaction, {
@@ -76,7 +76,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
           'The wallet of this deposit was deleted, so no webhooks are sent for it',
         );
       }
-      await outbox.requireEndpoint(transaction, record.merchant_id);
+      await outbox.requireEndpoint(transaction, { merchantId: record.merchant_id, mode: record.mode });
       const newest = await outbox.newest(transaction, record.id);
       // An event with another status is outdated: the current status was never sent.
       const isOutdated = walletId === null && newest?.data['status'] !== statusOf(state);

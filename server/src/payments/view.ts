@@ -21,6 +21,7 @@ export function viewPayment(
   const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
   return {
     id: row.id,
+    mode: row.mode,
     status: statusOf(row.state),
     state: row.state,
     description: row.description,
@@ -65,6 +66,7 @@ export function viewBranding(merchant: MerchantTable): NonNullable<Payment['bran
     businessName: merchant.business_name,
     name: merchant.name,
     logo: merchant.logo,
+    supportUrl: merchant.support_url,
     createdAt: isoTime(merchant.created_at),
     updatedAt: isoTime(merchant.updated_at),
   };

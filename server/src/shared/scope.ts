@@ -13,7 +13,18 @@ export function scopeOf(row: { readonly merchant_id: string; readonly mode: Mode
   return { merchantId: row.merchant_id, mode: row.mode };
 }
 
-/** The caller that an API key identifies. */
-export interface Caller extends Scope {
+/** Whom an API key belongs to. */
+export interface KeyOwner extends Scope {
   readonly kind: 'secret' | 'public';
+}
+
+/** What a secret key may do: everything, read (GET alone), or get, list and verify payments and transactions. */
+export const keyScopes = ['full', 'read', 'verify'] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+/** The caller that an API key identifies. */
+export interface Caller extends KeyOwner {
+  readonly keyScope: KeyScope;
+  /** The key's last 4 characters, for the audit log. */
+  readonly keyLast4: string;
 }

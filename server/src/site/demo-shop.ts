@@ -142,6 +142,7 @@ export function demoShop(options: DemoShopOptions): Router {
       txRef: order.reference,
       baseAmount: order.amount,
       baseCurrency: order.baseCurrency,
+      mode: 'test',
     });
     const { status, state, amount, amountReceived, currency, baseAmount, baseCurrency, txRef } = data;
     const rules = verificationRules.map((rule) => {

@@ -140,10 +140,14 @@ const retries = html`
 const verification = html`
   <p>
     A page runs on the customer's machine, so never deliver because a page says “paid”. Let your server fetch
-    the transaction with your secret key, and check four rules:
+    the transaction with your secret key, and check five rules:
   </p>
   <ol>
     <li><code>txRef</code> is the reference of the order.</li>
+    <li>
+      <code>mode</code> is <code>live</code>. Anybody can make a test payment succeed, so accept
+      <code>test</code> only in your test environment.
+    </li>
     <li><code>status</code> is <code>success</code>.</li>
     <li>
       <code>baseAmount</code> and <code>baseCurrency</code> are the price of the order, and
@@ -152,7 +156,7 @@ const verification = html`
     <li><code>amountReceived</code> equals <code>amount</code>. It is higher if the customer overpaid.</li>
   </ol>
   <p>
-    In JavaScript, <code>verifyPayment</code> from <code>crypto-checkout/client</code> checks all four. Mark
+    In JavaScript, <code>verifyPayment</code> from <code>crypto-checkout/client</code> checks all five. Mark
     the order as paid in the same step, so that you deliver it only once.
   </p>
 `;

@@ -7,7 +7,8 @@ import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { notFound, Problem } from '../shared/problem.js';
-import type { Scope } from '../shared/scope.js';
+import { actorOf, type AuditAction, type AuditLog } from '../merchants/audit-log.js';
+import type { Caller, Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { StoredWalletAddress } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -40,11 +41,13 @@ export interface Destination {
   readonly currency: string;
   /** Empty if it was saved without one. */
   readonly network: string;
+  /** Time by the mode's clock, epoch milliseconds. */
+  readonly createdAt: number;
 }
 
 export interface WalletAddresses {
   /** Problems: `unsupported_currency`, `invalid_address`, `address_exists`. */
-  create(transaction: Transaction, scope: Scope, input: NewWalletAddress): Promise<WalletAddress>;
+  create(transaction: Transaction, caller: Caller, input: NewWalletAddress): Promise<WalletAddress>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<WalletAddress>;
   list(
@@ -52,7 +55,7 @@ export interface WalletAddresses {
     filter: WalletAddressFilter,
   ): Promise<{ walletAddresses: WalletAddress[]; total: number }>;
   /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
-  makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<WalletAddress>;
+  makePrimary(transaction: Transaction, caller: Caller, id: string): Promise<WalletAddress>;
   find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined>;
   /**
    * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
@@ -70,10 +73,11 @@ export interface WalletAddressesDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly currencies: Pick<Currencies, 'options'>;
+  readonly auditLog: AuditLog;
 }
 
 export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresses {
-  const { database, clock, newId, currencies } = deps;
+  const { database, clock, newId, currencies, auditLog } = deps;
 
   /** The networks that an address can be for. */
   function networksOf({ mode }: Scope, { currency, network }: NewWalletAddress) {
@@ -109,18 +113,30 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
     );
   }
 
+  async function audit(
+    transaction: Transaction,
+    caller: Caller,
+    action: AuditAction,
+    { id: subjectId, address, currency, network, isPrimary }: WalletAddress,
+  ): Promise<void> {
+    const { merchantId, mode } = caller;
+    const after = { address, currency, network, isPrimary };
+    const actor = actorOf(caller);
+    await auditLog.record(transaction, { merchantId, mode, actor, action, subjectId, after });
+  }
+
   return {
-    async create(transaction, scope, input) {
-      const { currency, networks } = networksOf(scope, input);
+    async create(transaction, caller, input) {
+      const { currency, networks } = networksOf(caller, input);
       const row = {
         id: newId(),
-        merchant_id: scope.merchantId,
-        mode: scope.mode,
+        merchant_id: caller.merchantId,
+        mode: caller.mode,
         currency,
         network: input.network.toLowerCase(),
         address: canonical(input.address, networks),
         label: input.label || null,
-        created_at: clock.now(scope),
+        created_at: clock.now(caller),
       };
       if (!(await store.insertWalletAddress(transaction, row))) {
         throw new Problem('address_exists', 'This address is already saved for this currency and network', {
@@ -128,7 +144,9 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
         });
       }
       if (input.isPrimary) await store.setPrimary(transaction, row);
-      return view({ ...row, primary_id: input.isPrimary ? row.id : null });
+      const created = view({ ...row, primary_id: input.isPrimary ? row.id : null });
+      await audit(transaction, caller, 'wallet_address.created', created);
+      return created;
     },
 
     async retrieve(scope, id) {
@@ -147,11 +165,15 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
       return { walletAddresses: rows.map(view), total };
     },
 
-    async makePrimary(transaction, scope, id) {
-      const row = await store.findWalletAddress(transaction, scope, id);
+    async makePrimary(transaction, caller, id) {
+      const row = await store.findWalletAddress(transaction, caller, id);
       if (!row) throw notFound('wallet address');
       await store.setPrimary(transaction, row);
-      return view({ ...row, primary_id: row.id });
+      const changed = view({ ...row, primary_id: row.id });
+      if (row.primary_id !== row.id) {
+        await audit(transaction, caller, 'wallet_address.made_primary', changed);
+      }
+      return changed;
     },
 
     async find(reader, scope, id) {
@@ -173,8 +195,8 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
   };
 }
 
-function destination({ id, address, currency, network }: StoredWalletAddress): Destination {
-  return { id, address, currency, network };
+function destination({ id, address, currency, network, created_at }: StoredWalletAddress): Destination {
+  return { id, address, currency, network, createdAt: created_at };
 }
 
 function view(row: StoredWalletAddress): WalletAddress {

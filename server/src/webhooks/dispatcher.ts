@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
 import { signingSecrets } from './endpoints.js';
 import { nextDelayMs } from './schedule.js';
@@ -19,6 +20,7 @@ export interface DispatcherOptions {
   readonly newId: NewId;
   readonly sender: Sender;
   readonly log: Logger;
+  readonly auditLog: AuditLog;
 }
 
 export interface Dispatcher {
@@ -39,25 +41,32 @@ interface Claimed {
 }
 
 const pollMs = 1000;
-/** Longer than any delivery takes. After that, another process may take over the claims of one that died. */
-const claimMs = 20_000;
+/**
+ * How long a claim lasts. A process renews the claims of its running deliveries every second, however long they take. If
+ * it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The claim outlasts
+ * the renewal by more than 2 s, so that slow commits and clocks that differ a little cause no double delivery.
+ */
+const claimMs = 3500;
+const renewMs = 1000;
 const graceMs = 2000;
 /**
- * Limits of concurrent deliveries: in total, to failing merchants together, and per merchant. A merchant whose last
- * delivery failed gets one at a time, and so does every merchant once half the total is in use. So receivers that hang
+ * Limits of concurrent deliveries: in total, to failing endpoints together, and per endpoint. An endpoint whose last
+ * delivery failed gets one at a time, and so does every endpoint once half the total is in use. So receivers that hang
  * take little capacity from the others.
  */
-const limits = { total: 256, failing: 128, perMerchant: 8, perMerchantWhenScarce: 1 };
+const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
-export function createDispatcher({ database, clock, newId, sender, log }: DispatcherOptions): Dispatcher {
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { database, clock, newId, sender, log, auditLog } = options;
   const stopping = new AbortController();
   const aborting = new AbortController();
   // Every running delivery adds a listener.
   setMaxListeners(0, aborting.signal);
-  /** Running deliveries, each with its merchant. */
-  const running = new Map<Promise<void>, string>();
-  /** Merchants whose last delivery failed. The next one may take long, so they get less capacity. */
+  /** Running deliveries. */
+  const running = new Map<Promise<void>, Claimed>();
+  /** Endpoints whose last delivery failed, by `endpointKey`. The next one may take long, so they get less capacity. */
   const failing = new Set<string>();
+  let lastRenewedAt = performance.now();
   let loop: Promise<void> | undefined;
   let wasWoken = false;
   let lastPolledAt = performance.now();
@@ -68,17 +77,18 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     endPause();
   }
 
-  /** Decides how many more deliveries each merchant may start. The order is random, so that nobody is always last. */
-  function allocate(merchants: readonly string[]): Map<string, number> {
-    const busy = [...running.values()];
+  /** Decides how many more deliveries each endpoint may start. The order is random, so that nobody is always last. */
+  function allocate(mode: Mode, merchants: readonly string[]): Map<string, number> {
+    const busy = [...running.values()].map(({ event }) => endpointKey(event));
     let free = limits.total - busy.length;
-    let freeForFailing = limits.failing - busy.filter((merchantId) => failing.has(merchantId)).length;
+    let freeForFailing = limits.failing - busy.filter((key) => failing.has(key)).length;
     const allocations = new Map<string, number>();
     for (const merchantId of shuffled(merchants)) {
-      const isFailing = failing.has(merchantId);
+      const key = endpointKey({ merchant_id: merchantId, mode });
+      const isFailing = failing.has(key);
       const isScarce = isFailing || free <= limits.total / 2;
-      const limit = isScarce ? limits.perMerchantWhenScarce : limits.perMerchant;
-      const unused = limit - busy.filter((busyId) => busyId === merchantId).length;
+      const limit = isScarce ? limits.perEndpointWhenScarce : limits.perEndpoint;
+      const unused = limit - busy.filter((busyKey) => busyKey === key).length;
       const count = Math.min(unused, free, isFailing ? freeForFailing : free);
       if (count <= 0) continue;
       allocations.set(merchantId, count);
@@ -88,12 +98,21 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     return allocations;
   }
 
+  /** Renews the claims of running deliveries, so that no other process takes them over while this one is alive. */
+  async function renewClaims(): Promise<void> {
+    const now = performance.now();
+    if (running.size === 0 || now - lastRenewedAt < renewMs) return;
+    lastRenewedAt = now;
+    const claims = [...running.values()].map(({ event: { id }, claim }) => ({ id, claim }));
+    await database.write((transaction) => store.extendClaims(transaction, claims, clock.real() + claimMs));
+  }
+
   async function dispatch(mode: Mode): Promise<void> {
     const waiting = await store.waitingMerchants(database.reader, mode);
     const due = waiting
       .filter(({ merchantId, dueAt }) => dueAt <= clock.now({ merchantId, mode }))
       .map(({ merchantId }) => merchantId);
-    const allocations = allocate(due);
+    const allocations = allocate(mode, due);
     if (allocations.size === 0) return;
     const claimed = await database.write((transaction) => claim(transaction, mode, allocations));
     for (const one of claimed) {
@@ -101,7 +120,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
         running.delete(done);
         wake();
       });
-      running.set(done, one.event.merchant_id);
+      running.set(done, one);
     }
   }
 
@@ -113,10 +132,10 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     const realNow = clock.real();
     const claimed: Claimed[] = [];
     for (const [merchantId, limit] of allocations) {
-      const endpoint = await store.findEndpoint(transaction, merchantId);
+      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (endpoint?.disabled_at !== null) {
         // The endpoint was removed or disabled while the event was being written.
-        await store.failPending(transaction, merchantId);
+        await store.failPending(transaction, { merchantId, mode });
         continue;
       }
       const id = newId();
@@ -136,15 +155,16 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
 
   async function deliver(claimed: Claimed): Promise<void> {
     const { event, endpoint } = claimed;
-    const { id, mode, merchant_id: merchantId } = event;
+    const { id, mode } = event;
+    const key = endpointKey(event);
     const now = clock.real();
     try {
       const outcome = await sender.send(
         { url: endpoint.url, mode, id, body: bodyOf(event), secrets: signingSecrets(endpoint, now), now },
         aborting.signal,
       );
-      if (outcome.error === undefined) failing.delete(merchantId);
-      else failing.add(merchantId);
+      if (outcome.error === undefined) failing.delete(key);
+      else failing.add(key);
       await database.write((transaction) => settle(transaction, claimed, outcome, now));
     } catch (error) {
       // The claim expires by itself, and then the event is delivered again.
@@ -188,13 +208,21 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
 
   /** @returns false if the endpoint was changed since the attempt, so that the 410 was about the old one */
   async function disable(transaction: Transaction, used: EndpointRow, now: number): Promise<boolean> {
-    const { merchant_id: merchantId } = used;
-    const endpoint = await store.lockEndpoint(transaction, merchantId);
+    const { merchant_id: merchantId, mode } = used;
+    const endpoint = await store.lockEndpoint(transaction, { merchantId, mode });
     if (endpoint?.updated_at !== used.updated_at || endpoint.url !== used.url) return false;
     await store.putEndpoint(transaction, { ...endpoint, disabled_at: now });
-    await store.failPending(transaction, merchantId);
+    await store.failPending(transaction, { merchantId, mode });
+    await auditLog.record(transaction, {
+      merchantId,
+      mode,
+      actor: 'server',
+      action: 'webhook.disabled',
+      subjectId: merchantId,
+      after: { reason: 'It returned 410 Gone' },
+    });
     log.warn(
-      { merchantId },
+      { merchantId, mode },
       'Webhook endpoint disabled: it returned 410 Gone. Set its URL again to enable it',
     );
     return true;
@@ -216,6 +244,7 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
     while (!stopping.signal.aborted) {
       wasWoken = false;
       try {
+        await renewClaims();
         await dispatch('test');
         await dispatch('live');
         lastPolledAt = performance.now();
@@ -259,6 +288,10 @@ export function createDispatcher({ database, clock, newId, sender, log }: Dispat
 /** The body: the same in every attempt, byte for byte. */
 function bodyOf({ type, created_at: createdAt, data }: EventRow): string {
   return `{"type":${JSON.stringify(type)},"timestamp":"${isoTime(createdAt)}","data":${data}}`;
+}
+
+function endpointKey({ merchant_id: merchantId, mode }: Pick<EventRow, 'merchant_id' | 'mode'>): string {
+  return `${mode}/${merchantId}`;
 }
 
 function shuffled<T>(list: readonly T[]): T[] {

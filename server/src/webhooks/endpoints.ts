@@ -1,4 +1,4 @@
-/** Merchants' webhook endpoints: their URLs and signing secrets. */
+/** Merchants' webhook endpoints, one for each mode: their URLs and signing secrets. */
 import { randomBytes } from 'node:crypto';
 import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
@@ -6,71 +6,75 @@ import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
 import type { EndpointRow } from './store.js';
 import { isForbiddenTarget } from './targets.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-export interface Endpoint {
-  readonly merchantId: string;
+export interface Endpoint extends Scope {
   readonly url: string;
   /** When it returned 410 Gone, in epoch milliseconds. Nothing is sent until the URL is set again. */
   readonly disabledAt: number | null;
 }
 
+/** Each mode has its own endpoint, with its own secrets. */
 export interface Endpoints {
   /**
-   * Sets a merchant's webhook URL, and enables the endpoint if it was disabled. An empty URL removes the endpoint, and
-   * its pending events fail. Problem: `validation_error`.
+   * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
+   * endpoint, and its pending events fail. Problem: `validation_error`.
    * @returns the secret if a new one was created; it is never shown again
    */
-  set(transaction: Transaction, merchantId: string, url: string): Promise<string | undefined>;
+  set(transaction: Transaction, scope: Scope, url: string): Promise<string | undefined>;
   /**
-   * Creates a new secret. Events are signed with the former one as well for another 24 hours.
-   * Problem: `webhook_not_configured`.
+   * Creates a new secret. Events are signed with the former one as well for another 24 hours, and with those before it
+   * until their own 24 hours are over. Problem: `webhook_not_configured`.
    * @returns the new secret
    */
-  rotateSecret(transaction: Transaction, merchantId: string): Promise<string>;
-  find(reader: Reader, merchantId: string): Promise<Endpoint | undefined>;
+  rotateSecret(transaction: Transaction, scope: Scope): Promise<string>;
+  find(reader: Reader, scope: Scope): Promise<Endpoint | undefined>;
   list(reader: Reader): Promise<Endpoint[]>;
 }
 
 export function createEndpoints(clock: Clock): Endpoints {
   return {
-    async set(transaction, merchantId, url) {
+    async set(transaction, scope, url) {
       if (url === '') {
-        await store.deleteEndpoint(transaction, merchantId);
-        await store.failPending(transaction, merchantId);
+        await store.deleteEndpoint(transaction, scope);
+        await store.failPending(transaction, scope);
         return undefined;
       }
-      checkUrl(url);
-      const existing = await store.lockEndpoint(transaction, merchantId);
+      checkUrl(url, scope.mode);
+      const existing = await store.lockEndpoint(transaction, scope);
       const secret = existing?.secret ?? newSecret();
       await store.putEndpoint(transaction, {
-        merchant_id: merchantId,
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
         url,
         secret,
-        former_secret: existing?.former_secret ?? null,
-        former_secret_until: existing?.former_secret_until ?? null,
+        former_secrets: existing?.former_secrets ?? '[]',
         disabled_at: null,
         updated_at: clock.real(),
       });
       return existing ? undefined : secret;
     },
 
-    async rotateSecret(transaction, merchantId) {
-      const existing = await store.lockEndpoint(transaction, merchantId);
-      if (!existing) throw notConfigured();
+    async rotateSecret(transaction, scope) {
+      const existing = await store.lockEndpoint(transaction, scope);
+      if (!existing) throw notConfigured(scope.mode);
       const now = clock.real();
       const secret = newSecret();
+      const former = [
+        { secret: existing.secret, until: now + retention.formerSecretMs },
+        ...readFormerSecrets(existing).filter(({ until }) => until > now),
+      ];
       await store.putEndpoint(transaction, {
         ...existing,
         secret,
-        former_secret: existing.secret,
-        former_secret_until: now + retention.formerSecretMs,
+        former_secrets: JSON.stringify(former satisfies FormerSecret[]),
       });
       return secret;
     },
 
-    async find(reader, merchantId) {
-      const row = await store.findEndpoint(reader, merchantId);
+    async find(reader, scope) {
+      const row = await store.findEndpoint(reader, scope);
       return row && view(row);
     },
 
@@ -80,17 +84,27 @@ export function createEndpoints(clock: Clock): Endpoints {
   };
 }
 
-export function notConfigured(): Problem {
+export function notConfigured(mode: Mode): Problem {
   return new Problem(
     'webhook_not_configured',
-    'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL',
+    `The account has no active webhook URL in ${mode} mode. Set one with: merchants update ID --webhook-url URL --mode ${mode}`,
   );
+}
+
+interface FormerSecret {
+  readonly secret: string;
+  /** Real time, epoch milliseconds. */
+  readonly until: number;
+}
+
+function readFormerSecrets({ former_secrets: json }: EndpointRow): FormerSecret[] {
+  return JSON.parse(json) as FormerSecret[];
 }
 
 /** The secrets to sign with now, newest first. */
 export function signingSecrets(row: EndpointRow, now: number): string[] {
-  const { secret, former_secret: former, former_secret_until: until } = row;
-  return former !== null && until !== null && until > now ? [secret, former] : [secret];
+  const former = readFormerSecrets(row).filter(({ until }) => until > now);
+  return [row.secret, ...former.map(({ secret }) => secret)];
 }
 
 /** A secret in the format of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
@@ -98,9 +112,9 @@ function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-function checkUrl(text: string): void {
+function checkUrl(text: string, mode: Mode): void {
   const url = text.length <= 2048 ? URL.parse(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol)) {
+  if (!url || !(mode === 'live' ? /^https:$/ : /^https?:$/).test(url.protocol)) {
     throw invalidField(
       'webhookUrl',
       'Must be an absolute https URL of at most 2048 characters, or empty. http works only in test mode',
@@ -115,5 +129,5 @@ function checkUrl(text: string): void {
 }
 
 function view(row: EndpointRow): Endpoint {
-  return { merchantId: row.merchant_id, url: row.url, disabledAt: row.disabled_at };
+  return { merchantId: row.merchant_id, mode: row.mode, url: row.url, disabledAt: row.disabled_at };
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
-import { scopeOf, type Mode } from '../shared/scope.js';
+import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
@@ -31,14 +31,14 @@ export interface StoredEvent {
 
 export interface Outbox {
   /**
-   * Stores an event for delivery if the transaction commits. For a merchant without a webhook URL it does nothing, so
+   * Stores an event for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
    * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
    */
   add(transaction: Transaction, event: NewEvent): Promise<void>;
-  /** Whether `add` would store anything for this merchant. Check it first if the event's data is expensive. */
-  hasEndpoint(reader: Reader, merchantId: string): Promise<boolean>;
-  /** Problem: `webhook_not_configured` if the merchant has no endpoint, or a disabled one. */
-  requireEndpoint(reader: Reader, merchantId: string): Promise<void>;
+  /** Whether `add` would store anything for this merchant and mode. Check it first if the event's data is expensive. */
+  hasEndpoint(reader: Reader, scope: Scope): Promise<boolean>;
+  /** Problem: `webhook_not_configured` if the mode has no endpoint, or a disabled one. */
+  requireEndpoint(reader: Reader, scope: Scope): Promise<void>;
   /** The newest event of a subject; undefined if there is none. */
   newest(reader: Reader, subjectId: string): Promise<StoredEvent | undefined>;
   /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
@@ -49,7 +49,7 @@ export interface Outbox {
 export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () => {}): Outbox {
   return {
     async add(transaction, { merchantId, mode, type, subjectId, data }) {
-      const endpoint = await store.findEndpoint(transaction, merchantId);
+      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });
       const last = await store.findNewest(transaction, subjectId);
@@ -75,13 +75,13 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
       afterCommit(wake);
     },
 
-    async hasEndpoint(reader, merchantId) {
-      return (await store.findEndpoint(reader, merchantId)) !== undefined;
+    async hasEndpoint(reader, scope) {
+      return (await store.findEndpoint(reader, scope)) !== undefined;
     },
 
-    async requireEndpoint(reader, merchantId) {
-      const endpoint = await store.findEndpoint(reader, merchantId);
-      if (endpoint?.disabled_at !== null) throw notConfigured();
+    async requireEndpoint(reader, scope) {
+      const endpoint = await store.findEndpoint(reader, scope);
+      if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
     },
 
     async newest(reader, subjectId) {

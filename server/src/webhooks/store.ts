@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import type { OutboxTable, WebhookEndpointTable, WebhookStatus, WebhookTryTable } from '../db/schema.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 
@@ -11,20 +11,25 @@ export type EventRow = OutboxTable;
 export type EndpointRow = WebhookEndpointTable;
 export type AttemptRow = WebhookTryTable;
 
-export function findEndpoint(reader: Reader, merchantId: string): Promise<EndpointRow | undefined> {
+export function findEndpoint(reader: Reader, { merchantId, mode }: Scope): Promise<EndpointRow | undefined> {
   return reader
     .selectFrom('webhook_endpoints')
     .selectAll()
     .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
     .executeTakeFirst();
 }
 
 /** Like `findEndpoint`, and locks the row until the transaction ends. */
-export function lockEndpoint(transaction: Transaction, merchantId: string): Promise<EndpointRow | undefined> {
+export function lockEndpoint(
+  transaction: Transaction,
+  { merchantId, mode }: Scope,
+): Promise<EndpointRow | undefined> {
   return transaction
     .selectFrom('webhook_endpoints')
     .selectAll()
     .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
     .$call(forUpdate(transaction))
     .executeTakeFirst();
 }
@@ -34,16 +39,20 @@ export function listEndpoints(reader: Reader): Promise<EndpointRow[]> {
 }
 
 export async function putEndpoint(transaction: Transaction, row: EndpointRow): Promise<void> {
-  const { merchant_id: _, ...changes } = row;
+  const { merchant_id: _merchant, mode: _mode, ...changes } = row;
   await transaction
     .insertInto('webhook_endpoints')
     .values(row)
-    .onConflict((conflict) => conflict.column('merchant_id').doUpdateSet(changes))
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode']).doUpdateSet(changes))
     .execute();
 }
 
-export async function deleteEndpoint(transaction: Transaction, merchantId: string): Promise<void> {
-  await transaction.deleteFrom('webhook_endpoints').where('merchant_id', '=', merchantId).execute();
+export async function deleteEndpoint(transaction: Transaction, { merchantId, mode }: Scope): Promise<void> {
+  await transaction
+    .deleteFrom('webhook_endpoints')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .execute();
 }
 
 /** The newest event of a subject. */
@@ -88,15 +97,15 @@ export async function updateEvent(
   await update.execute();
 }
 
-/** Marks all pending events of a merchant as failed. */
-export async function failPending(transaction: Transaction, merchantId: string): Promise<void> {
+/** Marks all pending events of a merchant's mode as failed. */
+export async function failPending(transaction: Transaction, { merchantId, mode }: Scope): Promise<void> {
   await send(
     transaction,
     transaction
       .updateTable('outbox')
       .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
       .where('merchant_id', '=', merchantId)
-      .where('mode', 'in', ['test', 'live'])
+      .where('mode', '=', mode)
       .where('due_at', 'is not', null),
   );
 }
@@ -173,6 +182,24 @@ export async function claimDue(transaction: Transaction, claim: Claim): Promise<
       due.map(({ id }) => id),
     )
     .returningAll()
+    .execute();
+}
+
+/** Extends the claims of deliveries that are still running. Claims that another process has taken since stay its own. */
+export async function extendClaims(
+  transaction: Transaction,
+  claims: readonly { readonly id: string; readonly claim: string }[],
+  until: number,
+): Promise<void> {
+  await transaction
+    .updateTable('outbox')
+    .set({ claimed_until: until })
+    .where(
+      'id',
+      'in',
+      claims.map(({ id }) => id),
+    )
+    .where('claim', 'in', [...new Set(claims.map(({ claim }) => claim))])
     .execute();
 }
 

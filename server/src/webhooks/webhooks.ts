@@ -73,9 +73,10 @@ export function createWebhooks(clock: Clock): Webhooks {
     async retry(transaction, id) {
       const event = await store.findEvent(transaction, id);
       if (!event) throw notFound('webhook');
-      const endpoint = await store.findEndpoint(transaction, event.merchant_id);
-      if (endpoint?.disabled_at !== null) throw notConfigured();
-      await store.makeDue(transaction, id, clock.now(scopeOf(event)));
+      const { merchant_id: merchantId, mode } = event;
+      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
+      if (endpoint?.disabled_at !== null) throw notConfigured(mode);
+      await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
     },
 
     async backlog(reader) {

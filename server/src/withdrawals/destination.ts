@@ -32,6 +32,8 @@ export interface Destination {
   readonly address: string;
   /** The id of the saved address, whether the request named its id or the address itself; null if it is not saved. */
   readonly savedId: string | null;
+  /** When it was saved, by the mode's clock; null if it is not saved. */
+  readonly savedAt: number | null;
   readonly amount: bigint;
   readonly fee: bigint;
 }
@@ -82,6 +84,7 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
         network,
         address,
         savedId: same?.id ?? null,
+        savedAt: same?.createdAt ?? null,
         amount,
         fee: toUnits(withdrawalFee, currency.decimals),
       };

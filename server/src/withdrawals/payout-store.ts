@@ -63,6 +63,11 @@ export function findPayoutByReference(
   return payoutsOf(reader, scope).where('reference', '=', reference).executeTakeFirst();
 }
 
+/** A payout of any merchant. */
+export function findAnyPayout(reader: Reader, id: string): Promise<PayoutTable | undefined> {
+  return reader.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
 /** Locks a payout of any merchant until the transaction ends. */
 export function lockPayout(transaction: Transaction, id: string): Promise<PayoutTable | undefined> {
   return transaction

@@ -16,7 +16,7 @@ import { sortableUnits } from './sortable-amount.js';
 import * as store from './payout-store.js';
 import type { PayoutQuery } from './payout-store.js';
 import { viewPayout } from './payout-view.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 
 export type Payout = Data<Api['payouts']['retrieve']>;
@@ -52,6 +52,10 @@ export interface Payouts {
    * `validation_error`, `not_found`, `invalid_state`.
    */
   fail(transaction: Transaction, id: string, reason: string): Promise<PayoutTable>;
+  /** For operators: a payout of any merchant; undefined if there is none. */
+  findAny(reader: Reader, id: string): Promise<PayoutTable | undefined>;
+  /** The bank payout with this reference; undefined if there is none. */
+  findByReference(reader: Reader, scope: Scope, reference: string): Promise<PayoutTable | undefined>;
   /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
   listBankPayouts(status: TransferStatus | undefined): Promise<PayoutTable[]>;
 }
@@ -206,6 +210,10 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       await post(transaction, failed, 'bank-return');
       return failed;
     },
+
+    findAny: (reader, id) => store.findAnyPayout(reader, id),
+
+    findByReference: (reader, scope, reference) => store.findPayoutByReference(reader, scope, reference),
 
     listBankPayouts: (status) => store.listBankPayouts(database.reader, status),
   };

@@ -1,5 +1,6 @@
 /** Reads and writes transfers. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
+import { sumUnits } from '../db/units.js';
 import { isListed, readCheckpointedPage } from '../db/pages.js';
 import type { TransferStatus, TransferTable } from '../db/schema.js';
 import type { Scope, Mode } from '../shared/scope.js';
@@ -33,6 +34,25 @@ export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<
     .executeTakeFirst();
 }
 
+/** What was transferred since a time, without fees, in units. Transfers that failed do not count. */
+export async function sumSince(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  currency: string,
+  since: number,
+): Promise<bigint> {
+  const { total } = await reader
+    .selectFrom('transfers')
+    .select(sumUnits(reader, 'amount').as('total'))
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('created_at', '>', since)
+    .where('currency', '=', currency)
+    .where('status', '<>', 'failed')
+    .executeTakeFirstOrThrow();
+  return BigInt(total);
+}
+
 export function listTransfers(
   reader: Reader,
   scope: Scope,
@@ -55,6 +75,11 @@ export function listAllTransfers(
     .orderBy('id')
     .limit(1000)
     .execute();
+}
+
+/** A transfer of any merchant. */
+export function findAnyTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
+  return reader.selectFrom('transfers').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 /** Locks a transfer of any merchant until the transaction ends. */

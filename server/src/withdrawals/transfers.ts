@@ -15,10 +15,11 @@ import { invalidField, notFound, Problem } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
+import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
 export type Transfer = Data<Api['transfers']['retrieve']>;
@@ -26,7 +27,7 @@ export type Transfer = Data<Api['transfers']['retrieve']>;
 export interface Transfers {
   /**
    * Creates a transfer, and holds its amount and fee. Problems: `validation_error`, `unsupported_currency`,
-   * `invalid_address`, `balance_suspended`, `insufficient_balance`.
+   * `invalid_address`, `balance_suspended`, `insufficient_balance`. The merchant's own limits give the first or third.
    */
   create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer>;
   /** The fee of such a transfer. Same problems, except those of the balance. */
@@ -34,6 +35,8 @@ export interface Transfers {
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Transfer>;
   list(scope: Scope, page: PageRequest): Promise<{ transfers: Transfer[]; total: number }>;
+  /** For operators: a transfer of any merchant; undefined if there is none. */
+  findAny(reader: Reader, id: string): Promise<TransferTable | undefined>;
   /** For operators: transfers of all merchants, oldest first, at most 1000. */
   listAll(status: TransferStatus | undefined): Promise<TransferTable[]>;
   /**
@@ -46,7 +49,7 @@ export interface Transfers {
   fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
 }
 
-export interface TransfersDeps extends DestinationDeps {
+export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -61,6 +64,7 @@ export interface TransfersDeps extends DestinationDeps {
 export function createTransfers(deps: TransfersDeps): Transfers {
   const { database, clock, newId, currencies, ledger, balances, settlement } = deps;
   const { resolve } = createDestinations(deps);
+  const { ensureAllowed } = createTransferPolicy(deps);
   const hasSigner = ({ mode, code }: Network) =>
     deps.signers.some((signer) => signer.mode === mode && signer.network === code);
   const view = (row: TransferTable) => viewTransfer(row, currencies);
@@ -81,9 +85,11 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
   return {
     async create(transaction, scope, request) {
-      const { currency, network, address, savedId, amount, fee } = await resolve(transaction, scope, request);
+      const destination = await resolve(transaction, scope, request);
+      const { currency, network, address, savedId, amount, fee } = destination;
       const { merchantId, mode } = scope;
       await balances.ensureSpendable(transaction, scope, currency, amount + fee);
+      await ensureAllowed(transaction, scope, destination);
       const now = clock.now(scope);
       const row: TransferTable = {
         id: newId(),
@@ -136,6 +142,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const { rows, total } = await store.listTransfers(database.reader, scope, page);
       return { transfers: rows.map(view), total };
     },
+
+    findAny: (reader, id) => store.findAnyTransfer(reader, id),
 
     listAll: (status) => store.listAllTransfers(database.reader, status),
 

@@ -10,7 +10,13 @@ import { startRequest } from '../../src/ops/request.js';
 import type { Caller } from '../../src/shared/scope.js';
 import { engines } from '../support/engines.js';
 
-const caller: Caller = { kind: 'secret', merchantId: 'merchant', mode: 'test' };
+const caller: Caller = {
+  kind: 'secret',
+  merchantId: 'merchant',
+  mode: 'test',
+  keyScope: 'full',
+  keyLast4: 'last',
+};
 
 it.each(engines)(
   'A handler that changes data a second time fails before it does, on $name',

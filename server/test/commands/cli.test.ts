@@ -1,15 +1,22 @@
 /** The command line: its output, its effects and its exit codes. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../src/commands/run.js';
+import { commands, runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';
 import { clockAt } from '../support/clock.js';
 
+const noTestWebhook =
+  'The account has no active webhook URL in test mode. Set one with: merchants update ID --webhook-url URL --mode test\n';
+
 describe.each(engines)('The command line on $name', (engine) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await engine.create();
+    // Only the server creates the tables.
+    await (await openDatabase(database.url)).close();
   });
   afterAll(() => database.dispose());
 
@@ -40,11 +47,11 @@ describe.each(engines)('The command line on $name', (engine) => {
       '--webhook-url',
       'https://shop.example/hook',
     );
-    expect(created).toMatchObject({ webhookUrl: 'https://shop.example/hook' });
+    expect(created).toMatchObject({ webhookUrls: { test: 'https://shop.example/hook', live: '' } });
     expect(created['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const id = String(created['id']);
     const moved = await json('merchants', 'update', id, '--webhook-url', 'http://localhost:3000/hook');
-    expect(moved).toMatchObject({ name: 'Notified', webhookUrl: 'http://localhost:3000/hook' });
+    expect(moved).toMatchObject({ name: 'Notified', webhookUrls: { test: 'http://localhost:3000/hook' } });
     expect(moved).not.toHaveProperty('webhookSecret');
     const rotated = await json('merchants', 'update', id, '--rotate-webhook-secret');
     expect(rotated['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -53,14 +60,146 @@ describe.each(engines)('The command line on $name', (engine) => {
       stdout: expect.not.stringContaining('whsec_') as string,
     });
 
-    expect(await json('merchants', 'update', id, '--webhook-url', '')).toMatchObject({ webhookUrl: '' });
-    expect(await run('merchants', 'update', id, '--rotate-webhook-secret')).toMatchObject({
+    expect(await json('merchants', 'update', id, '--webhook-url', '')).toMatchObject({
+      webhookUrls: { test: '' },
+    });
+    expect(await run('merchants', 'update', id, '--rotate-webhook-secret', '--json')).toMatchObject({
       exitCode: 1,
-      stderr: 'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL\n',
+      stderr: noTestWebhook,
     });
     const replaced = await json('merchants', 'update', id, '--webhook-url', 'https://shop.example/hook');
     expect(replaced['webhookSecret']).toMatch(/^whsec_/);
     expect(replaced['webhookSecret']).not.toBe(rotated['webhookSecret']);
+  });
+
+  it('sets a webhook URL and a secret for each mode', async () => {
+    const { id, ...created } = await json(
+      'merchants',
+      'create',
+      '--name',
+      'Two',
+      '--webhook-url',
+      'https://a.example/',
+    );
+    const update = (...args: string[]) => json('merchants', 'update', String(id), ...args);
+    const live = await update('--webhook-url', 'https://b.example/', '--mode', 'live');
+    expect(live['webhookUrls']).toEqual({ test: 'https://a.example/', live: 'https://b.example/' });
+    expect(live['webhookSecret']).toMatch(/^whsec_/);
+    expect(live['webhookSecret']).not.toBe(created['webhookSecret']);
+    const removed = await update('--webhook-url', '', '--mode', 'test');
+    expect(removed['webhookUrls']).toEqual({ test: '', live: 'https://b.example/' });
+    const refused = await run(
+      'merchants',
+      'update',
+      String(id),
+      '--webhook-url',
+      'http://b.example/',
+      '--mode',
+      'live',
+    );
+    expect(refused.stderr).toContain('http works only in test mode');
+    expect((await update('--rotate-webhook-secret', '--mode', 'live'))['webhookSecret']).toMatch(/^whsec_/);
+  });
+
+  it('stores and shows where redirects, transfers and payers with questions may go', async () => {
+    const created = await json(
+      ...['merchants', 'create', '--name', 'Careful', '--support-url', 'mailto:help@shop.example'],
+      ...['--redirect-origins', 'https://shop.example, http://localhost:3000', '--transfers', 'saved'],
+      ...['--daily-limit', 'usdt=1000', '--daily-limit', 'BTC=0.5'],
+    );
+    const settings = {
+      supportUrl: 'mailto:help@shop.example',
+      redirectOrigins: ['https://shop.example', 'http://localhost:3000'],
+      transfers: 'saved',
+      dailyLimits: { USDT: '1000', BTC: '0.5' },
+    };
+    expect(created).toMatchObject(settings);
+    const update = (...args: string[]) => json('merchants', 'update', String(created['id']), ...args);
+    expect(
+      await update('--daily-limit', 'BTC=none', '--support-url', 'https://shop.example/help'),
+    ).toMatchObject({
+      ...settings,
+      supportUrl: 'https://shop.example/help',
+      dailyLimits: { USDT: '1000' },
+    });
+    const cleared = await update('--redirect-origins', '', '--transfers', 'any', '--support-url', '');
+    expect(cleared).toMatchObject({ supportUrl: '', redirectOrigins: null, transfers: 'any' });
+    const opened = await openDatabase(database.url);
+    const row = () =>
+      opened.reader
+        .selectFrom('merchants')
+        .selectAll()
+        .where('id', '=', String(created['id']))
+        .executeTakeFirst();
+    expect((await row())?.redirect_origins).toBeNull();
+    await update('--redirect-origins', 'https://shop.example');
+    expect((await row())?.redirect_origins).toBe('["https://shop.example"]');
+    await opened.close();
+  });
+
+  it.each([
+    [['--support-url', 'http://shop.example'], 'supportUrl: '],
+    [['--support-url', 'javascript:alert(1)'], 'supportUrl: '],
+    [['--support-url', 'mailto:a@b?subject=x'], 'supportUrl: '],
+    [['--redirect-origins', 'https://shop.example/path'], 'redirectOrigins: '],
+    [['--redirect-origins', 'http://shop.example'], 'redirectOrigins: '],
+    [['--redirect-origins', '*'], 'redirectOrigins: '],
+    [['--redirect-origins', 'https://user@shop.example'], 'redirectOrigins: '],
+    [['--daily-limit', 'USDT=-1'], 'dailyLimits: '],
+    [['--daily-limit', 'USDT=0.00000001'], 'dailyLimits: '],
+    [['--daily-limit', 'DOGE=1'], 'dailyLimits: '],
+  ])('refuses the settings %j', async (options, reason) => {
+    const refused = await run('merchants', 'create', '--name', 'Refused', ...options, '--json');
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr.startsWith(reason), refused.stderr).toBe(true);
+  });
+
+  it('creates keys with a scope and an expiry, and lists them', async () => {
+    const { id: merchantId } = await json('merchants', 'create', '--name', 'Scoped');
+    const owner = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
+    const created = await json('keys', 'create', ...owner, '--scope', 'verify', '--expires', '2999-12-31');
+    const listed = (await json('keys', 'list')) as unknown as Record<string, unknown>[];
+    const key = listed.find(({ id }) => id === created['id']);
+    expect(key).toMatchObject({ scope: 'verify', expiresAt: '2999-12-31T23:59:59.999Z' });
+    const { stdout } = await run('keys', 'list');
+    expect(stdout).toMatch(/ {2}verify {2}expires 2999-12-31T23:59:59\.999Z$/m);
+    for (const expires of ['2020-01-01', 'tomorrow', '2999-02-30']) {
+      const refused = await run('keys', 'create', ...owner, '--expires', expires);
+      expect(refused.exitCode, expires).toBe(2);
+      expect(refused.stderr).toContain('--expires');
+    }
+    const publicKey = ['--merchant', String(merchantId), '--kind', 'public', '--mode', 'live'];
+    expect((await run('keys', 'create', ...publicKey, '--scope', 'read')).exitCode).toBe(2);
+  });
+
+  it('says on stderr which database it works on, but not with --json', async () => {
+    const { stderr } = await run('merchants', 'list');
+    expect(stderr).toMatch(
+      engine.name === 'SQLite' ? /^Database: \/\S+checkout\.db\n$/ : /^Database: \S+:\d+\/checkout_\w+\n$/,
+    );
+    expect((await run('merchants', 'list', '--json')).stderr).toBe('');
+  });
+
+  it('never creates a database or tables', async () => {
+    const empty = await engine.createEmpty();
+    const attempt = () => runCommand(['merchants', 'list'], { DATABASE_URL: empty.url });
+    const { exitCode, stdout, stderr } = await attempt();
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^There is no database at \S+; start the server first\n$/);
+    if (engine.name === 'SQLite') {
+      const file = empty.url.slice('sqlite:'.length);
+      expect(existsSync(file)).toBe(false);
+      await writeFile(file, '');
+    }
+    expect(await attempt()).toMatchObject({ exitCode: 1, stderr });
+    const missing = empty.url.replace(/(\w+)(\.db)?$/, 'missing$2');
+    expect(await runCommand(['merchants', 'list'], { DATABASE_URL: missing })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^There is no database at \S*missing(\.db)?; start the server first\n$/,
+      ) as string,
+    });
+    await empty.dispose();
   });
 
   it.each([
@@ -75,7 +214,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     const before = await json('merchants', 'list');
     const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^webhookUrl: /);
+    expect(refused.stderr).toMatch(/^webhookUrl: /m);
     expect(await json('merchants', 'list')).toEqual(before);
   });
 
@@ -144,9 +283,9 @@ describe.each(engines)('The command line on $name', (engine) => {
     ]);
     await json('merchants', 'update', merchantId, '--webhook-url', '');
     expect(await json('webhooks', 'list', ...failed, '--limit', '1')).toHaveLength(1);
-    expect(await run('webhooks', 'retry', event.id)).toMatchObject({
+    expect(await run('webhooks', 'retry', event.id, '--json')).toMatchObject({
       exitCode: 1,
-      stderr: 'The account has no active webhook URL. Set one with: merchants update ID --webhook-url URL\n',
+      stderr: noTestWebhook,
     });
   });
 
@@ -156,19 +295,21 @@ describe.each(engines)('The command line on $name', (engine) => {
     const created = await json('keys', 'create', ...options);
     expect(Object.keys(created).sort()).toEqual(['id', 'key']);
     expect(created['key']).toMatch(/^sk_live_[\w-]{43}$/);
-    expect(await json('keys', 'list')).toMatchObject([
-      {
-        id: created['id'],
-        merchantId,
-        kind: 'secret',
-        mode: 'live',
-        key: `sk_live_…${String(created['key']).slice(-4)}`,
-      },
-    ]);
+    const find = async () =>
+      ((await json('keys', 'list')) as unknown as { id: string; revokedAt: string | null }[]).find(
+        (key) => key.id === created['id'],
+      );
+    expect(await find()).toMatchObject({
+      merchantId,
+      kind: 'secret',
+      mode: 'live',
+      scope: 'full',
+      expiresAt: null,
+      key: `sk_live_…${String(created['key']).slice(-4)}`,
+    });
     expect((await run('keys', 'list')).stdout).not.toContain(String(created['key']));
     expect(await json('keys', 'revoke', String(created['id']))).toEqual({ id: created['id'], revoked: true });
-    const [listed] = (await json('keys', 'list')) as unknown as { revokedAt: string | null }[];
-    expect(listed?.revokedAt).toMatch(/Z$/);
+    expect((await find())?.revokedAt).toMatch(/Z$/);
   });
 
   it('checks the ledger', async () => {
@@ -188,7 +329,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     [['keys', 'revoke', 'NOTHING'], 'No such key'],
     [['webhooks', 'retry', 'NOTHING'], 'No such webhook'],
   ])('%j exits with 1 and says why', async (args, reason) => {
-    expect(await run(...args)).toEqual({ exitCode: 1, stdout: '', stderr: `${reason}\n` });
+    expect(await run(...args, '--json')).toEqual({ exitCode: 1, stdout: '', stderr: `${reason}\n` });
   });
 });
 
@@ -229,6 +370,35 @@ it.each([
   const { exitCode, stdout, stderr } = await runOffline(...args);
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const text of texts) expect(stdout).toContain(text);
+});
+
+describe('every command', () => {
+  it.each(Object.entries(commands))(
+    '%s has a complete help text that fits 80 columns',
+    async (name, command) => {
+      const { exitCode, stdout, stderr } = await runOffline(...name.split(' '), '--help');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout.startsWith(`Usage: crypto-checkout-server ${name}`)).toBe(true);
+      for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+      const [usage = '', ...rest] = stdout.split('\n\n');
+      for (const option of Object.keys(command.options)) {
+        expect(usage, 'usage').toContain(`--${option}`);
+        expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}--${option} .*\\S`, 'm'));
+      }
+      for (const positional of command.positionals) expect(usage).toContain(positional);
+      expect(rest[0]?.trim()).toMatch(/^[A-Z][^]*\.$/);
+    },
+  );
+
+  it('is listed with a whole sentence that fits 80 columns', async () => {
+    const { stdout } = await runOffline('--help');
+    for (const name of Object.keys(commands)) expect(stdout).toContain(`  ${name}`);
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    const [, list = ''] = stdout.split('\n\n');
+    const sentences = list.split(/\n(?= {2}\w)/).map((one) => one.trim());
+    expect(sentences).toHaveLength(Object.keys(commands).length);
+    for (const sentence of sentences) expect(sentence).toMatch(/\.$/);
+  });
 });
 
 it('The help of a group lists only its own commands', async () => {

@@ -28,7 +28,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
           .insertInto('merchants')
           .values({
             ...{ id, name: id, business_name: id, logo: '', fee_basis_points: 100 },
-            ...{ created_at: 0, updated_at: 0 },
+            ...{ support_url: '', transfers: 'any', daily_limits: '{}', created_at: 0, updated_at: 0 },
           })
           .execute();
       }

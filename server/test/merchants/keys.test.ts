@@ -42,7 +42,8 @@ describe.each(engines)('Keys on $name', (engine) => {
     const { key } = await create(kind, mode);
     expect(key).toMatch(form);
     expect(parseKey(key)).toEqual({ kind, mode });
-    expect(await keys.authenticate(key)).toEqual({ merchantId, kind, mode });
+    const keyLast4 = key.slice(-4);
+    expect(await keys.authenticate(key)).toEqual({ merchantId, kind, mode, keyScope: 'full', keyLast4 });
   });
 
   it('Secret keys are stored as digests, public keys in full', async () => {
@@ -79,18 +80,18 @@ describe.each(engines)('Keys on $name', (engine) => {
     const elsewhere = createKeys(database, clock, newId);
     const { id, key } = await create('secret', 'test');
     expect(await elsewhere.authenticate(key)).toBeDefined();
-    await keys.revoke(id);
+    await database.write((transaction) => keys.revoke(transaction, id));
     expect(await keys.authenticate(key)).toBeUndefined();
     vi.advanceTimersByTime(4999);
     expect(await elsewhere.authenticate(key)).toBeDefined();
     vi.advanceTimersByTime(1);
     expect(await elsewhere.authenticate(key)).toBeUndefined();
-    await keys.revoke(id);
+    await database.write((transaction) => keys.revoke(transaction, id));
     expect((await keys.list()).find((record) => record.id === id)?.revokedAt).toBe(clock.real());
   });
 
   it('Revoking an unknown key is a problem', async () => {
-    await expect(keys.revoke('NOTHING')).rejects.toSatisfy(
+    await expect(database.write((transaction) => keys.revoke(transaction, 'NOTHING'))).rejects.toSatisfy(
       (error) => error instanceof Problem && error.code === 'not_found',
     );
   });
@@ -108,14 +109,14 @@ describe.each(engines)('Keys on $name', (engine) => {
       );
     const [first, second] = [await make(), await make()];
     expect(await keys.publicKey(merchantId, 'live')).toBe(second.key);
-    await keys.revoke(second.id);
+    await database.write((transaction) => keys.revoke(transaction, second.id));
     expect(await keys.publicKey(merchantId, 'live')).toBe(first.key);
     expect(await keys.publicKey('NOBODY', 'live')).toBeUndefined();
   });
 
   it('An ephemeral key is known only to its own process', async () => {
     const key = keys.addEphemeral(merchantId, 'test');
-    expect(await keys.authenticate(key)).toEqual({ merchantId, kind: 'secret', mode: 'test' });
+    expect(await keys.authenticate(key)).toMatchObject({ merchantId, kind: 'secret', mode: 'test' });
     expect(await createKeys(database, clock, newId).authenticate(key)).toBeUndefined();
   });
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
 import { newId } from '../../src/shared/ids.js';
+import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createKeys } from '../../src/merchants/keys.js';
 import { bootstrap } from '../../src/merchants/bootstrap.js';
 import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
@@ -29,7 +30,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
   const create = (change: MerchantChange = {}) =>
     database.write((transaction) => merchants.create(transaction, { name: 'Shop', ...change }));
   const start = (given: { publicKey?: string; secretKey?: string } = {}, on = database) =>
-    bootstrap(on, merchants, createKeys(on, clock, newId), {
+    bootstrap(on, merchants, createKeys(on, clock, newId), createAuditLog(clock), {
       publicKey: given.publicKey,
       secretKey: given.secretKey,
     });
@@ -105,7 +106,8 @@ describe.each(engines)('Merchants on $name', (engine) => {
     const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
     await start(given);
     const keys = createKeys(database, clock, newId);
-    for (const { id } of await keys.list()) await keys.revoke(id);
+    for (const { id } of await keys.list())
+      await database.write((transaction) => keys.revoke(transaction, id));
     await start(given);
     expect(await keys.authenticate(given.secretKey)).toBeUndefined();
   });

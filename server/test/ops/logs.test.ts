@@ -101,7 +101,7 @@ describe.each(engines)('On $name, at log level trace', (engine) => {
       const [merchant] = await transaction.selectFrom('merchants').select('id').execute();
       return createEndpoints(clockAt(() => Date.now())).set(
         transaction,
-        merchant?.id ?? '',
+        { merchantId: merchant?.id ?? '', mode: 'test' },
         `http://127.0.0.1:9/in?token=${canaries.urlToken}`,
       );
     });

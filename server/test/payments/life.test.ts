@@ -74,6 +74,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     const { payment, url } = data;
     expect(payment).toMatchObject({
       _id: payment.id,
+      mode: 'test',
       status: 'in progress',
       state: 'created',
       amount: 0,

@@ -264,7 +264,7 @@ describe('the demo shop', () => {
     const { json } = await shop(`orders/${String(reference)}/verification`, { paymentId: id });
     expect(json).toMatchObject({ verified: true, transaction: { status: 'success' } });
     expect(json['rules']).toEqual(
-      ['reference', 'status', 'price', 'amount'].map((rule) => ({ rule, passed: true })),
+      ['reference', 'mode', 'status', 'price', 'amount'].map((rule) => ({ rule, passed: true })),
     );
   });
 

@@ -59,7 +59,7 @@ export async function startListener(server: TestServer) {
   const { merchantId } = server.bootstrapped;
   const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
   const endpoints = createEndpoints(clockAt(() => Date.now()));
-  await server.database.write((transaction) => endpoints.set(transaction, merchantId, url));
+  await server.database.write((transaction) => endpoints.set(transaction, { merchantId, mode: 'test' }, url));
   return {
     received,
     async stop() {

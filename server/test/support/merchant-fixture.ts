@@ -139,7 +139,7 @@ export function openMerchant(server: TestServer) {
     },
     /** Runs a command that must fail. @returns its error message */
     async refusal(...args: string[]): Promise<string> {
-      const { exitCode, stderr } = await run(...args);
+      const { exitCode, stderr } = await run(...args, '--json');
       expect(exitCode, args.join(' ')).toBe(1);
       return stderr.trim();
     },

@@ -176,7 +176,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       const endpoints = createEndpoints(clockAt(() => Date.now()));
       const { merchantId } = server.bootstrapped;
       const secret = await server.database.write((transaction) =>
-        endpoints.set(transaction, merchantId, url),
+        endpoints.set(transaction, { merchantId, mode: 'test' }, url),
       );
       return secret ?? '';
     },

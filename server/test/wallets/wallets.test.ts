@@ -21,7 +21,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     const { merchantId } = server.bootstrapped;
     const endpoints = createEndpoints(clockAt(() => Date.now()));
     await server.database.write((transaction) =>
-      endpoints.set(transaction, merchantId, 'http://localhost:9/hooks'),
+      endpoints.set(transaction, { merchantId, mode: 'test' }, 'http://localhost:9/hooks'),
     );
     merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
   });

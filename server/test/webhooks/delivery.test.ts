@@ -12,6 +12,11 @@ const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /** Shorter than in production. `send.test.ts` tests the 15 seconds. */
 const timeoutMs = 5000;
 
+interface FormerSecret {
+  readonly secret: string;
+  readonly until: number;
+}
+
 describe.each(engines)('webhooks, on $name', (engine) => {
   let shop: Shop;
   beforeAll(async () => {
@@ -47,6 +52,22 @@ describe.each(engines)('webhooks, on $name', (engine) => {
     const { dueAt } = await onlyEvent(merchantId);
     await shop.advance(Math.max(0, Math.ceil(((dueAt ?? 0) - (await shop.now())) / 1000)));
   }
+
+  /** Changes the replaced secrets of the first account's endpoint, as time would. */
+  const changeFormerSecrets = (change: (secrets: FormerSecret[]) => FormerSecret[]) =>
+    shop.server.database.write(async (transaction) => {
+      const { merchantId } = shop.server.bootstrapped;
+      const row = await transaction
+        .selectFrom('webhook_endpoints')
+        .selectAll()
+        .where('merchant_id', '=', merchantId)
+        .executeTakeFirstOrThrow();
+      await transaction
+        .updateTable('webhook_endpoints')
+        .set({ former_secrets: JSON.stringify(change(JSON.parse(row.former_secrets) as FormerSecret[])) })
+        .where('merchant_id', '=', merchantId)
+        .execute();
+    });
 
   it('arrive promptly after the commit, signed', async () => {
     const { receiver, merchantId } = await open();
@@ -208,23 +229,45 @@ describe.each(engines)('webhooks, on $name', (engine) => {
       expect(signatures).toHaveLength(2);
       for (const signature of signatures) expect(signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
     }
-    const { former_secret_until: until } = await shop.server.database.reader
-      .selectFrom('webhook_endpoints')
-      .selectAll()
-      .where('former_secret', '=', former)
-      .executeTakeFirstOrThrow();
-    expect(Math.abs((until ?? 0) - Date.now() - 86_400_000)).toBeLessThan(10_000);
-
-    await shop.server.database.write((transaction) =>
-      transaction
-        .updateTable('webhook_endpoints')
-        .set({ former_secret_until: Date.now() })
-        .where('former_secret', '=', former)
-        .execute(),
-    );
+    await changeFormerSecrets((secrets) => {
+      expect(secrets).toEqual([{ secret: former, until: expect.any(Number) as number }]);
+      expect(Math.abs((secrets[0]?.until ?? 0) - Date.now() - 86_400_000)).toBeLessThan(10_000);
+      return [{ secret: former, until: Date.now() }];
+    });
     await shop.publish(1);
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(3);
     expect(receiver.received.at(-1)).toMatchObject({ isVerified: true, signatures: [expect.any(String)] });
+  });
+
+  it('are signed with all secrets of the last day after two rotations, each for its full day', async () => {
+    const receiver = await receive();
+    await shop.setEndpoint({ url: '', secret: '' });
+    await shop.setEndpoint(receiver);
+    const first = receiver.secret;
+    const second = await shop.rotateSecret();
+    const third = await shop.rotateSecret();
+    const countSignatures = async (secrets: readonly string[]) => {
+      receiver.received.length = 0;
+      await shop.publish(secrets.length);
+      await expect.poll(() => receiver.received.length, { timeout: 5000 }).toBe(secrets.length);
+      return receiver.received[0]?.signatures.length;
+    };
+    for (const secret of [first, second, third]) {
+      receiver.secret = secret;
+      expect(await countSignatures(['one'])).toBe(3);
+      expect(receiver.received.map(({ isVerified }) => isVerified)).toEqual([true]);
+    }
+    // The first one's day is over, the second one's is not.
+    await changeFormerSecrets((secrets) => {
+      expect(secrets.map(({ secret }) => secret)).toEqual([second, first]);
+      return secrets.map((one) => (one.secret === first ? { ...one, until: Date.now() } : one));
+    });
+    receiver.secret = first;
+    expect(await countSignatures(['one'])).toBe(2);
+    expect(receiver.received[0]?.isVerified).toBe(false);
+    receiver.secret = second;
+    expect(await countSignatures(['one'])).toBe(2);
+    expect(receiver.received[0]?.isVerified).toBe(true);
   });
 
   it('count as delivered by their status, and record the beginning of the response without secrets', async () => {

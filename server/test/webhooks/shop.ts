@@ -20,10 +20,11 @@ export interface PublishOptions {
 
 export interface Shop {
   readonly server: TestServer;
-  /** Sets an account's webhook URL and gives the receiver the secret. The default is the first account. */
-  setEndpoint(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string): Promise<void>;
+  /** Sets an account's webhook URL and gives the receiver the secret. The default is the first account's, in test mode. */
+  setEndpoint(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string, mode?: Mode): Promise<void>;
   /** Removes the first account's webhook URL. */
   removeEndpoint(): Promise<void>;
+  /** Of the first account's endpoint in test mode. */
   rotateSecret(): Promise<string>;
   /** Creates another account with a webhook URL. @returns its id */
   merchant(receiver: Receiver): Promise<string>;
@@ -47,6 +48,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const server = await startServer(options);
   const { database } = server;
   const first = server.bootstrapped.merchantId;
+  const firstEndpoint = { merchantId: first, mode: 'test' } as const;
   const clock = clockAt(options.overrides?.realNow ?? (() => Date.now()));
   const endpoints = createEndpoints(clock);
   const webhooks = createWebhooks(clock);
@@ -63,18 +65,18 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const shop: Shop = {
     server,
 
-    async setEndpoint(receiver, merchantId = first) {
+    async setEndpoint(receiver, merchantId = first, mode = 'test') {
       const secret = await database.write((transaction) =>
-        endpoints.set(transaction, merchantId, receiver.url),
+        endpoints.set(transaction, { merchantId, mode }, receiver.url),
       );
       if (secret !== undefined) receiver.secret = secret;
     },
 
     async removeEndpoint() {
-      await database.write((transaction) => endpoints.set(transaction, first, ''));
+      await database.write((transaction) => endpoints.set(transaction, firstEndpoint, ''));
     },
 
-    rotateSecret: () => database.write((transaction) => endpoints.rotateSecret(transaction, first)),
+    rotateSecret: () => database.write((transaction) => endpoints.rotateSecret(transaction, firstEndpoint)),
 
     async merchant(receiver) {
       const { id } = await database.write((transaction) =>

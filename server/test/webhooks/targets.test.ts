@@ -109,12 +109,12 @@ describe.each(engines)('on $name', (engine) => {
     return other;
   }
   /** Creates an account with any webhook URL, even one that the command line would refuse. */
-  async function account(url: string): Promise<string> {
+  async function account(url: string, mode: Mode): Promise<string> {
     const merchantId = await shop.merchant({ ...receiver });
     await shop.server.database.write((transaction) =>
       transaction
         .updateTable('webhook_endpoints')
-        .set({ url })
+        .set({ url, mode })
         .where('merchant_id', '=', merchantId)
         .execute(),
     );
@@ -130,7 +130,7 @@ describe.each(engines)('on $name', (engine) => {
     const accounts = await Promise.all(
       list.map(async ([template, error]) => {
         const url = template.replace('PORT', String(receiver.port));
-        return { url, error, merchantId: await account(url) };
+        return { url, error, merchantId: await account(url, mode) };
       }),
     );
     for (const { merchantId } of accounts) await shop.publish(1, { merchantId, mode });
@@ -153,7 +153,7 @@ describe.each(engines)('on $name', (engine) => {
     const other = await receive({ host: '127.0.0.1', port: allowed.port, certificate });
     allowed.answer = { status: 200, headers: { connection: 'close' } };
     define('moves.example', ipv4('127.0.0.2'), ipv4('127.0.0.1'));
-    const merchantId = await account(`https://moves.example:${allowed.port}/hook`);
+    const merchantId = await account(`https://moves.example:${allowed.port}/hook`, 'live');
     await shop.publish(1, { merchantId, mode: 'live' });
     const [first] = await shop.settled(merchantId);
     expect(first?.status).toBe('delivered');
@@ -174,7 +174,7 @@ describe.each(engines)('on $name', (engine) => {
     define('hooks.example', ipv4('127.0.0.2'));
     for (const status of [301, 302, 303, 307, 308]) {
       allowed.answer = { status, headers: { location: `https://127.0.0.1:${receiver.port}/` } };
-      const merchantId = await account(`https://hooks.example:${allowed.port}/hook`);
+      const merchantId = await account(`https://hooks.example:${allowed.port}/hook`, 'live');
       await shop.publish(1, { merchantId, mode: 'live' });
       expect(await firstAttempt(merchantId)).toMatchObject({
         responseStatus: status,
@@ -187,7 +187,7 @@ describe.each(engines)('on $name', (engine) => {
   it('live mode rejects a certificate for another name', async () => {
     const allowed = await receive({ host: '127.0.0.2', certificate });
     define('other.example', ipv4('127.0.0.2'));
-    const merchantId = await account(`https://other.example:${allowed.port}/hook`);
+    const merchantId = await account(`https://other.example:${allowed.port}/hook`, 'live');
     await shop.publish(1, { merchantId, mode: 'live' });
     expect((await firstAttempt(merchantId))?.error).toMatch(/altnames/);
     expect(allowed.received).toEqual([]);

@@ -11,6 +11,10 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('business_name', 'text', (c) => c.notNull())
     .addColumn('logo', 'text', (c) => c.notNull())
     .addColumn('fee_basis_points', 'integer', (c) => c.notNull())
+    .addColumn('support_url', 'text', (c) => c.notNull())
+    .addColumn('redirect_origins', 'text')
+    .addColumn('transfers', 'text', (c) => c.notNull())
+    .addColumn('daily_limits', 'text', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
@@ -24,6 +28,8 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('digest', 'text', (c) => c.notNull().unique())
     .addColumn('public_key', 'text')
     .addColumn('last4', 'text', (c) => c.notNull())
+    .addColumn('scope', 'text', (c) => c.notNull())
+    .addColumn('expires_at', 'bigint')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('revoked_at', 'bigint')
     .execute();

@@ -1,6 +1,7 @@
 /** Creates the first schema. Each table comes after those that it references. */
 import type { Kysely } from 'kysely';
 import { createAccountTables } from './accounts.js';
+import { createAuditLog } from './audit-log.js';
 import { createChainTables } from './chains.js';
 import { createLedgerTables } from './ledger.js';
 import { createListCheckpoints } from './list-checkpoints.js';
@@ -14,6 +15,7 @@ import type { Engine } from '../../engine.js';
 
 export async function createFoundation(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await createAccountTables(db);
+  await createAuditLog(db, engine);
   await createWalletTable(db);
   await createPaymentTables(db, engine);
   await createChainTables(db);

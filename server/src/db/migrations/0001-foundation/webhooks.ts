@@ -6,13 +6,14 @@ export async function createWebhookTables(db: Kysely<unknown>): Promise<void> {
 
   await schema
     .createTable('webhook_endpoints')
-    .addColumn('merchant_id', 'text', (c) => c.primaryKey().references('merchants.id'))
+    .addColumn('merchant_id', 'text', (c) => c.notNull().references('merchants.id'))
+    .addColumn('mode', 'text', (c) => c.notNull())
     .addColumn('url', 'text', (c) => c.notNull())
     .addColumn('secret', 'text', (c) => c.notNull())
-    .addColumn('former_secret', 'text')
-    .addColumn('former_secret_until', 'bigint')
+    .addColumn('former_secrets', 'text', (c) => c.notNull())
     .addColumn('disabled_at', 'bigint')
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('webhook_endpoints_key', ['merchant_id', 'mode'])
     .execute();
 
   await schema

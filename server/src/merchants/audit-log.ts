@@ -1,0 +1,114 @@
+/** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
+import type { Clock } from '../shared/clock.js';
+import type { Caller, Mode } from '../shared/scope.js';
+import * as store from './audit-store.js';
+import type { AuditFilter } from './audit-store.js';
+import type { Reader, Transaction } from '../db/engine.js';
+
+export const auditActions = [
+  'merchant.created',
+  'merchant.updated',
+  'webhook.set',
+  'webhook.removed',
+  'webhook.disabled',
+  'webhook.secret_rotated',
+  'key.created',
+  'key.revoked',
+  'wallet_address.created',
+  'wallet_address.made_primary',
+  'balance.suspended',
+  'balance.resumed',
+  'transfer.settled',
+  'transfer.failed',
+  'payout.created',
+  'payout.settled',
+  'payout.failed',
+  'customer.erased',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** The fields that an entry shows. They must never contain a secret. */
+export type AuditFields = Readonly<Record<string, unknown>>;
+
+export interface NewAuditEntry {
+  readonly merchantId: string;
+  /** Absent for what both modes share. */
+  readonly mode?: Mode | undefined;
+  /** From `actorOf` for a key; who runs the command, on the command line. */
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** The id of the record that was changed. */
+  readonly subjectId: string;
+  readonly before?: AuditFields | undefined;
+  readonly after?: AuditFields | undefined;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  /** Real time, epoch milliseconds. */
+  readonly time: number;
+  readonly merchantId: string;
+  readonly mode: Mode | null;
+  readonly actor: string;
+  readonly action: string;
+  readonly subjectId: string;
+  /** What changed: only the fields that differ. Null if there was nothing before or after. */
+  readonly before: AuditFields | null;
+  readonly after: AuditFields | null;
+}
+
+export interface AuditLog {
+  /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
+  record(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
+  /** Oldest first. */
+  list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]>;
+}
+
+export function createAuditLog(clock: Clock): AuditLog {
+  return {
+    async record(transaction, { merchantId, mode, actor, action, subjectId, before, after }) {
+      const changed = (field: string) => !isSame(before?.[field], after?.[field]);
+      const fieldsOf = (fields: AuditFields | undefined) =>
+        fields &&
+        JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
+      if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
+      await store.insertEntry(transaction, {
+        time: clock.real(),
+        merchant_id: merchantId,
+        mode: mode ?? null,
+        actor,
+        action,
+        subject_id: subjectId,
+        before: fieldsOf(before) ?? null,
+        after: fieldsOf(after) ?? null,
+      });
+    },
+
+    async list(reader, filter) {
+      return (await store.listEntries(reader, filter)).map((row) => ({
+        id: Number(row.id),
+        time: row.time,
+        merchantId: row.merchant_id,
+        mode: row.mode,
+        actor: row.actor,
+        action: row.action,
+        subjectId: row.subject_id,
+        before: readFields(row.before),
+        after: readFields(row.after),
+      }));
+    },
+  };
+}
+
+/** How the log names the key that a request was made with. */
+export function actorOf({ kind, mode, keyLast4 }: Caller): string {
+  return `${kind} key ${kind === 'secret' ? 'sk' : 'pk'}_${mode}_…${keyLast4}`;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function readFields(json: string | null): AuditFields | null {
+  return json === null ? null : (JSON.parse(json) as AuditFields);
+}

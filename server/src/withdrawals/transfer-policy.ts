@@ -1,0 +1,62 @@
+/** The merchant's own limits on transfers: only to addresses saved long enough ago, and no more than so much a day. */
+import { parseDecimal } from 'crypto-checkout/contract';
+import type { Merchants } from '../merchants/merchants.js';
+import { parseAmount } from '../money/amounts.js';
+import { formatUnits } from '../money/units.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import { invalidField, Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
+import type { Destination } from './destination.js';
+import * as store from './transfer-store.js';
+
+export interface TransferPolicyDeps {
+  readonly clock: Clock;
+  readonly merchants: Pick<Merchants, 'retrieve'>;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * A stolen secret key cannot send money to a new address at once: the merchant has a day to notice the address. Nor can
+ * it send more than the daily limit.
+ */
+export function createTransferPolicy({ clock, merchants }: TransferPolicyDeps) {
+  return {
+    /**
+     * The caller must hold the lock of the balance, so that two transfers at once do not both fit under the limit.
+     * Problems: `invalid_address`, `validation_error`.
+     */
+    async ensureAllowed(transaction: Transaction, scope: Scope, to: Destination): Promise<void> {
+      // Not from memory: a merchant who locks down the account is locked down at once.
+      const { transfers, dailyLimits } = await merchants.retrieve(transaction, scope.merchantId);
+      const now = clock.now(scope);
+      if (transfers === 'saved') checkSaved(to, now);
+      const limit = parseDecimal(dailyLimits[to.currency.code] ?? '');
+      if (limit === undefined) return;
+      const { currency, amount } = to;
+      const limitUnits = parseAmount(limit, currency, 'dailyLimits', currency.decimals);
+      const sent = await store.sumSince(transaction, scope, currency.code, now - dayMs);
+      if (sent + amount <= limitUnits) return;
+      const left = limitUnits > sent ? limitUnits - sent : 0n;
+      throw invalidField(
+        'amount',
+        `The daily limit of this account is ${limit} ${currency.code}, and ${formatUnits(left, currency)} of it is left. Transfers count for 24 hours`,
+      );
+    },
+  };
+}
+
+function checkSaved({ savedAt }: Destination, now: number): void {
+  const rule = 'This account sends only to wallet addresses that were saved more than 24 hours ago.';
+  if (savedAt === null) {
+    throw refused(`${rule} This address is not saved: save it with POST /v1/wallet-addresses`);
+  }
+  if (now - savedAt <= dayMs) {
+    throw refused(`${rule} This one can be used after ${isoTime(savedAt + dayMs)}`);
+  }
+}
+
+function refused(message: string): Problem {
+  return new Problem('invalid_address', message, { param: 'walletAddress' });
+}

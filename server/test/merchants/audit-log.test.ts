@@ -1,0 +1,157 @@
+/** The audit log: complete, append-only and without secrets. */
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRecords } from '../support/records.js';
+import { engines } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+interface Entry {
+  readonly action: string;
+  readonly actor: string;
+  readonly merchantId: string;
+  readonly mode: string | null;
+  readonly subjectId: string;
+  readonly before: Record<string, unknown> | null;
+  readonly after: Record<string, unknown> | null;
+  readonly time: string;
+}
+
+describe.each(engines)('the audit log on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({
+      engine,
+      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+    });
+    merchant = openMerchant(server);
+  });
+  afterAll(() => server.stop());
+
+  const list = async (...options: string[]) =>
+    (await merchant.command('audit', 'list', ...options)) as Entry[];
+  const latest = async (count: number) => (await list()).slice(-count);
+  const byCommandLine = expect.stringMatching(/^command line, user \S+$/) as string;
+
+  it('begins with the account and the keys that the server made', async () => {
+    const { merchantId } = server.bootstrapped;
+    expect((await list()).slice(0, 3)).toMatchObject([
+      { action: 'merchant.created', merchantId, actor: 'server, at its start' },
+      { action: 'key.created', after: { kind: 'public', last4: server.publicKey.slice(-4) } },
+      { action: 'key.created', after: { kind: 'secret', last4: server.secretKey.slice(-4) } },
+    ]);
+  });
+
+  it('has keys, webhooks and settings, with who and before and after, and no secret', async () => {
+    const { id, webhookSecret } = (await merchant.command(
+      ...[
+        'merchants',
+        'create',
+        '--name',
+        'Audited',
+        '--webhook-url',
+        'https://shop.example/in?token=hidden',
+      ],
+    )) as { id: string; webhookSecret: string };
+    await merchant.command('merchants', 'update', id, '--fee-basis-points', '50', '--transfers', 'saved');
+    // Changes nothing, so it leaves no entry.
+    await merchant.command('merchants', 'update', id, '--fee-basis-points', '50');
+    const { webhookSecret: rotated } = (await merchant.command(
+      ...['merchants', 'update', id, '--rotate-webhook-secret'],
+    )) as { webhookSecret: string };
+    await merchant.command('merchants', 'update', id, '--webhook-url', '');
+    const key = (await merchant.command(
+      ...['keys', 'create', '--merchant', id, '--kind', 'secret', '--mode', 'live', '--scope', 'read'],
+    )) as { id: string; key: string };
+    await merchant.command('keys', 'revoke', key.id);
+    await merchant.command('keys', 'revoke', key.id);
+    const last4 = key.key.slice(-4);
+    const entries = await list('--merchant', id);
+    const by = { actor: byCommandLine, merchantId: id };
+    expect(entries).toMatchObject([
+      { ...by, action: 'merchant.created', mode: null, after: { name: 'Audited', feeBasisPoints: 100 } },
+      { ...by, action: 'webhook.set', mode: 'test', after: { url: 'https://shop.example/in?…' } },
+      {
+        ...by,
+        action: 'merchant.updated',
+        before: { feeBasisPoints: 100, transfers: 'any' },
+        after: { feeBasisPoints: 50, transfers: 'saved' },
+      },
+      { ...by, action: 'webhook.secret_rotated', mode: 'test', before: null, after: null },
+      { ...by, action: 'webhook.removed', before: { url: 'https://shop.example/in?…' }, after: null },
+      { ...by, action: 'key.created', mode: 'live', subjectId: key.id, after: { scope: 'read', last4 } },
+      { ...by, action: 'key.revoked', mode: 'live', subjectId: key.id, before: { last4 } },
+    ]);
+    expect(entries).toHaveLength(7);
+    const whole = JSON.stringify(await list());
+    for (const secret of [webhookSecret, rotated, key.key, server.secretKey, 'hidden']) {
+      expect(whole).not.toContain(secret);
+    }
+  });
+
+  it('has wallet addresses saved with the API, by the last 4 characters of the key', async () => {
+    const address = createRecords(server).evmAddress();
+    const body = { address, currency: 'USDT', network: 'ethereum' };
+    const { id } = await merchant.ask<{ id: string }>('POST', '/v1/wallet-addresses', { body });
+    await merchant.ask('GET', `/v1/wallet-addresses/primary/${id}`);
+    await merchant.ask('GET', `/v1/wallet-addresses/primary/${id}`);
+    const actor = `secret key sk_test_…${server.secretKey.slice(-4)}`;
+    const after = { address: expect.stringMatching(new RegExp(address, 'i')) as string, currency: 'USDT' };
+    const entries = (await list()).filter(({ subjectId }) => subjectId === id);
+    expect(entries).toMatchObject([
+      { action: 'wallet_address.created', actor, mode: 'test', subjectId: id, after },
+      { action: 'wallet_address.made_primary', actor, subjectId: id, after },
+    ]);
+    expect(entries).toHaveLength(2);
+  });
+
+  it('has transfers and payouts that were settled by hand, and suspended balances', async () => {
+    await merchant.fund({ amount: 100 });
+    const hash = 'ab'.repeat(32);
+    const { body } = await merchant.transfer({ amount: 5 });
+    const id = String(body.data['id']);
+    await merchant.command('transfers', 'settle', id, '--tx-hash', hash);
+    await merchant.command('transfers', 'settle', id, '--tx-hash', hash);
+    const { merchantId } = server.bootstrapped;
+    const account = await createRecords(server).bankAccount();
+    const payout = (await merchant.command(
+      ...['payouts', 'create', '--merchant', merchantId, '--bank-account', account, '--amount', '2'],
+      ...['--currency', 'USDT', '--reference', 'R-1', '--mode', 'test'],
+    )) as { id: string };
+    await merchant.command('payouts', 'fail', payout.id, '--reason', 'Closed account');
+    const balance = ['--merchant', merchantId, '--currency', 'USDT', '--mode', 'test'];
+    expect(await merchant.command('balances', 'suspend', ...balance)).toMatchObject({ mode: 'test' });
+    await merchant.command('balances', 'resume', ...balance);
+    expect(await latest(5)).toMatchObject([
+      { action: 'transfer.settled', subjectId: id, before: { status: 'pending' }, after: { txHash: hash } },
+      { action: 'payout.created', subjectId: payout.id, after: { currency: 'USDT', reference: 'R-1' } },
+      { action: 'payout.failed', subjectId: payout.id, after: { failureReason: 'Closed account' } },
+      { action: 'balance.suspended', mode: 'test', actor: byCommandLine },
+      { action: 'balance.resumed', mode: 'test' },
+    ]);
+    await merchant.expectBooksInOrder();
+  });
+
+  it('can be filtered by time and merchant', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await list('--from', today, '--to', today)).toEqual(await list());
+    expect(await list('--to', '2020-01-01')).toEqual([]);
+    expect(await list('--merchant', 'NOBODY')).toEqual([]);
+    const [entry] = await list();
+    expect(entry?.time).toMatch(/^\d{4}-.*Z$/);
+  });
+
+  it.each(['update audit_log set actor = ?', 'delete from audit_log'])(
+    'refuses "%s", even by SQL',
+    async (statement) => {
+      const count = async () => (await list()).length;
+      const before = await count();
+      const change = server.database.write((transaction) =>
+        sql.raw(statement.replace('?', "'nobody'")).execute(transaction),
+      );
+      await expect(change).rejects.toThrow('audit_log is append-only');
+      expect(await count()).toBe(before);
+    },
+  );
+});

@@ -1,0 +1,120 @@
+/** One webhook endpoint for each mode: test events never reach the live endpoint, and each has its own secrets. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { makeCertificate } from '../support/certificate.js';
+import { engines } from '../support/engines.js';
+import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
+import { openShop, type Shop } from './shop.js';
+
+const certificate = makeCertificate('hooks.example');
+
+describe.each(engines)('webhooks of two modes, on $name', (engine) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop({
+      engine,
+      env: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
+      overrides: {
+        webhooks: {
+          resolve: () => Promise.resolve([{ address: '127.0.0.2', family: 4 }]),
+          certificateAuthority: certificate.cert,
+          timeoutMs: 5000,
+        },
+      },
+    });
+  });
+  afterAll(() => shop.server.stop());
+
+  async function receive(options: ReceiverOptions = {}): Promise<Receiver> {
+    const receiver = await startReceiver(options);
+    onTestFinished(() => receiver.stop());
+    return receiver;
+  }
+  /** A merchant with an endpoint for each mode. */
+  async function open() {
+    const test = await receive();
+    const live = await receive({ host: '127.0.0.2', certificate });
+    const merchantId = await shop.merchant(test);
+    const endpoint = { url: `https://hooks.example:${live.port}/hook`, secret: '' };
+    await shop.setEndpoint(endpoint, merchantId, 'live');
+    live.secret = endpoint.secret;
+    onTestFinished(async () => {
+      for (const mode of ['test', 'live'] as const) {
+        await shop.setEndpoint({ url: '', secret: '' }, merchantId, mode);
+      }
+    });
+    return { test, live, merchantId };
+  }
+  const modesOf = ({ received }: Receiver) => received.map(({ event }) => event.data.mode);
+  const subjectsOf = ({ received }: Receiver) =>
+    received.map(({ event }) => (event.data as { id?: string }).id).sort();
+
+  it('go to the endpoint of their own mode, signed with its secret', async () => {
+    const { test, live, merchantId } = await open();
+    expect(test.secret).not.toBe(live.secret);
+    const testSubjects = await shop.publish(5, { merchantId, mode: 'test' });
+    const liveSubjects = await shop.publish(5, { merchantId, mode: 'live' });
+    const events = await shop.settled(merchantId);
+    expect(events.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'delivered'));
+    expect(subjectsOf(test)).toEqual(testSubjects.sort());
+    expect(subjectsOf(live)).toEqual(liveSubjects.sort());
+    expect([...new Set(modesOf(test)), ...new Set(modesOf(live))]).toEqual(['test', 'live']);
+    for (const { isVerified } of [...test.received, ...live.received]) expect(isVerified).toBe(true);
+  });
+
+  it('of a mode without an endpoint are not stored, and never go to the other mode’s', async () => {
+    const { test, live, merchantId } = await open();
+    await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');
+    await shop.publish(3, { merchantId, mode: 'test' });
+    const [subject] = await shop.publish(1, { merchantId, mode: 'live' });
+    await shop.settled(merchantId);
+    expect(test.received).toEqual([]);
+    expect(subjectsOf(live)).toEqual([subject]);
+    expect(await shop.events({ merchantId })).toHaveLength(1);
+  });
+
+  it('fail in one mode, are disabled by 410 or removed there, and go on in the other', async () => {
+    const { test, live, merchantId } = await open();
+    test.answer = { status: 410 };
+    await shop.publish(1, { merchantId, mode: 'test' });
+    await expect.poll(() => shop.events({ merchantId, status: 'failed' })).toHaveLength(1);
+    await shop.publish(2, { merchantId, mode: 'live' });
+    await expect.poll(() => live.received.length, { timeout: 5000 }).toBe(2);
+    const entries = await shop.server.app.auditLog.list(shop.server.database.reader, { merchantId });
+    expect(entries).toMatchObject([{ action: 'webhook.disabled', mode: 'test', actor: 'server' }]);
+    expect(test.received).toHaveLength(1);
+  });
+
+  it('of a test endpoint that hangs take nothing from the live one', async () => {
+    const { test, live, merchantId } = await open();
+    test.answer = 'hang';
+    await shop.publish(20, { merchantId, mode: 'test' });
+    await expect.poll(() => test.received.length, { timeout: 5000 }).toBe(8);
+    await shop.publish(8, { merchantId, mode: 'live' });
+    await expect.poll(() => live.received.length, { timeout: 3000 }).toBe(8);
+  });
+});
+
+describe.each(engines)('the claim of a delivery, on $name', (engine) => {
+  it('ends within 5 s of its process, and is renewed while the delivery runs', async () => {
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    const shop = await openShop({ engine });
+    onTestFinished(() => shop.server.stop());
+    await shop.setEndpoint(receiver);
+    receiver.answer = 'hang';
+    await shop.publish(1);
+    await expect.poll(() => receiver.received.length, { timeout: 5000 }).toBe(1);
+    const claimedUntil = async () => {
+      const row = await shop.server.database.reader
+        .selectFrom('outbox')
+        .select('claimed_until')
+        .executeTakeFirstOrThrow();
+      return row.claimed_until ?? 0;
+    };
+    const first = await claimedUntil();
+    // The next poll of another process comes up to a second later.
+    expect(first - Date.now()).toBeLessThanOrEqual(4000);
+    await expect.poll(claimedUntil, { timeout: 3000 }).toBeGreaterThan(first);
+    expect((await claimedUntil()) - Date.now()).toBeLessThanOrEqual(4000);
+  });
+});
