@@ -33,6 +33,7 @@ import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPayments } from './payments/payments.js';
+import { hasReturningReceipts } from './payments/receipt-store.js';
 import { createReceipts } from './payments/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
@@ -174,6 +175,7 @@ export async function createApp(options: AppOptions) {
     addresses: depositAddresses,
     ledger,
     payments,
+    log,
   });
 
   const paymentPlans = createPaymentPlans({ database, clock, newId, currencies });
@@ -212,6 +214,7 @@ export async function createApp(options: AppOptions) {
     outbox,
     walletAddresses,
     bankAccounts,
+    returningDeposits: hasReturningReceipts,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 

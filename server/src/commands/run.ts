@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
 import { balanceCommands } from './balances.js';
+import { chainCommands } from './chains.js';
 import { databaseCommands } from './database.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
@@ -29,6 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
   ...merchantCommands,
   ...keyCommands,
   ...ledgerCommands,
+  ...chainCommands,
   ...databaseCommands,
   ...balanceCommands,
   ...transferCommands,

@@ -83,7 +83,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     async create(transaction, scope, request) {
       const { currency, network, address, savedId, amount, fee } = await resolve(transaction, scope, request);
       const { merchantId, mode } = scope;
-      await balances.ensureSpendable(transaction, scope, currency, amount + fee);
+      await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
       const now = clock.now(mode);
       const row: TransferTable = {
         id: newId(),
@@ -101,6 +101,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         tx_hash: null,
         network_fee: null,
         failure_reason: null,
+        settled_at: null,
+        confirmed_at: null,
         created_at: now,
         updated_at: now,
       };
@@ -112,7 +114,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
           currency: currency.code,
           entries: [
             { account: { kind: 'available', merchantId }, debit: amount + fee },
-            { account: { kind: 'reserved', merchantId }, credit: amount + fee },
+            { account: { kind: 'reserved', network: network.code, merchantId }, credit: amount + fee },
           ],
         },
         now,
