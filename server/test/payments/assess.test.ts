@@ -127,10 +127,7 @@ const rows: readonly Row[] = [
   },
   {
     when: 'a part in time is topped up late',
-    receipts: [
-      { amount: 40n },
-      { amount: 60n, firstSeenAt: 1_050 },
-    ],
+    receipts: [{ amount: 40n }, { amount: 60n, firstSeenAt: 1_050 }],
     ...later,
     state: 'settled_late',
   },
