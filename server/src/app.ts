@@ -37,6 +37,7 @@ import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPayments } from './payments/payments.js';
+import { hasReturningReceipts } from './payments/receipt-store.js';
 import { createReceipts } from './payments/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
@@ -187,6 +188,7 @@ export async function createApp(options: AppOptions) {
     addresses: depositAddresses,
     ledger,
     payments,
+    log,
   });
 
   const paymentPlans = createPaymentPlans({ database, clock, newId, currencies });
@@ -226,6 +228,7 @@ export async function createApp(options: AppOptions) {
     walletAddresses,
     bankAccounts,
     merchants,
+    returningDeposits: hasReturningReceipts,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 

@@ -20,6 +20,7 @@ import { createJobs, type Job } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { prune } from './ops/prune.js';
+import { countSetAside } from './payments/set-aside.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
@@ -98,6 +99,7 @@ async function serve(
   if (config.metricsToken !== undefined) {
     metrics = createMetrics(config.metricsToken, {
       chains: () => scanner.status(),
+      setAside: () => countSetAside(database.reader),
       webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
     });

@@ -4,7 +4,7 @@ import { sumUnits } from '../db/units.js';
 import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
 import type { Reader } from '../db/engine.js';
 
-/** Each transfer has one hold, a post or a void once it has ended, and a payout that matches it. */
+/** Each transfer has one hold, a post or a void once it has ended, a payout that matches it, and an undone post if it was lost. */
 export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const report = new Report(
     'Every transfer has one hold, one post or void once it has ended, and a matching payout',
@@ -12,18 +12,23 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const checked = await visitPages(
     (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
     (page) => {
-      for (const { id, status, amount, fee, held, posted, voided, payout_status: payout } of page) {
+      for (const { id, status, amount, fee, held, posted, voided, lost, settled_at, ...of } of page) {
+        const { payout_status: payout } = of;
         const units = (BigInt(amount) + BigInt(fee)).toString();
+        const wasSent = settled_at !== null;
         const isPayoutRight =
           payout === status || (payout === null && ['pending', 'failed'].includes(status));
         report.add([
           ...(held === units ? [] : [`hold:${id} is ${held ?? 'missing'} instead of ${units}`]),
-          ...(posted === (status === 'success' ? units : null)
+          ...(posted === (wasSent ? units : null) && wasSent === (status === 'success' || lost !== null)
             ? []
             : [`post:${id} is ${posted ?? 'missing'}, but the transfer is ${status}`]),
-          ...(voided === (status === 'failed' ? units : null)
+          ...(voided === (status === 'failed' && !wasSent ? units : null)
             ? []
             : [`void:${id} is ${voided ?? 'missing'}, but the transfer is ${status}`]),
+          ...(lost === (status === 'failed' && wasSent ? units : null)
+            ? []
+            : [`lost:${id} is ${lost ?? 'missing'}, but the transfer is ${status}`]),
           ...(isPayoutRight
             ? []
             : [`The payout of ${id} is ${payout ?? 'missing'}, but the transfer is ${status}`]),
@@ -43,7 +48,7 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(differing.map(({ id }) => `The payout ${id} differs from its transfer`));
-  for (const kind of ['hold', 'post', 'void']) {
+  for (const kind of ['hold', 'post', 'void', 'lost']) {
     const orphans = await reader
       .selectFrom('ledger_postings as posting')
       .leftJoin('transfers', (join) => join.on('transfers.id', '=', sql<string>`substr(posting.key, 6)`))
@@ -59,13 +64,13 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
 
 /** Transfers with the amounts moved into and out of reserved for them, and the status of their payouts. */
 function selectTransfers(reader: Reader) {
-  const moved = (kind: 'hold' | 'post' | 'void', side: 'credit' | 'debit') =>
+  const moved = (kind: 'hold' | 'post' | 'void' | 'lost', side: 'credit' | 'debit') =>
     reader
       .selectFrom('ledger_postings as posting')
       .innerJoin('ledger_entries as entry', 'entry.posting_id', 'posting.id')
       .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
       .where('posting.key', '=', sql<string>`${sql.lit(`${kind}:`)} || transfers.id`)
-      .where('account.kind', '=', 'reserved')
+      .where('account.kind', '=', kind === 'lost' ? 'available' : 'reserved')
       .where('account.merchant_id', '=', sql<string>`transfers.merchant_id`)
       .select(`entry.${side}`)
       .limit(1);
@@ -77,10 +82,12 @@ function selectTransfers(reader: Reader) {
       'transfers.status',
       'transfers.amount',
       'transfers.fee',
+      'transfers.settled_at',
       'payouts.status as payout_status',
       moved('hold', 'credit').as('held'),
       moved('post', 'debit').as('posted'),
       moved('void', 'debit').as('voided'),
+      moved('lost', 'credit').as('lost'),
     ]);
 }
 
@@ -89,10 +96,11 @@ export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
   const open = await reader
     .selectFrom('transfers')
     .where('status', 'in', ['pending', 'processing'])
-    .groupBy(['mode', 'currency', 'merchant_id'])
+    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
     .select([
       'mode',
       'currency',
+      'network',
       'merchant_id as owner',
       sumUnits(reader, 'amount').as('amounts'),
       sumUnits(reader, 'fee').as('fees'),

@@ -1,5 +1,6 @@
 /** The result of a ledger check, and what the checks share: pages, counts and comparisons with accounts. */
 import { sql, type SelectQueryBuilder } from 'kysely';
+import { inChunks } from '../db/chunks.js';
 import type { LedgerAccountKind } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
@@ -100,21 +101,17 @@ export async function comparePostings<DB, TB extends keyof DB, Row extends { rea
 
 /** Finds which of the keys were posted. */
 async function findPostedKeys(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let start = 0; start < keys.length; start += pageSize) {
-    const rows = await reader
-      .selectFrom('ledger_postings')
-      .select('key')
-      .where('key', 'in', keys.slice(start, start + pageSize))
-      .execute();
-    for (const { key } of rows) found.add(key);
-  }
-  return found;
+  const rows = await inChunks(keys, (chunk) =>
+    reader.selectFrom('ledger_postings').select('key').where('key', 'in', chunk).execute(),
+  );
+  return new Set(rows.map(({ key }) => key));
 }
 
 export interface ExpectedBalance {
   readonly mode: Mode;
   readonly currency: string;
+  /** For custody and reserved accounts. */
+  readonly network?: string;
   /** The merchant that owns the account; null for the service's own accounts. */
   readonly owner: string | null;
   readonly units: string;
@@ -131,8 +128,8 @@ export async function compareToAccounts(
   expected: readonly ExpectedBalance[],
 ): Promise<number> {
   const open = new Map(
-    expected.map(({ mode, currency, owner, units }) => [
-      [mode, currency, kind, owner].filter((part) => part !== null).join('/'),
+    expected.map(({ mode, currency, network = null, owner, units }) => [
+      [mode, currency, kind, network, owner].filter((part) => part !== null).join('/'),
       units,
     ]),
   );

@@ -9,6 +9,7 @@ import {
   visitPages,
   type LedgerCheck,
 } from './check-report.js';
+import { checkCustody, checkFeeIncome, checkMerchants } from './check-totals.js';
 import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
@@ -29,6 +30,9 @@ export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
     await checkTransfers(reader),
     await checkReserved(reader),
     await checkBankPayouts(reader),
+    await checkCustody(reader),
+    await checkFeeIncome(reader),
+    await checkMerchants(reader),
   ];
 }
 

@@ -23,6 +23,18 @@ export function readCursor(
     .executeTakeFirst();
 }
 
+/** How far each network was scanned. */
+export function listCursors(
+  reader: Reader,
+): Promise<Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'synced_at'>[]> {
+  return reader
+    .selectFrom('chain_cursors')
+    .select(['mode', 'network', 'height', 'synced_at'])
+    .orderBy('mode')
+    .orderBy('network')
+    .execute();
+}
+
 /** Starts a network at a block. Does nothing if it already has a cursor. */
 export function createCursor(
   database: Database,

@@ -47,8 +47,10 @@ export function createNetworkScan(
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
-  /** What was pending at the last write under this lease; undefined if unknown. */
-  let appliedPending: string | undefined;
+  /** The keys of what was pending at the last write under this lease; undefined if unknown. */
+  let appliedPending: ReadonlySet<string> | undefined;
+  /** Whether the last batch left work for the next one. */
+  let hasBacklog = false;
 
   const realNow = () => clock.real();
   const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
@@ -106,7 +108,7 @@ export function createNetworkScan(
     // Another replica may have measured a slightly later time. `synced_at` never goes back.
     const syncedAt = difference.pending ? Math.max(now, cursor.synced_at) : cursor.synced_at;
     await write(cursor, difference, syncedAt, isUrgent);
-    return difference.pending === undefined;
+    return difference.pending === undefined || hasBacklog;
   }
 
   async function write(
@@ -116,23 +118,30 @@ export function createNetworkScan(
     isUrgent: boolean,
   ): Promise<void> {
     const { orphanedAbove, blocks, pending, head } = difference;
-    const pendingKey = pending && keyOf(pending);
+    const pendingKeys = pending && keysOf(pending);
+    const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
+      hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
-      (pendingKey !== undefined && pendingKey !== appliedPending);
-    const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
+      (pendingKeys !== undefined && !isSame(pendingKeys, appliedPending)) ||
+      (isSyncDue && (await sink.hasDue(database.reader, ref)));
     if (!isChanged && !isSyncDue) return;
 
     const kept = lease();
-    await database.write(async (transaction) => {
+    const outcome = await database.write(async (transaction) => {
       await cursors.moveCursor(transaction, kept, head, syncedAt);
-      if (!isChanged) return;
+      if (!isChanged) return 'complete';
       const forgetUpTo = head.height - keptBlocks;
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
-      await sink.apply(transaction, { ...ref, orphanedAbove, blocks, pending, head, syncedAt });
+      const formerPending = appliedPending;
+      return sink.apply(transaction, {
+        ...ref,
+        ...{ orphanedAbove, blocks, pending, formerPending, head, syncedAt },
+      });
     });
-    appliedPending = pendingKey;
+    hasBacklog = outcome === 'more';
+    appliedPending = pendingKeys;
     known = { ...cursor, ...head, synced_at: syncedAt, lease_until: kept.until };
   }
 
@@ -149,9 +158,10 @@ export function createNetworkScan(
   };
 }
 
-function keyOf(pending: readonly ChainTransfer[]): string {
-  return pending
-    .map(({ txHash, outputIndex }) => `${txHash}:${outputIndex}`)
-    .sort()
-    .join();
+function keysOf(pending: readonly ChainTransfer[]): ReadonlySet<string> {
+  return new Set(pending.map(({ txHash, outputIndex }) => `${txHash}:${outputIndex}`));
+}
+
+function isSame(keys: ReadonlySet<string>, others: ReadonlySet<string> | undefined): boolean {
+  return keys.size === others?.size && [...keys].every((key) => others.has(key));
 }

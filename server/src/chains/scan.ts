@@ -1,6 +1,6 @@
 /** The interface between the scanner, which knows chains, and the receipts rule, which knows payments. */
 import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 
 /** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {
@@ -10,6 +10,11 @@ export interface ScanBatch extends NetworkRef {
   readonly blocks: readonly ChainBlock[];
   /** All transfers that are not in a block yet; undefined if they were not read, as while catching up. */
   readonly pending: readonly ChainTransfer[] | undefined;
+  /**
+   * The keys (`hash:index`) of the transfers that were pending in the last batch, if this process applied it and nothing
+   * has happened since.
+   */
+  readonly formerPending: ReadonlySet<string> | undefined;
   /** The last scanned block, after this batch. */
   readonly head: ChainHead;
   /** Real time when reading began. If `pending` is defined, everything up to then has been read. */
@@ -18,5 +23,8 @@ export interface ScanBatch extends NetworkRef {
 
 /** Applies a batch in the transaction that moves the cursor, so that either both happen or neither. */
 export interface ScanSink {
-  apply(transaction: Transaction, batch: ScanBatch): Promise<void>;
+  /** @returns `more` if some of the work was left for the next scan, which should follow at once */
+  apply(transaction: Transaction, batch: ScanBatch): Promise<'complete' | 'more'>;
+  /** Whether a batch should be applied even if nothing on the network has changed. */
+  hasDue(reader: Reader, network: NetworkRef): Promise<boolean>;
 }

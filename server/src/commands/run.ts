@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
+import { chainCommands } from './chains.js';
 import { databaseCommands } from './database.js';
 import { commandHelp, groupHelp, usageText } from './help.js';
 import { keyCommands } from './keys.js';
@@ -39,6 +40,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...merchantCommands,
   ...keyCommands,
   ...auditCommands,
+  ...chainCommands,
   ...balanceCommands,
   ...transferCommands,
   ...payoutCommands,

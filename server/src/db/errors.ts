@@ -38,6 +38,19 @@ export function isMissingDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '3D000';
 }
 
+/** Serialization failure and deadlock. */
+const collisions = new Set(['40001', '40P01']);
+
+/** Whether two transactions collided, so that the whole transaction must run again. Only PostgreSQL has this. */
+export function isCollision(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && collisions.has(error.code ?? '');
+}
+
+/** A migration of another release changed the columns that a prepared statement returns. It must be prepared again. */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.includes('cached plan');
+}
+
 /** Whether a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */
 export function isUniqueViolation(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code === '23505';

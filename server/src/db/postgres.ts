@@ -4,9 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, PostgresDialect, type Driver, type QueryResult, type TransactionSettings } from 'kysely';
 import pg from 'pg';
 import type { Database, DatabaseOptions } from './database.js';
+import { isCollision, isStalePlan } from './errors.js';
 import type { Transaction } from './engine.js';
 import { migrate, snapshotsOf } from './migrate.js';
 import { registerDirectRun, type NamedQuery } from './prepared.js';
+import type { SavepointConnection } from './savepoint.js';
 import type { Schema } from './schema.js';
 import type { SendingConnection } from './send.js';
 import { refuseInsideTransaction, runInTransaction } from './transaction-context.js';
@@ -85,16 +87,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
 }
 
-/** Serialization failure and deadlock. */
-const collisions = new Set(['40001', '40P01']);
-
 function isRetryable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (collisions.has(error.code ?? '') || isStalePlan(error));
-}
-
-/** A migration of another release changed the columns that a prepared statement returns. It must be prepared again. */
-function isStalePlan(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.includes('cached plan');
+  return isCollision(error) || isStalePlan(error);
 }
 
 /** Runs at most `limit` transactions at once. The others wait for their turn. */
@@ -194,7 +188,7 @@ class PipelinedDriver implements Driver {
 
 const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
-class PipelinedConnection implements SendingConnection {
+class PipelinedConnection implements SendingConnection, SavepointConnection {
   readonly #client: pg.PoolClient;
   readonly #names: StatementNames | undefined;
   readonly #stream: Socket;
@@ -253,6 +247,30 @@ class PipelinedConnection implements SendingConnection {
   async rollback(): Promise<void> {
     await this.#client.query('rollback');
     await Promise.all(this.#sent);
+  }
+
+  beginSavepoint(name: string): void {
+    this.#watch(this.#client.query(`savepoint ${name}`));
+  }
+
+  async releaseSavepoint(name: string): Promise<void> {
+    this.#cork();
+    const released = this.#client.query(`release savepoint ${name}`);
+    const [result] = await Promise.allSettled([released, ...this.#sent]);
+    this.#sent = [];
+    if (this.#failure) throw this.#failure.error;
+    if (result.status === 'rejected') throw result.reason;
+  }
+
+  async rollbackToSavepoint(name: string): Promise<void> {
+    this.#cork();
+    const undone = this.#client.query(`rollback to savepoint ${name}`);
+    const [result] = await Promise.allSettled([undone, ...this.#sent]);
+    // Without the savepoint, a statement before it has failed, and with it the whole transaction.
+    if (result.status === 'rejected') throw this.#failure?.error ?? result.reason;
+    this.#sent = [];
+    this.#failure = undefined;
+    this.#watch(this.#client.query(`release savepoint ${name}`));
   }
 
   release(): void {

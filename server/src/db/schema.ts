@@ -177,12 +177,39 @@ export interface ReceiptTable {
   reversals: number;
   /** 1 if it was moved from unallocated to the merchant's available balance. */
   is_credited: 0 | 1;
+  /** Its share of the fee that was taken when it was credited, given back if it is lost; 0 unless credited. */
+  credited_fee: Units;
   /** Its value when first seen, in kobo; null if no rate was known. */
   naira_value: Units | null;
   /** The same in cents. */
   dollar_value: Units | null;
-  /** The same in units of the payment's base currency. */
-  base_value: Units | null;
+  /**
+   * The exact worth of one of its units when first seen, in units of the payment's base currency: an integer fraction
+   * `numerator/denominator`; null if no rate was known.
+   */
+  base_rate: string | null;
+}
+
+/**
+ * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a
+ * payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
+ */
+export interface SetAsideTable {
+  mode: Mode;
+  network: string;
+  /** The id of the payment, or `transaction hash:output index` of the transfer. Unique within a network. */
+  id: string;
+  /** The payment; null if it is a transfer to a wallet. */
+  payment_id: string | null;
+  /** The transfer and its block as JSON; null if it is a payment. */
+  arrival: string | null;
+  /** The message of the last error. */
+  reason: string;
+  /** How often it failed. */
+  tries: number;
+  /** Real time. */
+  failed_at: EpochMs;
+  retry_at: EpochMs;
 }
 
 /** How far a network was scanned. */
@@ -207,7 +234,7 @@ export interface ScannedBlockTable {
 }
 
 export interface LedgerAccountTable {
-  /** `mode/currency/kind[/network or merchant id][/debt]`, unique. */
+  /** `mode/currency/kind[/network][/merchant id][/debt]`, unique. */
   id: string;
   mode: Mode;
   kind: LedgerAccountKind;
@@ -329,6 +356,10 @@ export interface TransferTable {
   /** The network's fee, taken from custody in this currency; null until it is known. */
   network_fee: Units | null;
   failure_reason: string | null;
+  /** When it first succeeded. Stays set if it fails later, because the network lost and then refused it. */
+  settled_at: EpochMs | null;
+  /** When the network confirmed it (real time); null while it is not confirmed, also if it no longer is. */
+  confirmed_at: EpochMs | null;
   created_at: EpochMs;
   updated_at: EpochMs;
 }
@@ -541,6 +572,7 @@ export interface Schema {
   wallets: WalletTable;
   derivations: DerivationTable;
   receipts: ReceiptTable;
+  set_aside: SetAsideTable;
   chain_cursors: ChainCursorTable;
   scanned_blocks: ScannedBlockTable;
   ledger_accounts: LedgerAccountTable;

@@ -9,6 +9,13 @@ export function afterCommit(callback: () => void): void {
   current.getStore()?.push(callback);
 }
 
+/** @returns a function that drops the callbacks passed to `afterCommit` since, for a part that was rolled back */
+export function markCallbacks(): () => void {
+  const callbacks = current.getStore();
+  const kept = callbacks?.length ?? 0;
+  return () => callbacks?.splice(kept);
+}
+
 /** Runs work as part of a transaction. @param callbacks collects the callbacks passed to `afterCommit` */
 export function runInTransaction<T>(callbacks: (() => void)[], work: () => Promise<T>): Promise<T> {
   return current.run(callbacks, work);

@@ -1,16 +1,16 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
-import type { LedgerAccountKind, LedgerAccountTable } from '../db/schema.js';
+import type { LedgerAccountKind, LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
-import { insertEntries, insertPosting, lockAccounts, readBalances, writeBalances } from './store.js';
-import type { Mode } from '../shared/scope.js';
+import { insertEntries, insertPostings, lockAccounts, readBalances, writeBalances } from './store.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** Identifies an account within a mode and a currency. */
 export interface AccountName {
   readonly kind: LedgerAccountKind;
-  /** For custody accounts. */
+  /** For custody and reserved accounts: where the coins lie. */
   readonly network?: string;
-  /** For accounts that belong to a merchant: unallocated, available, reserved. */
+  /** For accounts that belong to a merchant: custody, unallocated, available, reserved. */
   readonly merchantId?: string;
   /**
    * The part of unallocated that the merchant owes, never above 0: a receipt was credited, withdrawn, and then
@@ -47,6 +47,11 @@ export interface Ledger {
    */
   post(transaction: Transaction, posting: Posting, now: number): Promise<boolean>;
   /**
+   * The same for many postings with few statements, in the order given.
+   * @returns how many of them were new
+   */
+  postAll(transaction: Transaction, postings: readonly Posting[], now: number): Promise<number>;
+  /**
    * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of
    * them before the first: locked posting by posting, they would not be locked in the fixed order.
    */
@@ -55,6 +60,28 @@ export interface Ledger {
   balance(transaction: Transaction, mode: Mode, currency: string, account: AccountName): Promise<bigint>;
   /** A merchant's balances by currency. Currencies without accounts are absent. */
   balances(reader: Reader, merchantId: string, mode: Mode): Promise<ReadonlyMap<string, MerchantBalance>>;
+  /** What backs a merchant's withdrawals of a currency on a network. Lock the available balance first. */
+  holdings(reader: Reader, owner: Scope, currency: string, network: string): Promise<Holdings>;
+  /**
+   * By network, the merchant's coins of a currency that no withdrawal has reserved, in its unit. Below 0 if the chain
+   * lost a receipt that was already paid out.
+   */
+  coins(
+    reader: Reader,
+    merchantId: string,
+    mode: Mode,
+    currency: string,
+  ): Promise<ReadonlyMap<string, bigint>>;
+}
+
+/** In units of the currency. */
+export interface Holdings {
+  /** What withdrawals have reserved on all networks. */
+  readonly held: bigint;
+  /** What the merchant owes, at least 0. */
+  readonly debt: bigint;
+  /** The merchant's coins on the network, reserved or not. */
+  readonly coins: bigint;
 }
 
 /** In units of the currency. */
@@ -72,65 +99,46 @@ export interface MerchantBalance {
 export const debitAccounts: ReadonlySet<LedgerAccountKind> = new Set(['custody', 'network_fee']);
 
 export function createLedger(newId: NewId): Ledger {
-  return {
-    async post(transaction, posting, now) {
-      const entries = posting.entries.filter((entry) => (entry.debit ?? 0n) + (entry.credit ?? 0n) > 0n);
-      const debits = entries.reduce((sum, entry) => sum + (entry.debit ?? 0n), 0n);
-      const credits = entries.reduce((sum, entry) => sum + (entry.credit ?? 0n), 0n);
-      if (
-        debits !== credits ||
-        entries.some((entry) => (entry.debit ?? 0n) < 0n || (entry.credit ?? 0n) < 0n)
-      ) {
-        throw new Error(`The posting ${posting.key} does not balance`);
-      }
-      if (entries.length === 0) return false;
+  async function postAll(transaction: Transaction, given: readonly Posting[], now: number): Promise<number> {
+    const postings = given.map(balanced).filter(({ entries }) => entries.length > 0);
+    if (postings.length === 0) return 0;
+    const rows = postings.map(({ key, mode, currency, paymentId = null }) => ({
+      id: newId(),
+      key,
+      mode,
+      currency,
+      payment_id: paymentId,
+      created_at: now,
+    }));
+    const inserted = await insertPostings(transaction, rows);
+    const added = postings.flatMap((posting, index) => {
+      const id = rows[index]?.id;
+      return id !== undefined && inserted.has(id) ? [{ id, posting }] : [];
+    });
+    if (added.length === 0) return 0;
 
-      const id = newId();
-      const isNew = await insertPosting(transaction, {
-        id,
-        key: posting.key,
-        mode: posting.mode,
-        currency: posting.currency,
-        payment_id: posting.paymentId ?? null,
-        created_at: now,
-      });
-      if (!isNew) return false;
-
-      const { mode, currency } = posting;
-      const accounts = await lockAccounts(
-        transaction,
+    const accounts = await lockAccounts(
+      transaction,
+      added.flatMap(({ posting: { mode, currency, entries } }) =>
         entries.map(({ account }) => emptyAccount(mode, currency, account)),
+      ),
+      added.flatMap(({ posting: { mode, currency, entries } }) =>
         entries.filter(isRepaying).map(({ account }) => debtId(mode, currency, account)),
-      );
-      const written = entries
-        .flatMap((entry) => {
-          const debt = isRepaying(entry) && accounts.get(debtId(mode, currency, entry.account));
-          return debt ? repayFirst(entry, BigInt(debt.balance)) : [entry];
-        })
-        .map(({ account: name, debit = 0n, credit = 0n }) => {
-          const account = accounts.get(accountId(mode, currency, name));
-          if (!account) throw new Error(`An account of the posting ${posting.key} was not created`);
-          const change = debitAccounts.has(account.kind) ? debit - credit : credit - debit;
-          const balance = BigInt(account.balance) + change;
-          if (balance < 0n && (account.kind === 'available' || account.kind === 'reserved')) {
-            throw new Error(`The posting ${posting.key} would overdraw ${account.id}`);
-          }
-          account.balance = balance.toString();
-          return {
-            posting_id: id,
-            account_id: account.id,
-            debit: debit.toString(),
-            credit: credit.toString(),
-          };
-        });
-      await insertEntries(transaction, written);
-      await writeBalances(
-        transaction,
-        written.map(({ account_id: account }) => account),
-        accounts,
-      );
-      return true;
-    },
+      ),
+    );
+    const written = added.flatMap(({ id, posting }) => applyEntries(id, posting, accounts));
+    await insertEntries(transaction, written);
+    await writeBalances(
+      transaction,
+      written.map(({ account_id: account }) => account),
+      accounts,
+    );
+    return added.length;
+  }
+
+  return {
+    post: async (transaction, posting, now) => (await postAll(transaction, [posting], now)) === 1,
+    postAll,
 
     async lock(transaction, mode, accounts) {
       await lockAccounts(
@@ -151,13 +159,77 @@ export function createLedger(newId: NewId): Ledger {
       const sums = new Map<string, MerchantBalance>();
       for (const { currency, kind, balance } of await readBalances(reader, merchantId, mode)) {
         const sum = sums.get(currency) ?? { available: 0n, reserved: 0n, unallocated: 0n };
-        // A merchant has accounts of these three kinds only. The debt account is of the kind unallocated too.
-        const own = kind as keyof MerchantBalance;
-        sums.set(currency, { ...sum, [own]: sum[own] + BigInt(balance) });
+        // The debt account is of the kind unallocated too.
+        if (kind !== 'available' && kind !== 'reserved' && kind !== 'unallocated') continue;
+        sums.set(currency, { ...sum, [kind]: sum[kind] + BigInt(balance) });
       }
       return sums;
     },
+
+    async holdings(reader, { merchantId, mode }, code, on) {
+      const holdings = { held: 0n, debt: 0n, coins: 0n };
+      for (const { id, currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
+        if (currency !== code) continue;
+        if (kind === 'reserved') holdings.held += BigInt(balance);
+        if (kind === 'custody' && network === on) holdings.coins = BigInt(balance);
+        if (id === debtId(mode, code, { kind: 'available', merchantId })) holdings.debt = -BigInt(balance);
+      }
+      return holdings;
+    },
+
+    async coins(reader, merchantId, mode, code) {
+      const coins = new Map<string, bigint>();
+      for (const { currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
+        if (currency !== code || network === null) continue;
+        const units = kind === 'custody' ? BigInt(balance) : -BigInt(balance);
+        coins.set(network, (coins.get(network) ?? 0n) + units);
+      }
+      return coins;
+    },
   };
+}
+
+/** The posting without its empty entries. @throws if it does not balance */
+function balanced(posting: Posting): Posting {
+  const entries = posting.entries.filter((entry) => (entry.debit ?? 0n) + (entry.credit ?? 0n) > 0n);
+  const debits = entries.reduce((sum, entry) => sum + (entry.debit ?? 0n), 0n);
+  const credits = entries.reduce((sum, entry) => sum + (entry.credit ?? 0n), 0n);
+  if (
+    debits !== credits ||
+    posting.entries.some((entry) => (entry.debit ?? 0n) < 0n || (entry.credit ?? 0n) < 0n)
+  ) {
+    throw new Error(`The posting ${posting.key} does not balance`);
+  }
+  return { ...posting, entries };
+}
+
+/** Changes the balances of the locked accounts by a posting. @returns the rows of its entries */
+function applyEntries(
+  postingId: string,
+  { key, mode, currency, entries }: Posting,
+  accounts: ReadonlyMap<string, LedgerAccountTable>,
+): LedgerEntryTable[] {
+  return entries
+    .flatMap((entry) => {
+      const debt = isRepaying(entry) && accounts.get(debtId(mode, currency, entry.account));
+      return debt ? repayFirst(entry, BigInt(debt.balance)) : [entry];
+    })
+    .map(({ account: name, debit = 0n, credit = 0n }) => {
+      const account = accounts.get(accountId(mode, currency, name));
+      if (!account) throw new Error(`An account of the posting ${key} was not created`);
+      const change = debitAccounts.has(account.kind) ? debit - credit : credit - debit;
+      const balance = BigInt(account.balance) + change;
+      if (balance < 0n && (account.kind === 'available' || account.kind === 'reserved')) {
+        throw new Error(`The posting ${key} would overdraw ${account.id}`);
+      }
+      account.balance = balance.toString();
+      return {
+        posting_id: postingId,
+        account_id: account.id,
+        debit: debit.toString(),
+        credit: credit.toString(),
+      };
+    });
 }
 
 /** Every credit to available first repays the debt, whatever its source. */
@@ -184,7 +256,7 @@ function debtId(mode: Mode, currency: string, account: AccountName): string {
 }
 
 function accountId(mode: Mode, currency: string, { kind, network, merchantId, isDebt }: AccountName): string {
-  return [mode, currency, kind, network ?? merchantId, isDebt && 'debt'].filter(Boolean).join('/');
+  return [mode, currency, kind, network, merchantId, isDebt && 'debt'].filter(Boolean).join('/');
 }
 
 function emptyAccount(mode: Mode, currency: string, name: AccountName): LedgerAccountTable {

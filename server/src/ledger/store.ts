@@ -1,25 +1,34 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
 import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 
-/** @returns false if a posting with this key exists */
-export async function insertPosting(transaction: Transaction, posting: LedgerPostingTable): Promise<boolean> {
-  const result = await transaction
-    .insertInto('ledger_postings')
-    .values(posting)
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+/** Inserts the postings whose keys do not exist yet. @returns the ids of those */
+export async function insertPostings(
+  transaction: Transaction,
+  postings: readonly LedgerPostingTable[],
+): Promise<ReadonlySet<string>> {
+  const rows = await inChunks(postings, (chunk) =>
+    transaction
+      .insertInto('ledger_postings')
+      .values(chunk)
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .returning('id')
+      .execute(),
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function insertEntries(
   transaction: Transaction,
   entries: readonly LedgerEntryTable[],
 ): Promise<void> {
-  await send(transaction, transaction.insertInto('ledger_entries').values(entries));
+  for (const chunk of chunksOf(entries)) {
+    await send(transaction, transaction.insertInto('ledger_entries').values(chunk));
+  }
 }
 
 /**
@@ -82,10 +91,10 @@ export function readBalances(
   reader: Reader,
   merchantId: string,
   mode: Mode,
-): Promise<Pick<LedgerAccountTable, 'currency' | 'kind' | 'balance'>[]> {
+): Promise<Pick<LedgerAccountTable, 'id' | 'currency' | 'kind' | 'network' | 'balance'>[]> {
   return reader
     .selectFrom('ledger_accounts')
-    .select(['currency', 'kind', 'balance'])
+    .select(['id', 'currency', 'kind', 'network', 'balance'])
     .where('merchant_id', '=', merchantId)
     .where('mode', '=', mode)
     .execute();

@@ -19,6 +19,20 @@ export interface Denomination {
   readonly decimals: number;
 }
 
+/** An exact positive number. */
+export interface Fraction {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** What one smallest unit of `from` is worth, in smallest units of `to`. */
+export function unitRate(from: Denomination, to: Denomination): Fraction {
+  return {
+    numerator: from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals),
+    denominator: from.rate.denominator * to.rate.numerator * 10n ** BigInt(from.decimals),
+  };
+}
+
 /**
  * Converts an amount between currencies. Only the last step rounds.
  * @param units integer of the smallest unit of `from`
@@ -31,8 +45,9 @@ export function convert(
   to: Denomination,
   rounding: 'up' | 'down' | 'nearest',
 ): bigint {
-  const numerator = units * from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals);
-  const denominator = from.rate.denominator * to.rate.numerator * 10n ** BigInt(from.decimals);
+  const one = unitRate(from, to);
+  const numerator = units * one.numerator;
+  const { denominator } = one;
   switch (rounding) {
     case 'up':
       return (numerator + denominator - 1n) / denominator;

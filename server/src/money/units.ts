@@ -18,7 +18,8 @@ export function formatUnits(units: bigint, currency: Currency): string {
   return fromUnits(units - rest, currency.decimals);
 }
 
-/** Naira and dollar values are stored in hundredths. */
+/** Naira and dollar values are stored in hundredths. Rounds down to 15 significant digits, as above. */
 export function centsToNumber(hundredths: bigint): number {
-  return Number(fromUnits(hundredths, 2));
+  const step = 10n ** BigInt(Math.max(0, hundredths.toString().length - 15));
+  return Number(fromUnits(hundredths - (hundredths % step), 2));
 }

@@ -17,6 +17,8 @@ export interface MetricSources {
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
   }[];
+  /** What scans have set aside, by network. */
+  setAside(): Promise<readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
@@ -120,6 +122,17 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
         if (status.height !== undefined) height.set(label, status.height);
         if (status.lagMs !== undefined) lag.set(label, status.lagMs / 1000);
       }
+    },
+  });
+  new Gauge({
+    ...byNetwork,
+    name: 'checkout_payments_set_aside',
+    help: 'Payments and transfers that a scan could not process; see the command `chains status`',
+    async collect() {
+      const counts = await sources.setAside();
+      this.reset();
+      for (const { mode, network } of sources.chains()) this.set({ mode, network }, 0);
+      for (const { mode, network, count } of counts) this.set({ mode, network }, count);
     },
   });
   const pending = new Gauge({

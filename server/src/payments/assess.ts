@@ -1,5 +1,6 @@
 /** Derives a payment's state from its facts: its terms, what arrived and when, and how far the chain was read. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
+import type { Fraction } from '../money/rates.js';
 
 /** The parts of a receipt that the state depends on. */
 export interface ReceiptFact {
@@ -9,8 +10,8 @@ export interface ReceiptFact {
   readonly firstSeenAt: number;
   /** False while it waits for confirmations. Dropped and reversed receipts must be left out. */
   readonly isConfirmed: boolean;
-  /** Its value when first seen, in units of the base currency. */
-  readonly baseValue: bigint;
+  /** The worth of one unit when first seen, in units of the base currency; null if no rate was known. */
+  readonly baseRate: Fraction | null;
 }
 
 export interface PaymentFacts {
@@ -69,8 +70,7 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
   const isOver = now >= expiresAt && syncedAt >= expiresAt;
   const isConfirming = inTime.some((receipt) => !receipt.isConfirmed);
   if (isOver && !isConfirming) {
-    const isWorthIt = total(confirmed, (receipt) => receipt.baseValue) >= payment.baseAmount;
-    if (sum(confirmed) >= amount && isWorthIt) return 'settled_late';
+    if (sum(confirmed) >= amount && isWorth(confirmed, payment.baseAmount)) return 'settled_late';
     if (payment.settledAt !== null) return 'reversed';
     if (confirmed.some((receipt) => receipt.firstSeenAt > deadline)) return 'expired_late';
     if (confirmed.length > 0) return 'expired_partial';
@@ -106,9 +106,27 @@ export function statusOf(state: PaymentState): PaymentStatus {
 }
 
 function sum(receipts: readonly ReceiptFact[]): bigint {
-  return total(receipts, (receipt) => receipt.amount);
+  return receipts.reduce((all, receipt) => all + receipt.amount, 0n);
 }
 
-function total(receipts: readonly ReceiptFact[], of: (receipt: ReceiptFact) => bigint): bigint {
-  return receipts.reduce((all, receipt) => all + of(receipt), 0n);
+/**
+ * Whether receipts are together worth at least an amount in the base currency. The sum is exact: rounded one by one, two
+ * halves of a full payment could be worth less than the whole.
+ */
+function isWorth(receipts: readonly ReceiptFact[], baseAmount: bigint): boolean {
+  // Most receipts share a denominator, and sums with the same denominator stay small.
+  const numerators = new Map<bigint, bigint>();
+  for (const { amount, baseRate } of receipts) {
+    if (!baseRate) continue;
+    const { numerator, denominator } = baseRate;
+    numerators.set(denominator, (numerators.get(denominator) ?? 0n) + amount * numerator);
+  }
+  let worth: Fraction = { numerator: 0n, denominator: 1n };
+  for (const [denominator, numerator] of numerators) {
+    worth = {
+      numerator: worth.numerator * denominator + numerator * worth.denominator,
+      denominator: worth.denominator * denominator,
+    };
+  }
+  return worth.numerator >= baseAmount * worth.denominator;
 }

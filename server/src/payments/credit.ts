@@ -1,68 +1,88 @@
 /** Credits confirmed funds to the merchant: in one settlement on success, and otherwise receipt by receipt. */
 import type { ReceiptTable } from '../db/schema.js';
-import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import type { Ledger, Posting } from '../ledger/ledger.js';
 import { countsTowards, statusOf } from './assess.js';
-import { feeOf } from './quote.js';
-import { updateReceipt } from './receipt-store.js';
-import type { PaymentRow, StoredRecord } from './store.js';
+import { feeShares } from './quote.js';
+import { updateReceipts } from './receipt-store.js';
+import type { StoredRecord } from './store.js';
 import type { Transaction } from '../db/engine.js';
+
+/** Receipts that are credited together, so that one fee is taken from their sum. */
+interface Credit {
+  readonly key: string;
+  readonly receipts: readonly ReceiptTable[];
+}
 
 /**
  * Credits the confirmed receipts that do not depend on the payment's outcome any longer. Receipts that do not count
- * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit.
+ * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
+ * receipt keeps its share of it.
+ * @returns all receipts of the payment, as they are now
  */
 export async function creditReceipts(
   transaction: Transaction,
   ledger: Ledger,
   payment: StoredRecord,
   now: number,
-): Promise<void> {
+): Promise<readonly ReceiptTable[]> {
+  const postings: Posting[] = [];
+  const credited = new Map<string, ReceiptTable>();
+  for (const { key, receipts } of dueCredits(payment)) {
+    const amounts = receipts.map((receipt) => BigInt(receipt.amount));
+    const fees = feeShares(amounts, payment.fee_basis_points);
+    receipts.forEach((receipt, index) => {
+      const fee = fees[index] ?? 0n;
+      credited.set(receipt.id, { ...receipt, is_credited: 1, credited_fee: fee.toString() });
+    });
+    postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
+  }
+  if (postings.length === 0) return payment.receipts;
+  await ledger.postAll(transaction, postings, now);
+  await updateReceipts(transaction, [...credited.values()]);
+  return payment.receipts.map((receipt) => credited.get(receipt.id) ?? receipt);
+}
+
+function dueCredits(payment: StoredRecord): Credit[] {
   const waiting = payment.receipts.filter(
     (receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0,
   );
-  const hasEnded = statusOf(payment.state) !== 'in progress';
+  const single = (receipt: ReceiptTable) => ({ key: creditKey(receipt), receipts: [receipt] });
+  const credits = waiting.filter((receipt) => !countsTowards(payment, receipt)).map(single);
   const counting = waiting.filter((receipt) => countsTowards(payment, receipt));
-  const credits = waiting
-    .filter((receipt) => !countsTowards(payment, receipt))
-    .map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] }));
-  if (hasEnded && counting.length > 0) {
-    // The first success posts all counting receipts as one settlement. Later receipts are credited one by one.
-    if (statusOf(payment.state) === 'success' && payment.settled_at === null) {
-      credits.push({ key: `settlement:${payment.id}`, receipts: counting });
-    } else {
-      credits.push(...counting.map((receipt) => ({ key: creditKey(receipt), receipts: [receipt] })));
-    }
-  }
-  for (const { key, receipts: credited } of credits) {
-    const [first] = credited;
-    if (!first) continue;
-    const amount = credited.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
-    await ledger.post(
-      transaction,
-      {
-        key,
-        mode: payment.mode,
-        currency: first.currency,
-        paymentId: payment.id,
-        entries: creditEntries(payment, amount),
-      },
-      now,
-    );
-    for (const receipt of credited) await updateReceipt(transaction, { ...receipt, is_credited: 1 });
-  }
+  const hasEnded = statusOf(payment.state) !== 'in progress';
+  if (!hasEnded || counting.length === 0) return credits;
+  // The first success posts all counting receipts as one settlement. Later receipts are credited one by one.
+  const isFirstSuccess = statusOf(payment.state) === 'success' && payment.settled_at === null;
+  return isFirstSuccess
+    ? [...credits, { key: `settlement:${payment.id}`, receipts: counting }]
+    : [...credits, ...counting.map(single)];
 }
 
-function creditEntries(payment: PaymentRow, amount: bigint): LedgerEntry[] {
-  const fee = feeOf(amount, payment.fee_basis_points);
-  const merchantId = payment.merchant_id;
-  return [
-    { account: { kind: 'unallocated', merchantId }, debit: amount },
-    { account: { kind: 'available', merchantId }, credit: amount - fee },
-    { account: { kind: 'fee_income' }, credit: fee },
-  ];
+function creditPosting(
+  { id, mode, merchant_id: merchantId }: StoredRecord,
+  key: string,
+  currency: string,
+  amount: bigint,
+  fee: bigint,
+): Posting {
+  return {
+    key,
+    mode,
+    currency,
+    paymentId: id,
+    entries: [
+      { account: { kind: 'unallocated', merchantId }, debit: amount },
+      { account: { kind: 'available', merchantId }, credit: amount - fee },
+      { account: { kind: 'fee_income' }, credit: fee },
+    ],
+  };
 }
 
 /** A receipt that was lost and confirmed again needs a new key to be credited again. */
 function creditKey(receipt: ReceiptTable): string {
   return receipt.reversals === 0 ? `credit:${receipt.id}` : `credit:${receipt.id}:${receipt.reversals}`;
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
 }

@@ -33,6 +33,9 @@ export function describeTransition(
     case 'confirming':
       return entry('event', `Full amount seen, waiting for ${sums?.confirmations ?? 0} confirmations`);
     case 'settled':
+      if (from === 'settled_over') {
+        return entry('event', `The excess left the chain: ${received} received`);
+      }
       return entry('success', `Payment complete: ${received} received`);
     case 'settled_over':
       return from === 'settled'

@@ -33,6 +33,27 @@ export function feeOf(units: bigint, basisPoints: number): bigint {
   return (units * BigInt(basisPoints)) / 10_000n;
 }
 
+/**
+ * Splits the fee on a sum among its amounts, by the largest remainder, so that the shares add up to the fee exactly.
+ * @returns the shares in the order of the amounts, each at most its amount
+ */
+export function feeShares(amounts: readonly bigint[], basisPoints: number): bigint[] {
+  const shares = amounts.map((amount) => feeOf(amount, basisPoints));
+  const total = feeOf(
+    amounts.reduce((sum, amount) => sum + amount, 0n),
+    basisPoints,
+  );
+  const missing = Number(total - shares.reduce((sum, share) => sum + share, 0n));
+  if (missing === 0) return shares;
+  const remainderOf = (index: number) => ((amounts[index] ?? 0n) * BigInt(basisPoints)) % 10_000n;
+  const largest = [...amounts.keys()].sort((a, b) => {
+    const difference = remainderOf(b) - remainderOf(a);
+    return difference === 0n ? a - b : difference > 0n ? 1 : -1;
+  });
+  for (const index of largest.slice(0, missing)) shares[index] = (shares[index] ?? 0n) + 1n;
+  return shares;
+}
+
 /** The minimum amount of an option, in the currency's smallest unit. */
 export function minimumUnits(option: PaymentOption): bigint {
   return toUnits(option.minAmount, option.currency.decimals);

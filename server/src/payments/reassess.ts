@@ -8,6 +8,7 @@ import type { Announcements } from './announcements.js';
 import { assess, statusOf, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
+import { parseFraction } from './base-rate.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
 import { isLive } from './receipt-store.js';
@@ -73,13 +74,14 @@ export function createReassess(deps: ReassessDeps): Reassess {
     const changes = { state, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
     if (state !== record.state) await store.updatePayment(transaction, id, changes);
     const logged = await store.appendLog(transaction, id, now, [...notes, ...transition]);
-    await creditReceipts(transaction, ledger, { ...record, state }, now);
+    const receipts = await creditReceipts(transaction, ledger, { ...record, state }, now);
     const status = statusOf(state);
     if (status !== statusOf(record.state)) await onStatusChange(transaction, { id, status });
     if (state === record.state) return;
     await announcements.publish(transaction, record.state, {
       ...record,
       ...changes,
+      receipts,
       log: [...record.log, ...logged],
     });
   };
@@ -100,7 +102,7 @@ function factsOf(row: StoredRecord): PaymentFacts {
       amount: BigInt(receipt.amount),
       firstSeenAt: receipt.first_seen_at,
       isConfirmed: receipt.status === 'confirmed',
-      baseValue: BigInt(receipt.base_value ?? '0'),
+      baseRate: parseFraction(receipt.base_rate),
     })),
   };
 }

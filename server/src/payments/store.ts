@@ -5,6 +5,7 @@ import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf } from '../db/chunks.js';
+import { send } from '../db/send.js';
 import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -32,9 +33,10 @@ const receiptColumns = [
   'receipts.confirmed_at',
   'receipts.reversals',
   'receipts.is_credited',
+  'receipts.credited_fee',
   'receipts.naira_value',
   'receipts.dollar_value',
-  'receipts.base_value',
+  'receipts.base_rate',
 ] as const satisfies `receipts.${keyof ReceiptTable}`[];
 
 const insertRow = prepared((transaction, row: PaymentRow) =>
@@ -203,6 +205,9 @@ const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id
   transaction.insertInto('log_entries').values(entry),
 );
 
+/** From this many on, entries are inserted by statements with many rows each. */
+const manyEntries = 10;
+
 /** @returns the new entries in the form in which they are read */
 export async function appendLog(
   transaction: Transaction,
@@ -210,8 +215,12 @@ export async function appendLog(
   time: number,
   entries: readonly NewLogEntry[],
 ): Promise<readonly LogRow[]> {
-  for (const { type, event } of entries) {
-    await insertLogEntry(transaction, { payment_id: paymentId, time, type, event });
+  const rows = entries.map(({ type, event }) => ({ payment_id: paymentId, time, type, event }));
+  if (rows.length < manyEntries) for (const row of rows) await insertLogEntry(transaction, row);
+  else {
+    for (const chunk of chunksOf(rows)) {
+      await send(transaction, transaction.insertInto('log_entries').values(chunk));
+    }
   }
   return entries.map(({ type, event }) => ({ time, type, event }));
 }

@@ -6,7 +6,6 @@ import type { MerchantTable, ReceiptTable } from '../db/schema.js';
 import { countsTowards, statusOf } from './assess.js';
 import { isLive } from './receipt-store.js';
 import { centsToNumber, unitsToNumber } from '../money/units.js';
-import { feeOf } from './quote.js';
 import type { LogRow, StoredRecord } from './store.js';
 
 /** @param options the currencies to choose from; undefined once the currency is locked */
@@ -95,7 +94,9 @@ function viewAmounts(
     amount: unitsToNumber(amount, currency),
     // The quoted fee until it is paid, then the fee charged. An overpayment raises the fee too.
     fee: unitsToNumber(
-      statusOf(row.state) === 'success' ? feeOf(received, row.fee_basis_points) : BigInt(row.fee ?? '0'),
+      statusOf(row.state) === 'success'
+        ? sum(counting.map((receipt) => receipt.credited_fee))
+        : BigInt(row.fee ?? '0'),
       currency,
     ),
     amountReceived: unitsToNumber(received, currency),

@@ -3,6 +3,7 @@ import type { Api, Data } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
+import type { Network } from '../chains/networks.js';
 import type { Database } from '../db/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber, formatUnits } from '../money/units.js';
@@ -22,6 +23,17 @@ export interface Balances {
    * each sees what the previous one took. Problems: `balance_suspended`, `insufficient_balance`.
    */
   ensureSpendable(transaction: Transaction, scope: Scope, currency: Currency, units: bigint): Promise<void>;
+  /**
+   * The same for a withdrawal on a network: as many of the merchant's coins must lie there, beside those that other
+   * withdrawals have reserved. Same problems.
+   */
+  ensureSpendableOn(
+    transaction: Transaction,
+    scope: Scope,
+    currency: Currency,
+    network: Pick<Network, 'code'>,
+    units: bigint,
+  ): Promise<void>;
   /** Refuses further withdrawals from a balance. Those already accepted continue. Problem: `unsupported_currency`. */
   suspend(transaction: Transaction, scope: Scope, currency: string): Promise<Currency>;
   /** Problem: `unsupported_currency`. */
@@ -39,6 +51,28 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
   /** Locks the balance, so that a decision based on it holds until the transaction ends. */
   const lockAvailable = (transaction: Transaction, { merchantId, mode }: Scope, currency: Currency) =>
     ledger.balance(transaction, mode, currency.code, { kind: 'available', merchantId });
+
+  async function ensureSpendable(
+    transaction: Transaction,
+    scope: Scope,
+    currency: Currency,
+    units: bigint,
+  ): Promise<void> {
+    const available = await lockAvailable(transaction, scope, currency);
+    if (await store.isSuspended(transaction, scope, currency.code)) {
+      throw new Problem(
+        'balance_suspended',
+        `The ${currency.code} balance is suspended until an operator resumes it`,
+      );
+    }
+    if (available < units) {
+      throw new Problem(
+        'insufficient_balance',
+        `This takes ${formatUnits(units, currency)} ${currency.code}, but only ${formatUnits(available, currency)} is available`,
+        { param: 'amount' },
+      );
+    }
+  }
 
   return {
     async list(scope) {
@@ -60,21 +94,27 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
         });
     },
 
-    async ensureSpendable(transaction, scope, currency, units) {
-      const available = await lockAvailable(transaction, scope, currency);
-      if (await store.isSuspended(transaction, scope, currency.code)) {
-        throw new Problem(
-          'balance_suspended',
-          `The ${currency.code} balance is suspended until an operator resumes it`,
-        );
-      }
-      if (available < units) {
-        throw new Problem(
-          'insufficient_balance',
-          `This takes ${formatUnits(units, currency)} ${currency.code}, but only ${formatUnits(available, currency)} is available`,
-          { param: 'amount' },
-        );
-      }
+    ensureSpendable,
+
+    async ensureSpendableOn(transaction, scope, currency, network, units) {
+      // Also locks the balance, and with it the coins: whatever moves them locks the balance first.
+      await ensureSpendable(transaction, scope, currency, units);
+      const coins = await ledger.coins(transaction, scope.merchantId, scope.mode, currency.code);
+      const here = coins.get(network.code) ?? 0n;
+      if (here >= units) return;
+      const amountOf = (amount: bigint) =>
+        `${formatUnits(amount > 0n ? amount : 0n, currency)} ${currency.code}`;
+      const elsewhere = [...coins]
+        .filter(([code, amount]) => code !== network.code && amount > 0n)
+        .sort(([, a], [, b]) => (a === b ? 0 : a > b ? -1 : 1))
+        .map(([code, amount]) => `${amountOf(amount)} on ${code}`);
+      throw new Problem(
+        'insufficient_balance',
+        `This takes ${amountOf(units)} on ${network.code}, but only ${amountOf(here)} lies there${
+          elsewhere.length > 0 ? `; there is ${elsewhere.join(', ')}` : ''
+        }`,
+        { param: 'walletNetwork' },
+      );
     },
 
     async suspend(transaction, scope, code) {

@@ -21,12 +21,17 @@ import { createFailures, type Failures } from '../shared/failures.js';
 import type { Payouts } from './payouts.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
-import { scopeOf, type Mode } from '../shared/scope.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Transaction } from '../db/engine.js';
 
 export interface Execution {
   /** Signs pending transfers, broadcasts those that the networks do not know, and ends those that they confirmed. */
   advance(signal: AbortSignal): Promise<void>;
-  /** Broadcasts transfers of the last day again if they were confirmed and then dropped from the chain. */
+  /**
+   * Looks at the transfers that were confirmed during the last day. One that the chain has dropped is broadcast again until
+   * it is confirmed again, however long that takes. If the network refuses it for good, it fails and gives back the money.
+   */
   restoreLost(signal: AbortSignal): Promise<void>;
 }
 
@@ -34,15 +39,18 @@ export interface ExecutionDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly currencies: Currencies;
+  readonly ledger: Ledger;
   readonly payouts: Payouts;
   readonly settlement: Settlement;
   readonly signers: readonly Signer[];
+  /** Whether deposits to a merchant that left their blocks may still be confirmed again. */
+  readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
 }
 
 const restorableMs = 24 * 60 * 60 * 1000;
 
 export function createExecution(deps: ExecutionDeps): Execution {
-  const { database, clock, currencies, payouts, settlement } = deps;
+  const { database, clock, currencies, ledger, payouts, settlement, returningDeposits } = deps;
   const signerOf = ({ mode, network }: NetworkRef) =>
     deps.signers.find((signer) => signer.mode === mode && signer.network === network);
 
@@ -51,6 +59,12 @@ export function createExecution(deps: ExecutionDeps): Execution {
       const row = await store.claimTransfer(transaction, id);
       const signer = row && signerOf(row);
       if (row?.status !== 'pending' || !signer) return;
+      const cover = await coverage(transaction, row);
+      if (cover === 'waiting') return;
+      if (cover === 'gone') {
+        await settlement.fail(transaction, row, 'The deposits that it was to be paid from left the chain');
+        return;
+      }
       const { currency, address, amount, fee } = row;
       const signed = signer.sign({ currency, address, amount: BigInt(amount), fee: BigInt(fee) });
       const processing: TransferTable = {
@@ -66,14 +80,42 @@ export function createExecution(deps: ExecutionDeps): Execution {
     });
   }
 
+  /**
+   * Whether the coins of a held transfer are still there. A reorganisation can take deposits away after the hold: then it
+   * waits while they may be confirmed again, and is never paid with the coins of others.
+   */
+  async function coverage(
+    transaction: Transaction,
+    row: TransferTable,
+  ): Promise<'covered' | 'waiting' | 'gone'> {
+    const { merchant_id: merchantId, mode, currency, network } = row;
+    const owner = { merchantId, mode };
+    // Locks the merchant's money: whatever confirms or reverses a deposit waits until the transaction ends.
+    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+    const needed = BigInt(row.amount) + BigInt(row.fee);
+    const moving = await store.readProcessing(transaction, row);
+    const sumOf = (rows: typeof moving) =>
+      rows.reduce((sum, { amount, fee }) => sum + BigInt(amount) + BigInt(fee), 0n);
+    const { held, debt, coins } = await ledger.holdings(transaction, owner, currency, network);
+    const isHere = coins - sumOf(moving.filter((one) => one.network === network)) >= needed;
+    const isPaidFor = held - debt - sumOf(moving) >= needed;
+    if (isHere && isPaidFor) return 'covered';
+    return (await returningDeposits(transaction, owner, currency)) ? 'waiting' : 'gone';
+  }
+
   async function broadcast(signer: Signer, row: TransferTable, signal: AbortSignal): Promise<void> {
     try {
       await signer.broadcast(signedOf(row), signal);
     } catch (error) {
-      if (!(error instanceof TransactionRefused) || row.status !== 'processing') throw error;
+      if (!(error instanceof TransactionRefused)) throw error;
       await database.write(async (transaction) => {
         const current = await store.lockTransfer(transaction, row.id);
-        if (current?.status === 'processing') await settlement.fail(transaction, current, error.message);
+        if (current?.status !== row.status) return;
+        if (current.status === 'processing') await settlement.fail(transaction, current, error.message);
+        else {
+          const reason = `The network dropped the transaction after it was confirmed: ${error.message}`;
+          await settlement.lose(transaction, current, reason);
+        }
       });
     }
   }
@@ -83,6 +125,16 @@ export function createExecution(deps: ExecutionDeps): Execution {
       const row = await store.lockTransfer(transaction, id);
       // Another replica, or the previous run, may have ended it already.
       if (row?.status === 'processing') await settlement.succeed(transaction, row, signedOf(row));
+    });
+  }
+
+  /** Notes whether a sent transfer is confirmed. While it is not, it is looked at however long ago it was sent. */
+  async function noteConfirmed(id: string, isConfirmed: boolean): Promise<void> {
+    await database.write(async (transaction) => {
+      const row = await store.lockTransfer(transaction, id);
+      if (row?.status !== 'success' || (row.confirmed_at !== null) === isConfirmed) return;
+      const confirmed_at = isConfirmed ? clock.real() : null;
+      await store.updateTransfer(transaction, { ...row, confirmed_at });
     });
   }
 
@@ -102,8 +154,12 @@ export function createExecution(deps: ExecutionDeps): Execution {
           signal.throwIfAborted();
           const confirmations = known.get(signedOf(row).txHash);
           await failures.collect(async () => {
+            const isConfirmed = confirmations !== undefined && confirmations >= needed;
+            if (row.status === 'success' && (row.confirmed_at !== null) !== isConfirmed) {
+              await noteConfirmed(row.id, isConfirmed);
+            }
             if (confirmations === undefined) await broadcast(signer, row, signal);
-            else if (confirmations >= needed && row.status === 'processing') await succeed(row.id);
+            else if (isConfirmed && row.status === 'processing') await succeed(row.id);
           });
         }
       });
@@ -113,13 +169,13 @@ export function createExecution(deps: ExecutionDeps): Execution {
   return {
     async advance(signal) {
       const failures = createFailures();
-      for await (const page of store.signerTransfers(database.reader, { status: 'pending' })) {
+      for await (const page of store.signerTransfers(database.reader, 'pending')) {
         for (const { id } of page) {
           signal.throwIfAborted();
           await failures.collect(() => sign(id));
         }
       }
-      for await (const page of store.signerTransfers(database.reader, { status: 'processing' })) {
+      for await (const page of store.signerTransfers(database.reader, 'processing')) {
         await track(page, failures, signal);
       }
       failures.report('transfers could not be processed');
@@ -127,11 +183,10 @@ export function createExecution(deps: ExecutionDeps): Execution {
 
     async restoreLost(signal) {
       const failures = createFailures();
-      for (const mode of ['test', 'live'] satisfies Mode[]) {
-        // A merchant's clock is never behind real time, so this finds the transfers of every merchant.
-        const since = clock.real() - restorableMs;
-        const recent = store.signerTransfers(database.reader, { status: 'success', mode, since });
-        for await (const page of recent) await track(page, failures, signal);
+      // Chains keep real time, also in test mode.
+      const since = clock.real() - restorableMs;
+      for await (const page of store.droppableTransfers(database.reader, since)) {
+        await track(page, failures, signal);
       }
       failures.report('transfers could not be processed');
     },

@@ -2,19 +2,22 @@
 import type { Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
-import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import type { AccountName, Ledger, LedgerEntry } from '../ledger/ledger.js';
 import type { Payouts } from './payouts.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
+import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-/** The transaction must have locked the transfer, which must not have ended yet. Both return the ended transfer. */
+/** The transaction must have locked the transfer, which must not have ended yet, except for `lose`. All return the ended one. */
 export interface Settlement {
   /** Its transaction is final. */
   succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
   /** It was not sent, and never will be. */
   fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
+  /** It has succeeded, but the network has dropped its transaction and will never accept it again. */
+  lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
 }
 
 export interface Sent {
@@ -37,12 +40,14 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   async function end(
     transaction: Transaction,
     row: TransferTable,
-    kind: 'post' | 'void',
+    kind: 'post' | 'void' | 'lost',
     entries: readonly LedgerEntry[],
   ): Promise<TransferTable> {
     const { id, mode, merchant_id: merchantId, currency } = row;
     const now = clock.now({ merchantId, mode });
     const ended = { ...row, updated_at: now };
+    // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
+    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
     await store.updateTransfer(transaction, ended);
     await payouts.syncWithTransfer(transaction, ended);
@@ -69,11 +74,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         status: 'success',
         tx_hash: txHash,
         network_fee: networkFee.toString(),
+        settled_at: clock.now(scopeOf(row)),
+        confirmed_at: clock.real(),
       } as const;
       return end(transaction, ended, 'post', [
-        { account: { kind: 'reserved', merchantId: row.merchant_id }, debit: amount + fee },
+        { account: reservedOf(row), debit: amount + fee },
         { account: { kind: 'network_fee' }, debit: networkFee },
-        { account: { kind: 'custody', network: row.network }, credit: amount + networkFee },
+        { account: custodyOf(row), credit: amount + networkFee },
         { account: { kind: 'fee_income' }, credit: fee },
       ]);
     },
@@ -81,9 +88,30 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     fail(transaction, row, reason) {
       const held = BigInt(row.amount) + BigInt(row.fee);
       return end(transaction, { ...row, status: 'failed', failure_reason: reason }, 'void', [
-        { account: { kind: 'reserved', merchantId: row.merchant_id }, debit: held },
+        { account: reservedOf(row), debit: held },
         { account: { kind: 'available', merchantId: row.merchant_id }, credit: held },
       ]);
     },
+
+    /** Undoes what `succeed` posted, and gives back the amount and the merchant's fee. */
+    lose(transaction, row, reason) {
+      const amount = BigInt(row.amount);
+      const fee = BigInt(row.fee);
+      const networkFee = BigInt(row.network_fee ?? '0');
+      return end(transaction, { ...row, status: 'failed', failure_reason: reason }, 'lost', [
+        { account: custodyOf(row), debit: amount + networkFee },
+        { account: { kind: 'fee_income' }, debit: fee },
+        { account: { kind: 'network_fee' }, credit: networkFee },
+        { account: { kind: 'available', merchantId: row.merchant_id }, credit: amount + fee },
+      ]);
+    },
   };
+}
+
+function reservedOf({ network, merchant_id: merchantId }: TransferTable): AccountName {
+  return { kind: 'reserved', network, merchantId };
+}
+
+function custodyOf({ network, merchant_id: merchantId }: TransferTable): AccountName {
+  return { kind: 'custody', network, merchantId };
 }

@@ -3,7 +3,7 @@ import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
 import { isListed, readCheckpointedPage } from '../db/pages.js';
 import type { TransferStatus, TransferTable } from '../db/schema.js';
-import type { Scope, Mode } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
@@ -14,12 +14,16 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
 
 /** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  const { status, signed_transaction, tx_hash, network_fee, failure_reason, updated_at } = row;
+  const { status, signed_transaction, tx_hash, network_fee, failure_reason } = row;
+  const { settled_at, confirmed_at, updated_at } = row;
   await send(
     transaction,
     transaction
       .updateTable('transfers')
-      .set({ status, signed_transaction, tx_hash, network_fee, failure_reason, updated_at })
+      .set({
+        ...{ status, signed_transaction, tx_hash, network_fee, failure_reason },
+        ...{ settled_at, confirmed_at, updated_at },
+      })
       .where('id', '=', row.id),
   );
 }
@@ -102,29 +106,21 @@ export function claimTransfer(transaction: Transaction, id: string): Promise<Tra
     .executeTakeFirst();
 }
 
-export interface SignerTransfers {
-  readonly status: TransferStatus;
-  /** `mode` and `since` go together: transfers of the mode, created after `since` by the merchant's clock. */
-  readonly mode?: Mode;
-  readonly since?: number;
-}
-
 const pageSize = 200;
 
 /** The transfers that signers send, oldest first, page by page. */
 export async function* signerTransfers(
   reader: Reader,
-  { status, mode, since = -1 }: SignerTransfers,
+  status: 'pending' | 'processing',
 ): AsyncGenerator<TransferTable[]> {
-  let after = { created_at: since, id: '' };
+  let after = { created_at: -1, id: '' };
   for (;;) {
     const { created_at: createdAt, id } = after;
-    const inStatus = reader
+    const page = await reader
       .selectFrom('transfers')
       .selectAll()
       .where('executor', '=', 'signer')
-      .where('status', '=', status);
-    const page = await (mode === undefined ? inStatus : inStatus.where('mode', '=', mode))
+      .where('status', '=', status)
       .where((e) =>
         e.or([e('created_at', '>', createdAt), e.and([e('created_at', '=', createdAt), e('id', '>', id)])]),
       )
@@ -138,4 +134,61 @@ export async function* signerTransfers(
     if (page.length < pageSize) return;
     after = last;
   }
+}
+
+/**
+ * The sent transfers that a chain could still drop, page by page: those confirmed after `since` (real time), and those
+ * that it has dropped and not confirmed again.
+ */
+export async function* droppableTransfers(reader: Reader, since: number): AsyncGenerator<TransferTable[]> {
+  const successes = () =>
+    reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where('executor', '=', 'signer')
+      .where('status', '=', 'success')
+      .limit(pageSize);
+  let id: string | undefined = '';
+  while (id !== undefined) {
+    const page: TransferTable[] = await successes()
+      .where('confirmed_at', 'is', null)
+      .where('id', '>', id)
+      .orderBy('id')
+      .execute();
+    if (page.length > 0) yield page;
+    id = page.at(-1)?.id;
+  }
+  let after: { confirmedAt: number; id: string } | undefined = { confirmedAt: since, id: '' };
+  while (after) {
+    const { confirmedAt, id: lastId }: { confirmedAt: number; id: string } = after;
+    const page: TransferTable[] = await successes()
+      .where((e) =>
+        e.or([
+          e('confirmed_at', '>', confirmedAt),
+          e.and([e('confirmed_at', '=', confirmedAt), e('id', '>', lastId)]),
+        ]),
+      )
+      .orderBy('confirmed_at')
+      .orderBy('id')
+      .execute();
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    after = last && { confirmedAt: last.confirmed_at ?? 0, id: last.id };
+  }
+}
+
+/** The coins that a merchant's withdrawals are moving now: signed, and not yet paid out or given back. */
+export async function readProcessing(
+  reader: Reader,
+  { merchant_id, mode, currency }: Pick<TransferTable, 'merchant_id' | 'mode' | 'currency'>,
+): Promise<Pick<TransferTable, 'network' | 'amount' | 'fee'>[]> {
+  return reader
+    .selectFrom('transfers')
+    .select(['network', 'amount', 'fee'])
+    .where('executor', '=', 'signer')
+    .where('status', '=', 'processing')
+    .where('merchant_id', '=', merchant_id)
+    .where('mode', '=', mode)
+    .where('currency', '=', currency)
+    .execute();
 }

@@ -88,7 +88,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const destination = await resolve(transaction, scope, request);
       const { currency, network, address, savedId, amount, fee } = destination;
       const { merchantId, mode } = scope;
-      await balances.ensureSpendable(transaction, scope, currency, amount + fee);
+      await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
       await ensureAllowed(transaction, scope, destination);
       const now = clock.now(scope);
       const row: TransferTable = {
@@ -107,6 +107,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         tx_hash: null,
         network_fee: null,
         failure_reason: null,
+        settled_at: null,
+        confirmed_at: null,
         created_at: now,
         updated_at: now,
       };
@@ -118,7 +120,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
           currency: currency.code,
           entries: [
             { account: { kind: 'available', merchantId }, debit: amount + fee },
-            { account: { kind: 'reserved', merchantId }, credit: amount + fee },
+            { account: { kind: 'reserved', network: network.code, merchantId }, credit: amount + fee },
           ],
         },
         now,

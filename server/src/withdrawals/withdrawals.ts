@@ -2,7 +2,7 @@
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
 import { createSettlement } from './settlement.js';
-import { createExecution, type Execution } from './execution.js';
+import { createExecution, type Execution, type ExecutionDeps } from './execution.js';
 import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';
 import type { Outbox } from '../webhooks/outbox.js';
 
@@ -14,7 +14,8 @@ export interface Withdrawals {
 }
 
 export type WithdrawalsDeps = Omit<PayoutsDeps, 'balances'> &
-  Omit<TransfersDeps, 'balances' | 'settlement'> & { readonly outbox: Outbox };
+  Omit<TransfersDeps, 'balances' | 'settlement'> &
+  Pick<ExecutionDeps, 'returningDeposits'> & { readonly outbox: Outbox };
 
 export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
   const balances = createBalances(deps);

@@ -149,7 +149,9 @@ export class RecordingSink implements ScanSink {
   /** Every batch, including those that were rolled back later. */
   readonly batches: ScanBatch[] = [];
 
-  async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<void> {
+  readonly hasDue = () => Promise.resolve(false);
+
+  async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<'complete'> {
     this.batches.push(batch);
     const { network, orphanedAbove, blocks, pending } = batch;
     for (const { height } of orphanedAbove === undefined ? [] : await recordedBlocks(transaction, network)) {
@@ -164,13 +166,14 @@ export class RecordingSink implements ScanSink {
         .values({ name: blockName(network, height), value })
         .execute();
     }
-    if (!pending) return;
+    if (!pending) return 'complete';
     const value = JSON.stringify(pending.map(({ txHash }) => txHash));
     await transaction
       .insertInto('settings')
       .values({ name: `pending/${network}`, value })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
       .execute();
+    return 'complete';
   }
 }
 

@@ -14,13 +14,16 @@ const locked: PaymentFacts = {
   receipts: [],
 };
 
+/** The rate at which 100 units are worth this much. */
+const worth = (value: bigint) => ({ numerator: value, denominator: 100n });
+
 const receipt = (fact: Partial<ReceiptFact>): ReceiptFact => ({
   currency: 'USDT',
   network: 'tron',
   amount: 100n,
   firstSeenAt: 500,
   isConfirmed: true,
-  baseValue: 50n,
+  baseRate: worth(50n),
   ...fact,
 });
 
@@ -112,7 +115,7 @@ const rows: readonly Row[] = [
   },
   {
     when: 'it is paid late and the funds have lost value',
-    receipts: [{ firstSeenAt: 1_001, baseValue: 49n }],
+    receipts: [{ firstSeenAt: 1_001, baseRate: worth(49n) }],
     ...later,
     state: 'expired_late',
   },
@@ -124,10 +127,7 @@ const rows: readonly Row[] = [
   },
   {
     when: 'a part in time is topped up late',
-    receipts: [
-      { amount: 40n, baseValue: 20n },
-      { amount: 60n, baseValue: 30n, firstSeenAt: 1_050 },
-    ],
+    receipts: [{ amount: 40n }, { amount: 60n, firstSeenAt: 1_050 }],
     ...later,
     state: 'settled_late',
   },

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ExpressionBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
+import { chunksOf } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
 import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
 import { addressFormat } from '../addresses/formats.js';
@@ -91,7 +92,9 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
   ): Promise<ChainHead> {
     const { network } = head;
     const blocks = successors(head, count);
-    await transaction.insertInto('simulated_blocks').values(blocks).execute();
+    for (const chunk of chunksOf(blocks)) {
+      await transaction.insertInto('simulated_blocks').values(chunk).execute();
+    }
     await transaction
       .updateTable('simulated_transfers')
       .set({ block_height: head.height + 1 })
@@ -182,7 +185,9 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
         await transaction.deleteFrom('simulated_transfers').where(isDropped).execute();
       }
       const blocks = successors(parent, replaced);
-      await transaction.insertInto('simulated_blocks').values(blocks).execute();
+      for (const chunk of chunksOf(blocks)) {
+        await transaction.insertInto('simulated_blocks').values(chunk).execute();
+      }
       return toHead(blocks.at(-1) ?? parent);
     },
 

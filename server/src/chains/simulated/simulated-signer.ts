@@ -1,6 +1,7 @@
 /** Test mode's signer: sends on a simulated network, from one wallet per network. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
+import { inChunks } from '../../db/chunks.js';
 import type { Database } from '../../db/database.js';
 import { addressFormat } from '../addresses/formats.js';
 import { findReceiver } from './receiver.js';
@@ -86,19 +87,21 @@ export function createSimulatedSigner({ database, clock, network }: SimulatedSig
 
     async confirmations(txHashes) {
       // One statement, so that the head and the transfers are read at the same moment.
-      const rows = await database.reader
-        .selectFrom('simulated_transfers')
-        .select((e) => [
-          'tx_hash',
-          'block_height',
-          e
-            .selectFrom('simulated_blocks')
-            .select((of) => of.fn.max('height').as('height'))
-            .where('network', '=', code)
-            .as('head'),
-        ])
-        .where('tx_hash', 'in', txHashes)
-        .execute();
+      const rows = await inChunks(txHashes, (chunk) =>
+        database.reader
+          .selectFrom('simulated_transfers')
+          .select((e) => [
+            'tx_hash',
+            'block_height',
+            e
+              .selectFrom('simulated_blocks')
+              .select((of) => of.fn.max('height').as('height'))
+              .where('network', '=', code)
+              .as('head'),
+          ])
+          .where('tx_hash', 'in', chunk)
+          .execute(),
+      );
       return new Map(
         rows.map(({ tx_hash: hash, block_height: block, head }) => [
           hash,

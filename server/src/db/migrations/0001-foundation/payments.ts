@@ -126,9 +126,10 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .addColumn('confirmed_at', 'bigint')
     .addColumn('reversals', 'integer', (c) => c.notNull())
     .addColumn('is_credited', 'integer', (c) => c.notNull())
+    .addColumn('credited_fee', 'text', (c) => c.notNull())
     .addColumn('naira_value', 'text')
     .addColumn('dollar_value', 'text')
-    .addColumn('base_value', 'text')
+    .addColumn('base_rate', 'text')
     .execute();
   await schema
     .createIndex('receipts_transfer')
@@ -141,5 +142,19 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .createIndex('receipts_open')
     .on('receipts')
     .columns(['mode', 'network', 'status', 'block_height'])
+    .execute();
+
+  await schema
+    .createTable('set_aside')
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('network', 'text', (c) => c.notNull())
+    .addColumn('id', 'text', (c) => c.notNull())
+    .addColumn('payment_id', 'text')
+    .addColumn('arrival', 'text')
+    .addColumn('reason', 'text', (c) => c.notNull())
+    .addColumn('tries', 'integer', (c) => c.notNull())
+    .addColumn('failed_at', 'bigint', (c) => c.notNull())
+    .addColumn('retry_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('set_aside_key', ['mode', 'network', 'id'])
     .execute();
 }

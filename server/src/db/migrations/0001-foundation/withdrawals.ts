@@ -21,6 +21,8 @@ export async function createWithdrawalTables(db: Kysely<unknown>): Promise<void>
     .addColumn('tx_hash', 'text')
     .addColumn('network_fee', 'text')
     .addColumn('failure_reason', 'text')
+    .addColumn('settled_at', 'bigint')
+    .addColumn('confirmed_at', 'bigint')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
@@ -33,6 +35,11 @@ export async function createWithdrawalTables(db: Kysely<unknown>): Promise<void>
     .createIndex('transfers_work')
     .on('transfers')
     .columns(['executor', 'status', 'created_at', 'id'])
+    .execute();
+  await schema
+    .createIndex('transfers_confirmed')
+    .on('transfers')
+    .columns(['executor', 'status', 'confirmed_at', 'id'])
     .execute();
 
   await schema

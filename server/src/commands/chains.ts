@@ -1,0 +1,65 @@
+/** `chains …`: shows how far each network was scanned and what is set aside, and tries that again. */
+import { listCursors } from '../chains/cursors.js';
+import { isoTime } from '../shared/clock.js';
+import { listSetAside, retrySetAside } from '../payments/set-aside.js';
+import { text, type Command } from './command.js';
+
+export const chainCommands: Readonly<Record<string, Command>> = {
+  'chains status': {
+    usage: 'chains status',
+    help: `Lists the networks with the last block that was scanned, and the payments and transfers that a scan had to set aside,
+because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes
+apart. Exits with 1 if anything is set aside.`,
+    options: {},
+    positionals: [],
+    async run({ database }) {
+      const cursors = await listCursors(database.reader);
+      const rows = await listSetAside(database.reader);
+      const json = {
+        networks: cursors.map(({ synced_at, ...cursor }) => ({ ...cursor, syncedAt: isoTime(synced_at) })),
+        setAside: rows.map((row) => ({
+          ...{ mode: row.mode, network: row.network },
+          ...(row.payment_id !== null && { paymentId: row.payment_id }),
+          ...(row.arrival !== null && { transfer: row.id }),
+          reason: row.reason,
+          tries: row.tries,
+          failedAt: isoTime(row.failed_at),
+          retryAt: isoTime(row.retry_at),
+        })),
+      };
+      const lines = [
+        ...json.networks.map((one) =>
+          [one.mode, one.network, `block ${one.height}`, `read up to ${one.syncedAt}`].join('  '),
+        ),
+        ...(json.networks.length === 0 ? ['No network has been scanned yet'] : []),
+        ...(json.setAside.length === 0 ? ['Nothing is set aside'] : ['Set aside:']),
+        ...json.setAside.map((one) =>
+          [
+            ...[
+              one.mode,
+              one.network,
+              one.transfer ? `transfer ${one.transfer}` : `payment ${one.paymentId}`,
+            ],
+            ...[`failed ${one.tries} times since ${one.failedAt}`, one.reason],
+          ].join('  '),
+        ),
+      ];
+      return { json, text: lines.join('\n'), hasFailed: rows.length > 0 };
+    },
+  },
+  'chains retry': {
+    usage: 'chains retry [--network NETWORK]',
+    help: `Makes a running server try everything that is set aside again at once, instead of waiting for its next attempt.
+
+  --network NETWORK         only on this network`,
+    options: { network: text },
+    positionals: [],
+    async run({ database }, { network }) {
+      const count = await database.write((transaction) =>
+        retrySetAside(transaction, typeof network === 'string' ? network : undefined),
+      );
+      const what = count === 1 ? '1 payment or transfer is' : `${count} payments and transfers are`;
+      return { json: { count }, text: `${what} tried again with the next scan` };
+    },
+  },
+};

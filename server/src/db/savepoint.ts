@@ -1,0 +1,71 @@
+/** Runs a part of a transaction that may fail alone: its changes are undone, and the rest of the transaction goes on. */
+import { sql, type DatabaseConnection } from 'kysely';
+import type { Transaction } from './engine.js';
+import { isCollision, isStalePlan, isUnavailable } from './errors.js';
+import { markCallbacks } from './transaction-context.js';
+
+/** A connection that sends statements without waiting for them, and so must know where a savepoint begins and ends. */
+export interface SavepointConnection extends DatabaseConnection {
+  beginSavepoint(name: string): void;
+  /** @throws the first error of the statements since the savepoint began */
+  releaseSavepoint(name: string): Promise<void>;
+  rollbackToSavepoint(name: string): Promise<void>;
+}
+
+const name = 'part';
+
+/**
+ * Runs work in a savepoint. Savepoints must not be nested.
+ * @returns the error of the work, whose changes are then undone; undefined if it succeeded
+ * @throws errors that concern the whole transaction: a collision with another one, or a database that is unavailable
+ */
+export async function isolate(
+  transaction: Transaction,
+  work: () => Promise<void>,
+): Promise<{ readonly error: unknown } | undefined> {
+  const forgetCallbacks = markCallbacks();
+  const savepoint = await savepointsOf(transaction);
+  await savepoint.beginSavepoint(name);
+  try {
+    await work();
+    await savepoint.releaseSavepoint(name);
+    return undefined;
+  } catch (error) {
+    if (isUnavailable(error) || isCollision(error) || isStalePlan(error)) throw error;
+    try {
+      await savepoint.rollbackToSavepoint(name);
+    } catch {
+      // The savepoint is gone: the database has rolled back the whole transaction.
+      throw error;
+    }
+    forgetCallbacks();
+    return { error };
+  }
+}
+
+type Savepoints = Pick<SavepointConnection, 'releaseSavepoint' | 'rollbackToSavepoint'> & {
+  beginSavepoint(name: string): void | Promise<void>;
+};
+
+async function savepointsOf(transaction: Transaction): Promise<Savepoints> {
+  // Only looked at here: while it is provided, no statement of the transaction would run.
+  const connection = await transaction
+    .getExecutor()
+    .provideConnection((provided) => Promise.resolve(provided));
+  return 'beginSavepoint' in connection ? (connection as SavepointConnection) : plain(transaction);
+}
+
+/** For a connection that waits for each statement, as SQLite's does. */
+function plain(transaction: Transaction): Savepoints {
+  const run = async (statement: string) => {
+    await sql.raw(statement).execute(transaction);
+  };
+  return {
+    beginSavepoint: (name: string) => run(`savepoint ${name}`),
+    releaseSavepoint: (name: string) => run(`release savepoint ${name}`),
+    async rollbackToSavepoint(name: string) {
+      await run(`rollback to savepoint ${name}`);
+      await run(`release savepoint ${name}`);
+    },
+  };
+}

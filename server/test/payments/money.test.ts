@@ -1,0 +1,271 @@
+/** Money to the last unit: what a flood, a broken payment, a late or lost payment do, on both engines. */
+import { sql } from 'kysely';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Overrides } from '../../src/app.js';
+import { engines } from '../support/engines.js';
+import { roundsOf } from '../support/rounds.js';
+import { openShop, type Shop } from './shop-fixture.js';
+
+const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
+const minute = 60_000;
+/** More rows than the parameters of one statement allow on either engine, and more than one scan confirms. */
+const flood = roundsOf({ usual: 3000, soak: 20_000 });
+
+describe.each(engines)('money, on $name', (engine) => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+  const open = async (overrides?: Overrides) => {
+    shop = await openShop(engine, overrides);
+    await shop.scan('tron');
+    return shop.merchant();
+  };
+
+  it(
+    `takes ${flood} receipts of one payment in one scan, beside another payer's`,
+    { timeout: 300_000 },
+    async () => {
+      const scope = await open();
+      const flooded = await shop.lock(scope, { amount: '10' });
+      const other = await shop.lock(scope);
+      await shop.flood('tron', 'USDT', flooded.address, 1111n, flood);
+      await shop.send('tron', 'USDT', other.address, usdt(10));
+      await shop.mine('tron', 2);
+      expect((await shop.payment(other.id)).state).toBe('settled');
+      const { state } = await shop.payment(flooded.id);
+      expect(state).toBe(flood * 1111 > 10_000_000 ? 'settled_over' : 'partially_paid');
+      await shop.pass(31 * minute);
+      const received = BigInt(flood) * 1111n + usdt(10);
+      const fees = await shop.feeIncome();
+      expect(await shop.balance(scope)).toEqual({
+        net: received - fees,
+        reserved: 0n,
+        unallocated: 0n,
+        custody: received,
+      });
+      await shop.expectBooksInOrder();
+    },
+  );
+
+  describe('a payment that always fails', () => {
+    it('is set aside, while its network goes on and keeps its receipts, and is paid when it works again', async () => {
+      const scope = await open();
+      const bad = await shop.lock(scope);
+      const good = await shop.lock(scope);
+      const breakPayment = async (isBroken: boolean) => {
+        // What is not a number makes every assessment throw.
+        await shop.database.write((transaction) =>
+          transaction
+            .updateTable('payments')
+            .set({ base_amount: isBroken ? 'broken' : '1000' })
+            .where('id', '=', bad.id)
+            .execute(),
+        );
+      };
+      await breakPayment(true);
+      await shop.send('tron', 'USDT', bad.address, usdt(10));
+      await shop.send('tron', 'USDT', good.address, usdt(10));
+      await shop.mine('tron', 2);
+      expect((await shop.payment(good.id)).state).toBe('settled');
+      const rows = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      expect(rows).toMatchObject([{ network: 'tron', id: bad.id, payment_id: bad.id, arrival: null }]);
+      const receipts = await shop.database.reader
+        .selectFrom('receipts')
+        .select(['status', 'amount', 'block_height'])
+        .where('payment_id', '=', bad.id)
+        .execute();
+      expect(receipts).toEqual([
+        { status: 'seen', amount: '10000000', block_height: expect.any(Number) as number },
+      ]);
+      await shop.expectBooksInOrder();
+
+      // Every failure doubles the pause, and another payer's transfer does not wait for it.
+      const third = await shop.lock(scope);
+      await shop.send('tron', 'USDT', third.address, usdt(10));
+      await shop.pass(2000);
+      await shop.mine('tron', 2);
+      expect((await shop.payment(third.id)).state).toBe('settled');
+      const [again] = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      expect(again?.tries).toBe(2);
+
+      await breakPayment(false);
+      await shop.pass(3 * minute);
+      expect((await shop.payment(bad.id)).state).toBe('settled');
+      expect(await shop.database.reader.selectFrom('set_aside').selectAll().execute()).toEqual([]);
+      expect((await shop.balance(scope)).net).toBe(3n * usdt(9.9));
+      await shop.expectBooksInOrder();
+    });
+
+    it('is set aside if the database refuses what it writes, without losing what others write', async () => {
+      const scope = await open();
+      const bad = await shop.lock(scope);
+      const good = await shop.lock(scope);
+      await refuseLogEntries(shop, bad.id);
+      for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
+      await shop.mine('tron', 2);
+      expect((await shop.payment(good.id)).state).toBe('settled');
+      expect((await shop.payment(bad.id)).state).toBe('awaiting_funds');
+      const rows = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      expect(rows).toMatchObject([{ id: bad.id }]);
+      expect(rows[0]?.reason).toMatch(/refused/);
+      await shop.expectBooksInOrder();
+    });
+
+    it('keeps a transfer whose receipt cannot be stored, until it can, with the time it was seen', async () => {
+      const scope = await open();
+      const good = await shop.lock(scope);
+      const bad = await shop.lock(scope);
+      const setBase = (base_currency: string) =>
+        shop.database.write((transaction) =>
+          transaction.updateTable('payments').set({ base_currency }).where('id', '=', bad.id).execute(),
+        );
+      await setBase('GONE');
+      for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
+      const seenAt = shop.time.now;
+      await shop.scan('tron');
+      const [row] = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      expect(row).toMatchObject({ payment_id: bad.id, network: 'tron' });
+      expect(row?.arrival).toContain(bad.address);
+      await shop.mine('tron', 1);
+      await shop.reorg('tron', 1, true);
+      await shop.mine('tron', 2);
+      expect((await shop.payment(good.id)).state).toBe('settled');
+      await shop.pass(20 * minute);
+      expect((await shop.payment(bad.id)).state).toBe('awaiting_funds');
+      await setBase('USD');
+      await shop.pass(5 * minute);
+      expect((await shop.payment(bad.id)).state).toBe('settled');
+      const receipts = await shop.database.reader
+        .selectFrom('receipts')
+        .select(['first_seen_at', 'status'])
+        .where('payment_id', '=', bad.id)
+        .execute();
+      expect(receipts).toEqual([{ first_seen_at: seenAt, status: 'confirmed' }]);
+      await shop.expectBooksInOrder();
+    });
+  });
+
+  describe('a late payment', () => {
+    it('in two parts is worth what they are worth together', async () => {
+      const scope = await open();
+      const payment = await shop.lock(scope, { amount: '10.01' });
+      await shop.pass(31 * minute);
+      expect((await shop.payment(payment.id)).state).toBe('expired');
+      await shop.send('tron', 'USDT', payment.address, usdt(5.005));
+      await shop.mine('tron', 2);
+      await shop.send('tron', 'USDT', payment.address, usdt(5.005));
+      await shop.mine('tron', 2);
+      expect((await shop.payment(payment.id)).state).toBe('settled_late');
+      await shop.expectBooksInOrder();
+    });
+
+    it('in two parts that lost a cent of worth together is refused', async () => {
+      const scope = await open();
+      const payment = await shop.lock(scope, { amount: '10.01' });
+      await shop.pass(31 * minute);
+      await shop.send('tron', 'USDT', payment.address, usdt(5.005));
+      await shop.mine('tron', 2);
+      shop.cents.set('USDT', 99n);
+      await shop.send('tron', 'USDT', payment.address, usdt(5.005));
+      await shop.mine('tron', 2);
+      expect((await shop.payment(payment.id)).state).toBe('expired_late');
+    });
+
+    it('is one that was dropped and sent again after the deadline, at the worth it has then', async () => {
+      const scope = await open();
+      const payments = [await shop.lock(scope), await shop.lock(scope)];
+      const [cheap, dear] = payments;
+      if (!cheap || !dear) throw new Error('There are two payments');
+      const sent = [];
+      for (const { address } of payments) sent.push(await shop.send('tron', 'USDT', address, usdt(10)));
+      await shop.scan('tron');
+      const back = [];
+      for (const hash of sent) back.push(await shop.drop(hash));
+      await shop.scan('tron');
+      await shop.pass(31 * minute);
+      expect((await shop.payment(cheap.id)).state).toBe('expired');
+      shop.cents.set('USDT', 90n);
+      await back[0]?.();
+      await shop.mine('tron', 2);
+      expect((await shop.payment(cheap.id)).state).toBe('expired_late');
+      shop.cents.set('USDT', 100n);
+      await back[1]?.();
+      await shop.mine('tron', 2);
+      expect((await shop.payment(dear.id)).state).toBe('settled_late');
+      const [receipt] = await shop.database.reader
+        .selectFrom('receipts')
+        .select('first_seen_at')
+        .where('payment_id', '=', dear.id)
+        .execute();
+      expect(receipt?.first_seen_at).toBeGreaterThan(dear.expiresAt);
+    });
+  });
+
+  it('gives back exactly the fee that was taken when a settlement is lost', async () => {
+    const scope = await open();
+    // At 1 %, each part alone pays a fee of 1 unit less than its share of the settlement's.
+    const payment = await shop.lock(scope, { amount: '0.03' });
+    const parts = [10_099n, 10_099n, 10_099n];
+    for (const part of parts) await shop.send('tron', 'USDT', payment.address, part);
+    await shop.mine('tron', 2);
+    const total = parts.reduce((sum, part) => sum + part, 0n);
+    expect(await shop.feeIncome()).toBe(total / 100n);
+    expect((await shop.balance(scope)).net).toBe(total - total / 100n);
+    await shop.expectBooksInOrder();
+    await shop.reorg('tron', 2, false);
+    expect((await shop.payment(payment.id)).state).toBe('reversed');
+    expect(await shop.feeIncome()).toBe(0n);
+    expect(await shop.balance(scope)).toEqual({ net: 0n, reserved: 0n, unallocated: 0n, custody: 0n });
+    await shop.expectBooksInOrder();
+  });
+
+  it('shows the fee that was charged, and says once that a payment is complete', async () => {
+    const scope = await open();
+    const payment = await shop.lock(scope, { amount: '0.01' });
+    await shop.send('tron', 'USDT', payment.address, 10_000n);
+    await shop.mine('tron', 2);
+    // Each of these is credited by itself, with a fee of 0.
+    for (let count = 0; count < 2; count += 1) await shop.send('tron', 'USDT', payment.address, 99n);
+    await shop.mine('tron', 2);
+    expect((await shop.payment(payment.id)).state).toBe('settled_over');
+    expect(await shop.feeIncome()).toBe(100n);
+    // At 1 % of all that was received, it would be 101 units.
+    expect((await shop.app.payments.verify(scope, payment.id)).fee).toBe(0.0001);
+    await shop.reorg('tron', 2, false);
+    expect((await shop.payment(payment.id)).state).toBe('settled');
+    const log = await shop.logOf(payment.id);
+    expect(log.filter((event) => event.startsWith('Payment complete'))).toHaveLength(1);
+    expect(log.at(-1)).toBe('The excess left the chain: 0.01 USDT received');
+    await shop.expectBooksInOrder();
+  });
+
+  it('shows naira and dollar values of at most 15 digits', async () => {
+    const scope = await open();
+    shop.cents.set('USDT', 100_000_000_001n);
+    const payment = await shop.lock(scope, { amount: '1000000000000.01' });
+    await shop.send('tron', 'USDT', payment.address, 123_456_789_012_345_678n);
+    await shop.mine('tron', 2);
+    const { dollarValue } = await shop.app.payments.verify(scope, payment.id);
+    expect(String(dollarValue).replace(/\D/g, '').replace(/0+$/, '').length).toBeLessThanOrEqual(15);
+    expect(dollarValue).toBeGreaterThan(0);
+  });
+});
+
+/** Makes the database refuse the entry that says that a receipt of this payment was confirmed. */
+async function refuseLogEntries({ database }: Shop, id: string): Promise<void> {
+  const condition = `new.payment_id = '${id}' and new.event like 'Received%'`;
+  const statements =
+    database.engine === 'sqlite'
+      ? [
+          `create trigger refuse before insert on log_entries when ${condition}
+             begin select raise(abort, 'refused'); end`,
+        ]
+      : [
+          `create function refuse() returns trigger as
+             'begin raise exception ''refused''; end' language plpgsql`,
+          `create trigger refuse before insert on log_entries for each row when (${condition})
+             execute function refuse()`,
+        ];
+  await database.write(async (transaction) => {
+    for (const statement of statements) await sql.raw(statement).execute(transaction);
+  });
+}

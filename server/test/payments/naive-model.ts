@@ -1,0 +1,296 @@
+/**
+ * A naive model of DECISIONS §3 and §4: what payments and balances must be, recomputed from plain facts. It shares no code
+ * with the server. Amounts are bigint, in units of USDT (6 decimals); base amounts are in cents.
+ */
+
+export interface ModelTx {
+  readonly hash: string;
+  readonly network: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  /** The payment that it pays; undefined for a withdrawal. */
+  readonly payment: ModelPayment | undefined;
+  /** The height of its block, `pending`, or `gone`. */
+  place: number | 'pending' | 'gone';
+  /** What the server knows about it; undefined before a scan has seen it. */
+  receipt: ModelReceipt | undefined;
+}
+
+interface ModelReceipt {
+  seenAt: number;
+  /** Cents per dollar when it was seen. */
+  cents: bigint;
+  isPresent: boolean;
+  isConfirmed: boolean;
+  wasLost: boolean;
+  /** The fee taken when it was credited; undefined while it is not. */
+  fee: bigint | undefined;
+}
+
+export interface ModelPayment {
+  readonly id: string;
+  readonly merchant: ModelMerchant;
+  readonly network: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  /** In cents. */
+  readonly baseAmount: bigint;
+  readonly expiresAt: number;
+  readonly txs: ModelTx[];
+  cancelledAt: number | undefined;
+  hasSucceeded: boolean;
+  state: string;
+}
+
+export interface ModelMerchant {
+  readonly id: string;
+  readonly feeBasisPoints: bigint;
+  readonly payments: ModelPayment[];
+  readonly transfers: ModelTransfer[];
+}
+
+export interface ModelTransfer {
+  readonly id: string;
+  readonly network: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  status: 'pending' | 'processing' | 'success' | 'failed';
+  tx: ModelTx | undefined;
+}
+
+interface Chain {
+  height: number;
+  time: number;
+  readonly times: Map<number, number>;
+  readonly txs: ModelTx[];
+}
+
+const confirmations = 2;
+
+export class NaiveModel {
+  readonly chains = new Map<string, Chain>();
+  readonly merchants: ModelMerchant[] = [];
+
+  chain(network: string): Chain {
+    const chain = this.chains.get(network);
+    if (!chain) throw new Error(`The model has no ${network}`);
+    return chain;
+  }
+
+  mine(network: string, count: number, now: number): void {
+    const chain = this.chain(network);
+    for (const tx of chain.txs) if (tx.place === 'pending') tx.place = chain.height + 1;
+    this.#extend(chain, count, now);
+  }
+
+  reorg(network: string, depth: number, keep: boolean, now: number): void {
+    const chain = this.chain(network);
+    const base = chain.height - depth;
+    for (const tx of chain.txs) {
+      if (typeof tx.place === 'number' && tx.place > base) tx.place = keep ? 'pending' : 'gone';
+    }
+    chain.height = base;
+    chain.time = chain.times.get(base) ?? 0;
+    this.#extend(chain, depth, now);
+  }
+
+  #extend(chain: Chain, count: number, now: number): void {
+    chain.time = Math.max(chain.time, now);
+    for (let made = 0; made < count; made += 1) {
+      chain.height += 1;
+      chain.times.set(chain.height, chain.time);
+    }
+  }
+
+  #isDeep(tx: ModelTx): boolean {
+    return typeof tx.place === 'number' && this.chain(tx.network).height - tx.place + 1 >= confirmations;
+  }
+
+  /** What the server sees when it reads a network. */
+  scan(network: string, now: number, cents: (currency: string) => bigint): void {
+    const chain = this.chain(network);
+    for (const tx of chain.txs) {
+      if (!tx.payment) continue;
+      const isPresent = tx.place !== 'gone';
+      if (isPresent && !tx.receipt?.isPresent) {
+        const blockTime = typeof tx.place === 'number' ? (chain.times.get(tx.place) ?? now) : now;
+        const seen = { seenAt: Math.min(now, blockTime), cents: cents(tx.currency), isPresent: true };
+        const fresh = { isConfirmed: false, wasLost: false, fee: undefined };
+        tx.receipt = { ...fresh, ...tx.receipt, ...seen };
+      }
+      const { receipt } = tx;
+      if (!receipt) continue;
+      receipt.isPresent = isPresent;
+      const isConfirmed = this.#isDeep(tx);
+      if (receipt.isConfirmed && !isConfirmed) {
+        receipt.fee = undefined;
+        receipt.wasLost = true;
+      }
+      receipt.isConfirmed = isConfirmed;
+    }
+    this.assessAll(now);
+  }
+
+  assessAll(now: number): void {
+    for (const merchant of this.merchants)
+      for (const payment of merchant.payments) this.#assess(payment, now);
+  }
+
+  #assess(payment: ModelPayment, now: number): void {
+    const { amount, expiresAt, cancelledAt } = payment;
+    const present = payment.txs.flatMap((tx) =>
+      tx.receipt?.isPresent ? [{ tx, receipt: tx.receipt, isRight: tx.currency === payment.currency }] : [],
+    );
+    const counting = present.filter(({ isRight }) => isRight);
+    const sum = (list: typeof present) => list.reduce((total, { tx }) => total + tx.amount, 0n);
+    const deadline = Math.min(expiresAt, cancelledAt ?? Infinity);
+    const inTime = counting.filter(({ receipt }) => receipt.seenAt <= deadline);
+    const confirmed = counting.filter(({ receipt }) => receipt.isConfirmed);
+    const received = sum(confirmed);
+    // Cents per USDT of 6 decimals: units × cents per dollar / 10^6, against cents of the base amount.
+    const worth = confirmed.reduce((total, { tx, receipt }) => total + tx.amount * receipt.cents, 0n);
+    const isWorthIt = worth >= payment.baseAmount * 1_000_000n;
+    const isWaiting = inTime.some(({ receipt }) => !receipt.isConfirmed);
+
+    const state = ((): string => {
+      if (sum(inTime.filter(({ receipt }) => receipt.isConfirmed)) >= amount) {
+        return received > amount ? 'settled_over' : 'settled';
+      }
+      if (cancelledAt !== undefined) return present.length > 0 ? 'cancelled_paid' : 'cancelled';
+      if (now >= expiresAt && !isWaiting) {
+        if (received >= amount && isWorthIt) return 'settled_late';
+        if (payment.hasSucceeded) return 'reversed';
+        if (confirmed.some(({ receipt }) => receipt.seenAt > deadline)) return 'expired_late';
+        if (confirmed.length > 0) return 'expired_partial';
+        return present.length > counting.length ? 'invalid' : 'expired';
+      }
+      if (payment.hasSucceeded) return 'reversed';
+      const seen = sum(counting);
+      if (seen >= amount) return 'confirming';
+      return seen > 0n ? 'partially_paid' : 'awaiting_funds';
+    })();
+    payment.state = state;
+
+    const bp = payment.merchant.feeBasisPoints;
+    const isSuccess = state.startsWith('settled');
+    const isOpen = ['awaiting_funds', 'partially_paid', 'confirming'].includes(state);
+    const uncredited = present.filter(({ receipt }) => receipt.isConfirmed && receipt.fee === undefined);
+    const single = uncredited.filter(
+      ({ isRight }) => !isRight || (!isOpen && !(isSuccess && !payment.hasSucceeded)),
+    );
+    for (const { tx, receipt } of single) receipt.fee = (tx.amount * bp) / 10_000n;
+    if (!isSuccess || payment.hasSucceeded) return;
+    // The settlement: one fee on the sum, shared by the largest remainder, the earlier receipt first.
+    payment.hasSucceeded = true;
+    const settled = uncredited.filter(({ isRight }) => isRight);
+    let left = (sum(settled) * bp) / 10_000n;
+    for (const { tx, receipt } of settled) {
+      receipt.fee = (tx.amount * bp) / 10_000n;
+      left -= receipt.fee;
+    }
+    const rest = ({ tx }: (typeof settled)[number]) => Number((tx.amount * bp) % 10_000n);
+    for (const { receipt } of settled.sort((a, b) => rest(b) - rest(a)).slice(0, Number(left))) {
+      receipt.fee = (receipt.fee ?? 0n) + 1n;
+    }
+  }
+
+  #receipts(merchant: ModelMerchant, currency: string) {
+    return merchant.payments.flatMap((payment) =>
+      payment.txs.flatMap((tx) =>
+        tx.receipt && tx.currency === currency ? [{ tx, receipt: tx.receipt }] : [],
+      ),
+    );
+  }
+
+  #transfers(merchant: ModelMerchant, currency: string, ...statuses: ModelTransfer['status'][]) {
+    return merchant.transfers.filter((one) => one.currency === currency && statuses.includes(one.status));
+  }
+
+  /** Fees of all credited receipts and sent withdrawals. */
+  fees(currency: string): bigint {
+    return this.merchants.reduce(
+      (total, merchant) =>
+        total +
+        this.#receipts(merchant, currency).reduce((sum, { receipt }) => sum + (receipt.fee ?? 0n), 0n) +
+        this.#transfers(merchant, currency, 'success').reduce((sum, { fee }) => sum + fee, 0n),
+      0n,
+    );
+  }
+
+  balance(merchant: ModelMerchant, currency: string) {
+    const receipts = this.#receipts(merchant, currency);
+    const credited = receipts
+      .filter(({ receipt }) => receipt.fee !== undefined)
+      .reduce((sum, { tx, receipt }) => sum + tx.amount - (receipt.fee ?? 0n), 0n);
+    const unallocated = receipts
+      .filter(({ receipt }) => receipt.isConfirmed && receipt.fee === undefined)
+      .reduce((sum, { tx }) => sum + tx.amount, 0n);
+    const sum = (list: readonly ModelTransfer[]) =>
+      list.reduce((total, { amount, fee }) => total + amount + fee, 0n);
+    const reserved = sum(this.#transfers(merchant, currency, 'pending', 'processing'));
+    const sent = sum(this.#transfers(merchant, currency, 'success'));
+    const custody = receipts
+      .filter(({ receipt }) => receipt.isConfirmed)
+      .reduce((total, { tx }) => total + tx.amount, -sent);
+    return { net: credited - reserved - sent, reserved, unallocated, custody };
+  }
+
+  /** The merchant's coins on a network that no withdrawal has reserved. */
+  coins(merchant: ModelMerchant, currency: string, network: string): bigint {
+    const received = this.#receipts(merchant, currency)
+      .filter(({ tx, receipt }) => tx.network === network && receipt.isConfirmed)
+      .reduce((sum, { tx }) => sum + tx.amount, 0n);
+    return this.#transfers(merchant, currency, 'pending', 'processing', 'success')
+      .filter((one) => one.network === network)
+      .reduce((sum, { amount, fee }) => sum - amount - fee, received);
+  }
+
+  canWithdraw(merchant: ModelMerchant, currency: string, network: string, units: bigint): boolean {
+    return this.balance(merchant, currency).net >= units && this.coins(merchant, currency, network) >= units;
+  }
+
+  /** Whether a held withdrawal may be signed, must wait, or has to be given back. */
+  cover(merchant: ModelMerchant, transfer: ModelTransfer): 'sign' | 'wait' | 'fail' {
+    const { currency, network } = transfer;
+    const need = transfer.amount + transfer.fee;
+    const { net, reserved } = this.balance(merchant, currency);
+    const units = (list: readonly ModelTransfer[]) =>
+      list.reduce((sum, { amount, fee }) => sum + amount + fee, 0n);
+    const moving = this.#transfers(merchant, currency, 'processing');
+    const pendingHere = this.#transfers(merchant, currency, 'pending').filter(
+      (one) => one.network === network,
+    );
+    const here = this.coins(merchant, currency, network) + units(pendingHere);
+    const backed = reserved + (net < 0n ? net : 0n) - units(moving);
+    if (here >= need && backed >= need) return 'sign';
+    const isReturning = this.#receipts(merchant, currency).some(
+      ({ receipt }) => receipt.wasLost && receipt.isPresent && !receipt.isConfirmed,
+    );
+    return isReturning ? 'wait' : 'fail';
+  }
+
+  /** What the server does with withdrawals after every change: signs, sends, sends again and ends them. */
+  advance(): { signed: ModelTransfer[] } {
+    const signed: ModelTransfer[] = [];
+    for (const merchant of this.merchants) {
+      for (const transfer of merchant.transfers) {
+        if (transfer.status !== 'pending') continue;
+        const cover = this.cover(merchant, transfer);
+        if (cover === 'fail') transfer.status = 'failed';
+        if (cover !== 'sign') continue;
+        transfer.status = 'processing';
+        signed.push(transfer);
+      }
+    }
+    for (const merchant of this.merchants) {
+      for (const transfer of merchant.transfers) {
+        if (transfer.tx?.place === 'gone' && transfer.status !== 'failed') transfer.tx.place = 'pending';
+        else if (transfer.tx && transfer.status === 'processing' && this.#isDeep(transfer.tx)) {
+          transfer.status = 'success';
+        }
+      }
+    }
+    return { signed };
+  }
+}
