@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.js';
+import { ensureTestSeed } from '../../src/chains/addresses/test-seed.js';
 import { checkLedger } from '../../src/audit/check.js';
 import { readConfig } from '../../src/config.js';
 import { openDatabase } from '../../src/db/open.js';
@@ -50,6 +51,7 @@ export async function reorgAll(
 export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
   const made = await engine.create();
   let database: Database = await openDatabase(made.url);
+  await ensureTestSeed(database);
   const time = { now: Date.UTC(2026, 0, 1) };
   /** In cents per dollar: what a coin of a currency costs. */
   const cents = new Map<string, bigint>();
