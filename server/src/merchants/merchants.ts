@@ -75,6 +75,7 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
         business_name: input.businessName ?? input.name,
         logo: input.logo ?? '',
         fee_basis_points: input.feeBasisPoints ?? 100,
+        redirect_origins: null,
         created_at: now,
         updated_at: now,
       };

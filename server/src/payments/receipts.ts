@@ -42,6 +42,11 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     return `${formatUnits(BigInt(receipt.amount), currency)} ${currency.code} on ${receipt.network}`;
   }
 
+  /** What the log says about a receipt, for pages in other languages. */
+  function valuesOf({ amount, currency, network }: Pick<ReceiptTable, 'amount' | 'currency' | 'network'>) {
+    return { amount: formatUnits(BigInt(amount), currencies.known(currency)), currency, network };
+  }
+
   /** Converts an amount at the latest rates, to units of the other currency; null if a rate is unknown. */
   function worth(amount: bigint, from: string, to: string, rounding: 'down' | 'nearest'): string | null {
     const fromRate = rates.latest(from);
@@ -206,16 +211,25 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           await store.insertReceipt(transaction, inserted);
           stored.set(inserted.id, inserted);
           receipts.set(key, inserted);
+          const doesCount = countsTowards(payment, inserted);
           notes.add(
             payment.id,
-            countsTowards(payment, inserted)
+            doesCount ? 'transfer_seen' : 'other_transfer_seen',
+            doesCount
               ? `Seen: ${describe(inserted)}, waiting for ${confirmations} confirmations`
               : `Seen: ${describe(inserted)}, which does not count towards this payment`,
+            { ...valuesOf(inserted), ...(doesCount && { confirmations: String(confirmations) }) },
           );
           continue;
         }
         const isBack = receipt.status === 'dropped' || receipt.status === 'reversed';
-        if (isBack) notes.add(receipt.payment_id, `Seen again: ${describe(receipt)}`);
+        if (isBack)
+          notes.add(
+            receipt.payment_id,
+            'transfer_seen_again',
+            `Seen again: ${describe(receipt)}`,
+            valuesOf(receipt),
+          );
         receipts.set(key, {
           ...receipt,
           status: isBack ? 'seen' : receipt.status,
@@ -242,11 +256,22 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         let receipt = current;
         if (isLost(receipt)) {
           receipt = await reverse(transaction, receipt, recordOf(paymentId));
-          notes.add(paymentId, `Confirmation lost: ${describe(receipt)} is no longer in its block`, 'error');
+          notes.add(
+            paymentId,
+            'transfer_unconfirmed',
+            `Confirmation lost: ${describe(receipt)} is no longer in its block`,
+            valuesOf(receipt),
+            'error',
+          );
         }
         if (isConfirmed(receipt)) {
           receipt = await confirm(transaction, receipt, mode);
-          notes.add(paymentId, `Received: ${describe(receipt)}, confirmed`);
+          notes.add(
+            paymentId,
+            'transfer_confirmed',
+            `Received: ${describe(receipt)}, confirmed`,
+            valuesOf(receipt),
+          );
         }
         const isDropped =
           receipt.status === 'seen' &&
@@ -255,7 +280,13 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           !arrivals.has(key);
         if (isDropped) {
           receipt = { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' };
-          notes.add(paymentId, `Dropped from the network: ${describe(receipt)}`, 'error');
+          notes.add(
+            paymentId,
+            'transfer_dropped',
+            `Dropped from the network: ${describe(receipt)}`,
+            valuesOf(receipt),
+            'error',
+          );
         }
         const before = stored.get(receipt.id);
         const isNew = !recordOf(paymentId).receipts.includes(before ?? receipt);
@@ -280,8 +311,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 function createNotes() {
   const entries = new Map<string, NewLogEntry[]>();
   return {
-    add(paymentId: string, event: string, type: NewLogEntry['type'] = 'event') {
-      entries.set(paymentId, [...(entries.get(paymentId) ?? []), { type, event }]);
+    add(
+      paymentId: string,
+      code: NewLogEntry['code'],
+      event: string,
+      values: NewLogEntry['values'],
+      type: NewLogEntry['type'] = 'event',
+    ) {
+      entries.set(paymentId, [...(entries.get(paymentId) ?? []), { type, event, code, values }]);
     },
     of: (paymentId: string): readonly NewLogEntry[] => entries.get(paymentId) ?? [],
   };

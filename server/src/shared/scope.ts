@@ -12,3 +12,6 @@ export interface Scope {
 export interface Caller extends Scope {
   readonly kind: 'secret' | 'public';
 }
+
+/** What payments need to know of a caller: the kind of key decides what it may see and do. */
+export type Actor = Scope & Pick<Caller, 'kind'>;

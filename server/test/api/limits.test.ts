@@ -9,6 +9,7 @@ const limits = {
   publicPerSecond: 3,
   paymentsPerMinutePerIp: 2,
   paymentsPerMinutePerKey: 600,
+  paymentChangesPerHour: 60,
   testFactor: 2,
 };
 const table = { payments: { create: api.payments.create, cancel: api.payments.cancel } };

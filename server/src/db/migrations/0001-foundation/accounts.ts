@@ -11,6 +11,7 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('business_name', 'text', (c) => c.notNull())
     .addColumn('logo', 'text', (c) => c.notNull())
     .addColumn('fee_basis_points', 'integer', (c) => c.notNull())
+    .addColumn('redirect_origins', 'text')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
