@@ -78,6 +78,6 @@ export function redirectTarget(order: Order, payment: Payment | undefined): stri
 }
 
 /** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
-export function isTrusted({ redirectUrl }: Order, payment: Payment | undefined): boolean | undefined {
-  return payment?.isRedirectTrusted || (payment?.redirectUrl || redirectUrl) === redirectUrl;
+export function isTrusted({ redirectUrl }: Order, payment: Payment | undefined): boolean {
+  return payment?.isRedirectTrusted === true || [undefined, '', redirectUrl].includes(payment?.redirectUrl);
 }

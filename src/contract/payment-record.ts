@@ -33,10 +33,20 @@ export const logCode = z.enum([
 ]);
 export type LogCode = z.output<typeof logCode>;
 
-const texts = z.record(z.string(), z.string());
+/** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
+export const logValues = z.object({
+  currency: z.optional(z.string()),
+  network: z.optional(z.string()),
+  amount: z.optional(z.string()),
+  seen: z.optional(z.string()),
+  received: z.optional(z.string()),
+  excess: z.optional(z.string()),
+  confirmations: z.optional(z.string()),
+});
+export type LogValues = z.output<typeof logValues>;
 
-/** An entry of the time log. `values` are the amounts (plain decimals), codes and counts that `event` names. */
-export const codedLogEntry = z.extend(logEntry, { code: logCode, values: texts });
+/** An entry of the time log. */
+export const codedLogEntry = z.extend(logEntry, { code: logCode, values: logValues });
 export type CodedLogEntry = z.output<typeof codedLogEntry>;
 
 /** A transfer to the payment's address, as seen on its chain. */
@@ -72,6 +82,6 @@ export const paymentRecord = z.extend(payment, {
   /** Only for secret keys. Money in other currencies and late money is included. */
   credited: z.optional(z.array(credit)),
   /** Only for secret keys: what the merchant's server stored with the payment. */
-  metadata: z.optional(texts),
+  metadata: z.optional(z.record(z.string(), z.string())),
 });
 export type PaymentRecord = z.output<typeof paymentRecord>;

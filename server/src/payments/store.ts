@@ -1,5 +1,5 @@
 /** Stores payments. */
-import type { PaymentStatus } from 'crypto-checkout/contract';
+import type { LogValues, PaymentStatus } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
@@ -18,7 +18,7 @@ export type PaymentRow = PaymentTable;
 /** An entry of the time log, to be added. */
 export interface NewLogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'code'> {
   /** The amounts (plain decimals), codes and counts that `event` names. */
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: LogValues;
 }
 
 /** A receipt as it is read with its payment. */

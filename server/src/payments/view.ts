@@ -1,5 +1,5 @@
 /** Turns stored payments into the API's representation. */
-import type { CodedLogEntry, CurrencyOption, PaymentRecord } from 'crypto-checkout/contract';
+import type { CodedLogEntry, CurrencyOption, LogValues, PaymentRecord } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
@@ -60,17 +60,12 @@ export function viewPayment(
     createdAt: isoTime(row.created_at),
     receipts: viewReceipts(row, currencies),
     credited: viewCredits(credits, currencies),
-    ...(row.metadata !== null && { metadata: readTexts(row.metadata) }),
+    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
 }
 
 export function viewLogEntry({ time, type, event, code, entry_values: values }: LogRow): CodedLogEntry {
-  return { time: isoTime(time), type, event, code, values: readTexts(values) };
-}
-
-/** Parses a column that holds a JSON object of strings. */
-function readTexts(json: string): Record<string, string> {
-  return JSON.parse(json) as Record<string, string>;
+  return { time: isoTime(time), type, event, code, values: JSON.parse(values) as LogValues };
 }
 
 export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord['branding']> {

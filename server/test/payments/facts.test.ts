@@ -187,15 +187,18 @@ describe.each(engines)('the record of a payment, on $name', (engine) => {
   async function play(script: Ending['play']): Promise<PaymentRecord> {
     const { id, address } = await merchant.lock();
     const network = 'tron';
+    const sandbox = async (path: string, body: object) => {
+      await merchant.sandbox(path, body);
+    };
     await script({
       id,
-      pay: async (amount, currency = 'USDT') => {
-        await merchant.sandbox('transfers', { network, currency, address, amount });
+      pay: (amount, currency = 'USDT') => sandbox('transfers', { network, currency, address, amount }),
+      mine: (count = 2) => sandbox('blocks', { network, count }),
+      reorg: (depth, keep = false) => sandbox('reorgs', { network, depth, keep }),
+      advance: (advanceSeconds) => sandbox('clock', { advanceSeconds }),
+      cancel: async () => {
+        await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
       },
-      mine: async (count = 2) => void (await merchant.mine(count)),
-      reorg: async (depth, keep = false) => void (await merchant.sandbox('reorgs', { network, depth, keep })),
-      advance: async (advanceSeconds) => void (await merchant.sandbox('clock', { advanceSeconds })),
-      cancel: async () => void (await merchant.ask('PATCH', `/v1/payments/${id}/cancel`)),
     });
     return verify(id);
   }

@@ -1,8 +1,7 @@
 /** Finding transactions by their reference, status, currency, network, customer and transfer, on both engines. */
-import type { PaymentRecord } from 'crypto-checkout/contract';
+import { paymentState, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statusOf } from '../../src/payments/assess.js';
-import { paymentState } from 'crypto-checkout/contract';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -63,7 +62,7 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
   it('is paged in the same way with a filter, and agrees with the status of every state', async () => {
     const customer = { email: records.email() };
     const ids: string[] = [];
-    for (let index = 0; index < paymentState.options.length; index += 1) {
+    for (const _state of paymentState.options) {
       const body = { amount: 10, baseCurrency: 'USD', customer };
       const { payment } = await merchant.ask<{ payment: PaymentRecord }>('POST', '/v1/payments/checkout', {
         body,
