@@ -419,18 +419,19 @@ describe('the final states say what happened to the money', () => {
 });
 
 describe('the return to the shop', () => {
-  const settled = paymentInState('settled', { redirectUrl: 'https://shop.example/thanks' });
-  const waiting = lockedPayment({ redirectUrl: 'https://shop.example/thanks' });
+  const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
+  const settled = paymentInState('settled', trusted);
+  const waiting = lockedPayment(trusted);
 
   it('counts down, unless the payer stays', async () => {
     const element = await mountPayment(waiting);
     await pollPayment(element, settled);
-    expect(textOf(element, 'action')).to.equal('Back to the shop');
+    expect(textOf(element, 'action')).to.equal('Continue to shop.example');
     expect(textOf(element, 'redirect')).to.match(/Back to the shop in [78] s\./);
     getPart(element, 'redirect').querySelector('button')?.click();
     await element.updateComplete;
     expect(hasPart(element, 'redirect')).to.equal(false);
-    expect(textOf(element, 'action')).to.equal('Back to the shop');
+    expect(textOf(element, 'action')).to.equal('Continue to shop.example');
   });
 
   it('needs a press with no-redirect, and when the payer comes back later', async () => {
@@ -439,7 +440,15 @@ describe('the return to the shop', () => {
     expect(hasPart(staying, 'redirect')).to.equal(false);
     const later = await mountPayment(settled);
     expect(hasPart(later, 'redirect')).to.equal(false);
-    expect(textOf(later, 'action')).to.equal('Back to the shop');
+    expect(textOf(later, 'action')).to.equal('Continue to shop.example');
+  });
+
+  it('names the host and asks, if anybody with the public key could have chosen where it leads', async () => {
+    const chosen = { redirectUrl: 'https://evil.example/login', isRedirectTrusted: false };
+    const element = await mountPayment(lockedPayment(chosen));
+    await pollPayment(element, paymentInState('settled', chosen));
+    expect(hasPart(element, 'redirect')).to.equal(false);
+    expect(textOf(element, 'action')).to.equal('Continue to evil.example');
   });
 
   it('never runs a script', async () => {

@@ -179,6 +179,7 @@ export async function createApp(options: AppOptions) {
       await updateSubscription(transaction, payment);
     },
     times: config.paymentTimes,
+    publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
   const receipts = createReceipts({
     clock,

@@ -12,7 +12,9 @@ export interface Limits {
   readonly publicPerSecond: number;
   readonly paymentsPerMinutePerIp: number;
   readonly paymentsPerMinutePerKey: number;
-  /** The limits of test keys are this many times as high. */
+  /** Changes of one payment with public keys, in either mode. */
+  readonly paymentChangesPerHour: number;
+  /** The other limits of test keys are this many times as high. */
   readonly testFactor: number;
   /** Sandbox calls of one merchant. */
   readonly sandboxPerSecond: number;
@@ -163,7 +165,13 @@ const variables = {
   RATE_LIMIT_PUBLIC_PER_SECOND: integer('Requests with public keys from one IP address', 25),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
-  RATE_LIMIT_TEST_FACTOR: integer('Limits for test keys are this many times as high', 10, 1, 1000),
+  RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR: integer('Changes of one payment with public keys, in all', 60),
+  RATE_LIMIT_TEST_FACTOR: integer(
+    'Limits of requests are this many times as high for test keys',
+    10,
+    1,
+    1000,
+  ),
   RATE_LIMIT_SANDBOX_PER_SECOND: integer(
     'Calls of /sandbox by one merchant; bursts may be ten times as large',
     20,
@@ -266,6 +274,7 @@ export function readConfig(environment: Environment): Config {
             publicPerSecond: data.RATE_LIMIT_PUBLIC_PER_SECOND,
             paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
             paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
+            paymentChangesPerHour: data.RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR,
             testFactor: data.RATE_LIMIT_TEST_FACTOR,
             sandboxPerSecond: data.RATE_LIMIT_SANDBOX_PER_SECOND,
           },

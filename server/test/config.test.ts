@@ -21,6 +21,7 @@ it('The defaults are those of a server for trying out', () => {
       publicPerSecond: 25,
       paymentsPerMinutePerIp: 10,
       paymentsPerMinutePerKey: 600,
+      paymentChangesPerHour: 60,
       testFactor: 10,
     },
     trustProxy: undefined,

@@ -135,10 +135,10 @@ const refusals: Refusals = {
     unsupported_currency: async ({ records, send }) =>
       send('PATCH', `/v1/payments/${await records.payment()}/currency/set/USDT/bitcoin`),
     async amount_below_minimum({ send }) {
-      const body = { amount: '0.00000001', baseCurrency: 'BTC' };
+      const body = { amount: '0.02', baseCurrency: 'USD' };
       const created = await send('POST', '/v1/payments/checkout', body);
       const { id } = created.body.data['payment'] as { id: string };
-      return send('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+      return send('PATCH', `/v1/payments/${id}/currency/set/TRX/tron`);
     },
     invalid_state: async ({ records, send }) =>
       send('PATCH', `/v1/payments/${await records.paidPayment()}/currency/set/USDT/tron`),

@@ -6,7 +6,14 @@ import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
 import { ApiError, CheckoutError, isTransient, ReplyError } from '../errors.js';
 import { eventsOf } from '../events.js';
-import { createPaymentBody, matchesOrder, memoryFor, redirectTarget, type Order } from './order.js';
+import {
+  createPaymentBody,
+  isTrusted,
+  matchesOrder,
+  memoryFor,
+  redirectTarget,
+  type Order,
+} from './order.js';
 import type { PaymentMemory } from './payment-memory.js';
 import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
@@ -29,6 +36,8 @@ export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
 type Work = 'create' | 'set-currency' | 'lock' | 'poll';
 
 const redirectDelayMs = 8_000;
+/** How many references to try in one go, fewer than the payments that a public key may create in a minute. */
+const maxReferences = 8;
 
 export class CheckoutController implements ReactiveController {
   state: CheckoutState = { name: 'idle' };
@@ -160,8 +169,10 @@ export class CheckoutController implements ReactiveController {
     this.#hasPolledAtDeadline = false;
     if (hasEnded(to)) this.#forgetPayment(to);
     // Only redirect payers who saw the payment succeed, not those who come back to it later.
-    const canRedirect = to.name === 'success' && from.name !== 'creating' && !this.#host.noRedirect;
-    const target = canRedirect ? redirectTarget(this.#host.order, to.payment) : undefined;
+    const { order, noRedirect } = this.#host;
+    const canRedirect = to.name === 'success' && from.name !== 'creating' && !noRedirect;
+    const target =
+      canRedirect && isTrusted(order, to.payment) ? redirectTarget(order, to.payment) : undefined;
     this.#redirectAt = target === undefined ? undefined : performance.now() + redirectDelayMs;
   }
 
@@ -234,7 +245,7 @@ export class CheckoutController implements ReactiveController {
     if (order.paymentId !== undefined) this.start();
   }
 
-  async #create(state: CreatingState, signal: AbortSignal): Promise<void> {
+  async #create(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
     const { attempt, idempotencyKey = createIdempotencyKey() } = this.#memory.read();
     // Stored before the request: if the page is closed now, the next visit gets the same payment.
     this.#memory.write({ attempt, idempotencyKey });
@@ -248,10 +259,13 @@ export class CheckoutController implements ReactiveController {
       // This reply has no branding. Fetch the one that does, without holding up the flow.
       void this.refresh();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'idempotency_mismatch') throw error;
-      // The order changed after a create whose reply was lost. Nobody has seen that payment: start another.
+      // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs
+      // to another device, or to a stranger. Go on with the next reference.
+      const isTaken =
+        error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
+      if (!isTaken || triesLeft < 2) throw error;
       this.#memory.write({ attempt: attempt + 1 });
-      await this.#create(state, signal);
+      await this.#create(state, signal, triesLeft - 1);
     }
   }
 

@@ -42,14 +42,13 @@ export function matchesOrder(payment: Payment, order: Order): boolean {
  * The request that creates the order's payment. A reference can be used for one payment only, so later attempts
  * append a counter: `order-42`, then `order-42:2`.
  *
- * @param previous the order's previous payment, which has ended; it fills in what the tag leaves out
+ * @param previous the order's previous payment, which has ended; it fills in the price, the reference and where to return to.
+ *   Its payer cannot be filled in: a public key reads only an abbreviated name and email
  */
 export function createPaymentBody(order: Order, attempt: number, previous?: Payment): CreatePaymentBody {
   const txRef = order.txRef ?? previous?.txRef;
+  const { customerEmail: email, customerName: name, customerPhone: phoneNumber } = order;
   const redirectUrl = order.redirectUrl ?? previous?.redirectUrl;
-  const email = order.customerEmail ?? previous?.customerDetails?.email;
-  const name = order.customerName ?? previous?.customerDetails?.fullName;
-  const phoneNumber = order.customerPhone ?? previous?.customerDetails?.phoneNumber;
   return {
     amount: order.amount ?? previous?.baseAmount ?? '',
     baseCurrency: order.baseCurrency ?? previous?.baseCurrency ?? '',
@@ -59,12 +58,26 @@ export function createPaymentBody(order: Order, attempt: number, previous?: Paym
   };
 }
 
-/** Where the payer goes after success. Only http and https: `javascript:` URLs would run in the page. */
+/**
+ * Where the payer goes after success, with the payment's reference, id and status. Only http and https: `javascript:`
+ * URLs would run in the page.
+ */
 export function redirectTarget(order: Order, payment: Payment | undefined): string | undefined {
   try {
     const url = new URL(payment?.redirectUrl || order.redirectUrl || '');
+    if (payment) {
+      const { txRef = '', id: paymentId, status } = payment;
+      for (const [name, value] of Object.entries({ txRef, paymentId, status })) {
+        url.searchParams.set(name, value);
+      }
+    }
     return /^https?:$/.test(url.protocol) ? url.href : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
+export function isTrusted({ redirectUrl }: Order, payment: Payment | undefined): boolean {
+  return payment?.isRedirectTrusted === true || [undefined, '', redirectUrl].includes(payment?.redirectUrl);
 }

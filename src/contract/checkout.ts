@@ -87,6 +87,8 @@ export const payment = z.object({
   description: z.string(),
   txRef: z.optional(z.string()),
   redirectUrl: z.optional(z.string()),
+  /** True if the page may go to `redirectUrl` by itself; otherwise it has to show the host and ask. */
+  isRedirectTrusted: z.optional(z.boolean()),
   fee: z.optional(z.number()),
   currency: z.optional(z.string()),
   currencyName: z.optional(z.string()),

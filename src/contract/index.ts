@@ -38,6 +38,7 @@ export * from './checkout.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';
+export * from './payment-record.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { sandbox } from './sandbox.js';
 export * from './webhooks.js';

@@ -1,8 +1,13 @@
 /** Payments: created by a merchant's page or server, and paid by a customer. */
 import * as z from 'zod/mini';
-import { checkoutRoutes, createdPayment, payment, type Payment } from './checkout.js';
+import { checkoutRoutes, createdPayment } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, email, id, positiveDecimal, requiredText, text } from './fields.js';
+import { paymentRecord, type PaymentRecord } from './payment-record.js';
+
+const metadata = z
+  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
+  .check(z.refine((entries) => Object.keys(entries).length <= 20, { error: 'Must have at most 20 keys' }));
 
 const createBody = z.object({
   amount: described(positiveDecimal, 'Price, in the base currency.'),
@@ -34,11 +39,15 @@ const createBody = z.object({
         }),
       ),
     ),
-    'Your reference for the payment. It can be used only once. 1 to 100 of the characters A-Z a-z 0-9 . _ : -. Generated if absent.',
+    'Your reference for the payment. It can be used only once with secret keys, and once with public keys. 1 to 100 of the characters A-Z a-z 0-9 . _ : -. Generated if absent.',
   ),
   redirectUrl: described(
     z.optional(text(2048)),
-    'Where the payer goes when the payment has ended: an absolute https URL, or empty.',
+    'Where the payer goes when the payment has ended: an absolute https URL, or empty. With a public key, it must be on one of the redirect origins of your account, if you have set any.',
+  ),
+  metadata: described(
+    z.optional(metadata),
+    'Your own data, which comes back in records and webhooks, never to public keys: up to 20 keys of 1 to 40 characters, with strings of up to 500 characters. Needs a secret key.',
   ),
 });
 
@@ -54,6 +63,7 @@ export const samplePayment = {
   description: 'Payment from Ada Example',
   txRef: 'order-42',
   redirectUrl: 'https://shop.example/thanks',
+  isRedirectTrusted: true,
   amount: 0,
   amountReceived: 0,
   amountSeen: 0,
@@ -81,10 +91,21 @@ export const samplePayment = {
   customer: 'ada@example.com',
   customerDetails: { email: 'ada@example.com', fullName: 'Ada Example' },
   addressSentFrom: [],
-  transactionTimeLog: [{ time: '2026-01-01T00:00:00.000Z', type: 'event', event: 'Payment started' }],
+  transactionTimeLog: [
+    {
+      time: '2026-01-01T00:00:00.000Z',
+      type: 'event',
+      event: 'Payment started',
+      code: 'payment_started',
+      values: {},
+    },
+  ],
+  receipts: [],
+  credited: [],
+  metadata: { orderId: '42' },
   isCurrencyLocked: false,
   createdAt: '2026-01-01T00:00:00.000Z',
-} satisfies Payment;
+} satisfies PaymentRecord;
 
 const sampleSet = {
   ...samplePayment,
@@ -101,9 +122,15 @@ const sampleSet = {
   currencies: [],
   transactionTimeLog: [
     ...samplePayment.transactionTimeLog,
-    { time: '2026-01-01T00:00:05.000Z', type: 'event', event: 'Currency set to USDT on tron' },
+    {
+      time: '2026-01-01T00:00:05.000Z',
+      type: 'event',
+      event: 'Currency set to USDT on tron',
+      code: 'currency_set',
+      values: { currency: 'USDT', network: 'tron' },
+    },
   ],
-} satisfies Payment;
+} satisfies PaymentRecord;
 
 export const sampleLocked = {
   ...sampleSet,
@@ -118,9 +145,15 @@ export const sampleLocked = {
   },
   transactionTimeLog: [
     ...sampleSet.transactionTimeLog,
-    { time: '2026-01-01T00:00:07.000Z', type: 'event', event: 'Currency locked: 3.246754 USDT' },
+    {
+      time: '2026-01-01T00:00:07.000Z',
+      type: 'event',
+      event: 'Currency locked: 3.246754 USDT on tron',
+      code: 'currency_locked',
+      values: { amount: '3.246754', currency: 'USDT', network: 'tron' },
+    },
   ],
-} satisfies Omit<Payment, 'currencyOptions'> & { currencyOptions: undefined };
+} satisfies Omit<PaymentRecord, 'currencyOptions'> & { currencyOptions: undefined };
 
 export const payments = {
   create: endpoint({
@@ -128,7 +161,7 @@ export const payments = {
     description:
       'Creates a payment with a price in a base currency. Returns the payment and the URL of its hosted page.',
     body: createBody,
-    data: createdPayment,
+    data: z.extend(createdPayment, { payment: paymentRecord }),
     errors: [
       'unsupported_currency',
       'customer_not_allowed',
@@ -143,6 +176,7 @@ export const payments = {
         txRef: 'order-42',
         redirectUrl: 'https://shop.example/thanks',
         customer: { email: 'ada@example.com', name: 'Ada Example' },
+        metadata: { orderId: '42' },
       },
       message: 'Payment created',
       data: {
@@ -155,7 +189,7 @@ export const payments = {
     ...checkoutRoutes.retrieve,
     description: "Returns one payment, with the merchant's branding.",
     params,
-    data: payment,
+    data: paymentRecord,
     sample: {
       params: { payment_id: sampleId },
       message: 'Payment fetched',
@@ -189,7 +223,7 @@ export const payments = {
       currency: described(id, 'Paying currency: a code from the list of currencies, in upper or lower case.'),
       network: described(id, 'Network of the currency: a code from the same list, in upper or lower case.'),
     }),
-    data: payment,
+    data: paymentRecord,
     errors: [
       'unsupported_currency',
       'amount_below_minimum',
@@ -208,7 +242,7 @@ export const payments = {
     description:
       'Locks rate, amount and fee, starts the payment window, and returns the address to pay to. Repeating the call returns the same quote.',
     params,
-    data: payment,
+    data: paymentRecord,
     errors: ['invalid_state', 'currency_not_set', 'rate_unavailable'],
     sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
   }),

@@ -1,8 +1,9 @@
 /** Transactions: the same records as payments, for the merchant's bookkeeping and verification. */
 import * as z from 'zod/mini';
-import { checkoutRoutes, logEntry, payment, type Payment } from './checkout.js';
+import { checkoutRoutes, paymentStatus } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery } from './fields.js';
+import { described, id, listQuery, requiredText } from './fields.js';
+import { codedLogEntry, paymentRecord, type PaymentRecord } from './payment-record.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
 const params = z.object({
@@ -23,9 +24,40 @@ const sampleVerified = {
   addressSentFrom: ['TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7'],
   transactionTimeLog: [
     ...sampleLocked.transactionTimeLog,
-    { time: '2026-01-01T00:01:00.000Z', type: 'success', event: 'Payment complete: 3.246754 USDT received' },
+    {
+      time: '2026-01-01T00:01:00.000Z',
+      type: 'success',
+      event: 'Payment complete: 3.246754 USDT received',
+      code: 'completed',
+      values: { received: '3.246754', currency: 'USDT' },
+    },
   ],
-} satisfies Omit<Payment, 'currencyOptions'> & { currencyOptions: undefined };
+  receipts: [
+    {
+      currency: 'USDT',
+      network: 'tron',
+      amount: 3.246754,
+      txHash: '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d',
+      explorerUrl: '',
+      confirmations: 2,
+      requiredConfirmations: 2,
+      firstSeenAt: '2026-01-01T00:00:40.000Z',
+      status: 'confirmed',
+      counts: true,
+    },
+  ],
+  credited: [{ currency: 'USDT', amount: 3.246754, fee: 0.032467, net: 3.214287 }],
+} satisfies Omit<PaymentRecord, 'currencyOptions'> & { currencyOptions: undefined };
+
+/** The same to a public key. */
+const samplePublic = {
+  ...sampleVerified,
+  description: 'Payment from A. E.',
+  customer: 'a…@example.com',
+  customerDetails: { email: 'a…@example.com', fullName: 'A. E.' },
+  credited: undefined,
+  metadata: undefined,
+};
 
 const fee = z.object({
   fee: z.number(),
@@ -42,8 +74,27 @@ export const transactions = {
     path: '/v1/transactions',
     key: 'secret',
     description: 'Lists your transactions, newest first.',
-    query: listQuery({}),
-    data: z.array(payment),
+    query: listQuery({
+      txRef: described(z.optional(requiredText(100)), 'Only transactions with this reference.'),
+      status: described(z.optional(paymentStatus), 'Only transactions with this status.'),
+      currency: described(
+        z.optional(requiredText(20)),
+        'Only transactions in this paying currency, in upper or lower case.',
+      ),
+      network: described(
+        z.optional(requiredText(50)),
+        'Only transactions on this network, in upper or lower case.',
+      ),
+      customer: described(
+        z.optional(requiredText(254)),
+        'Only transactions of the customer with this email, in upper or lower case.',
+      ),
+      txHash: described(
+        z.optional(requiredText()),
+        'Only transactions that received this transfer, by its hash on the chain.',
+      ),
+    }),
+    data: z.array(paymentRecord),
     paginated: true,
     sample: { query: { page: '1', skip: '25' }, message: 'Transactions fetched', data: [sampleVerified] },
   }),
@@ -53,7 +104,7 @@ export const transactions = {
     key: 'secret',
     description: 'Returns one transaction.',
     params,
-    data: payment,
+    data: paymentRecord,
     sample: { params: sampleParams, message: 'Transaction fetched', data: sampleVerified },
   }),
   verify: endpoint({
@@ -62,15 +113,16 @@ export const transactions = {
     key: 'secret',
     description: 'Returns the current transaction. Call it from your server before you deliver an order.',
     params,
-    data: payment,
+    data: paymentRecord,
     sample: { params: sampleParams, message: 'Transaction verified', data: sampleVerified },
   }),
   verifyCheckout: endpoint({
     ...checkoutRoutes.verify,
-    description: 'Same as verify, for pages that have only the public key.',
+    description:
+      'Same as verify, for pages that have only the public key. To a public key, the email and name of the payer are abbreviated, and `credited` and `metadata` are absent.',
     params,
-    data: payment,
-    sample: { params: sampleParams, message: 'Transaction verified', data: sampleVerified },
+    data: paymentRecord,
+    sample: { params: sampleParams, message: 'Transaction verified', data: samplePublic },
   }),
   events: endpoint({
     method: 'GET',
@@ -78,7 +130,7 @@ export const transactions = {
     key: 'secret',
     description: "Returns the transaction's time log, oldest entry first.",
     params,
-    data: z.array(logEntry),
+    data: z.array(codedLogEntry),
     sample: {
       params: sampleParams,
       message: 'Transaction events fetched',

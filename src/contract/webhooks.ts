@@ -1,6 +1,7 @@
 /** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
-import { payment, timestamp } from './checkout.js';
+import { timestamp } from './checkout.js';
+import { paymentRecord } from './payment-record.js';
 
 const paymentEventType = z.enum([
   'payment.success',
@@ -37,7 +38,7 @@ const eventFields = {
  * time: for `payment.*` events the same as verify returns. docs/webhooks.md lists the data of the other events.
  */
 export const webhookEvent = z.discriminatedUnion('type', [
-  z.object({ type: paymentEventType, timestamp, data: z.extend(payment, eventFields) }),
+  z.object({ type: paymentEventType, timestamp, data: z.extend(paymentRecord, eventFields) }),
   z.object({ type: recordEventType, timestamp, data: z.looseObject(eventFields) }),
 ]);
 export type WebhookEvent = z.output<typeof webhookEvent>;

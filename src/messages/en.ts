@@ -75,7 +75,7 @@ export const en = {
   successLate: 'Your payment came after the time limit, and the shop has accepted it.',
   copyReceipt: 'Copy receipt',
   receipt: 'Payment {id}',
-  backToShop: 'Back to the shop',
+  backToShop: 'Continue to {host}',
   redirecting: 'Back to the shop in {seconds} s.',
   stay: 'Stay here',
 

@@ -25,7 +25,7 @@ export function successView({ payment }: TrackedState, context: ViewContext): Vi
             label: text('copyReceipt'),
             run: () => copy('receipt', receiptText(payment, context), text('copied')),
           }
-        : { label: text('backToShop'), run: leave },
+        : { label: text('backToShop', { host: new URL(redirectUrl).host }), run: leave },
     badge: 'success',
   };
 }

@@ -103,7 +103,39 @@ describe('creating', () => {
     expect(new Set(keysSent())).to.have.length(2);
     expect(api.requestsFor('create')[1]?.body).to.have.property('txRef', 'order-42:2');
   });
+
+  it('goes on with the next reference if another device, or a stranger, has the first', async () => {
+    api.handlers.create = ({ body }) =>
+      referenceOf(body) === 'order-42:3'
+        ? successReply({ payment: api.payment, url: '' })
+        : failureReply(409, 'duplicate_tx_ref');
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(api.requestsFor('create').map(({ body }) => referenceOf(body))).to.deep.equal([
+      'order-42',
+      'order-42:2',
+      'order-42:3',
+    ]);
+    expect(new Set(keysSent())).to.have.length(3);
+  });
+
+  it('stops after eight references, and goes on from there at another press', async () => {
+    api.handlers.create = () => failureReply(409, 'duplicate_tx_ref');
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'error');
+    expect(api.requestsFor('create')).to.have.length(8);
+    delete api.handlers.create;
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    expect(referenceOf(api.requestsFor('create').at(-1)?.body)).to.equal('order-42:8');
+  });
 });
+
+function referenceOf(body: unknown): unknown {
+  return (body as { txRef?: unknown }).txRef;
+}
 
 describe('a refused step', () => {
   it('leaves the payer on the same view', async () => {

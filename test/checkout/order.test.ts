@@ -1,6 +1,12 @@
 /** The order of a tag: its create request, its remembered payment and its redirect. */
 import { describe, expect, it } from 'vitest';
-import { createPaymentBody, matchesOrder, redirectTarget, type Order } from '../../src/checkout/order.js';
+import {
+  createPaymentBody,
+  isTrusted,
+  matchesOrder,
+  redirectTarget,
+  type Order,
+} from '../../src/checkout/order.js';
 import { createdPayment } from '../support/payments.js';
 
 const order: Order = {
@@ -47,7 +53,8 @@ describe('the create request', () => {
       baseCurrency: 'NGN',
       txRef: 'order-42:2',
       redirectUrl: 'https://shop.example/',
-      customer: { email: 'ada@example.com', name: 'Ada Example' },
+      // What a public key reads of the payer is abbreviated, so it must not become the next payment's customer.
+      customer: undefined,
     });
   });
 });
@@ -74,5 +81,25 @@ it.each([
   ['', undefined],
 ])('the redirect URL %s leads to %s', (redirectUrl, expected) => {
   expect(redirectTarget({ ...order, redirectUrl }, undefined)).toBe(expected);
-  expect(redirectTarget(order, createdPayment({ redirectUrl }))).toBe(expected);
+  const { origin, pathname } = new URL(redirectTarget(order, createdPayment({ redirectUrl })) ?? 'none:');
+  expect(pathname === '' ? undefined : origin + pathname).toBe(expected);
+});
+
+it('returns to the shop with the payment’s reference, id and status', () => {
+  const payment = createdPayment({
+    redirectUrl: 'https://shop.example/?cart=7&status=forged',
+    status: 'success',
+  });
+  expect(redirectTarget(order, payment)).toBe(
+    `https://shop.example/?cart=7&status=success&txRef=order-42&paymentId=${payment.id}`,
+  );
+});
+
+it.each([
+  [{ isRedirectTrusted: true, redirectUrl: 'https://shop.example/' }, undefined, true],
+  [{ isRedirectTrusted: false, redirectUrl: 'https://evil.example/' }, undefined, false],
+  [{ isRedirectTrusted: undefined, redirectUrl: 'https://evil.example/' }, 'https://shop.example/', false],
+  [{ isRedirectTrusted: false, redirectUrl: 'https://shop.example/' }, 'https://shop.example/', true],
+])('a payment with %j may leave a page with %s by itself: %s', (changes, redirectUrl, expected) => {
+  expect(isTrusted({ ...order, redirectUrl }, createdPayment(changes))).toBe(expected);
 });

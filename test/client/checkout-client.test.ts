@@ -2,12 +2,14 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCheckoutClient, type CheckoutClient } from '../../src/client/checkout-client.js';
+import { createdPayment as createdReply, payment as paymentReply } from '../../src/contract/checkout.js';
 import { payments } from '../../src/contract/payments.js';
 import { ApiError, NetworkError, ReplyError } from '../../src/errors.js';
 import { reply, startLocalServer, type LocalServer } from './local-server.js';
 
-const payment = payments.retrieve.sample.data;
-const created = payments.create.sample.data;
+/** What the widget reads of the whole record. */
+const payment = paymentReply.parse(payments.retrieve.sample.data);
+const created = createdReply.parse(payments.create.sample.data);
 const success = (data?: unknown) => ({ status: 'success', message: 'Fine', data });
 
 let server: LocalServer;
@@ -83,6 +85,13 @@ describe('parses the reply:', () => {
   test('unknown fields are dropped', async () => {
     server.answer = reply(200, success({ ...payment, later: 'addition' }));
     expect((await client.retrieve('p1')).data).toEqual(payment);
+  });
+
+  test('the whole record is accepted, and what only servers need is dropped', async () => {
+    const { metadata, receipts, ...record } = payments.retrieve.sample.data;
+    expect([metadata, receipts]).toEqual([{ orderId: '42' }, []]);
+    server.answer = reply(200, success({ ...record, metadata, receipts }));
+    expect((await client.verify('p1')).data).toEqual(payment);
   });
 
   test('cancel has no data, even if the server sends some', async () => {

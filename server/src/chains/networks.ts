@@ -12,6 +12,8 @@ export interface Network {
   readonly family: Family;
   /** How many confirmations a receipt needs to count. */
   readonly confirmations: number;
+  /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
+  readonly explorer?: string;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
 }

@@ -3,9 +3,9 @@
  * Times are epoch milliseconds. Amounts are integers in the smallest unit, stored as text because wei does not fit into
  * 64 bits. JSON is TEXT.
  */
-import type { Frequency, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
+import type { Frequency, LogCode, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import type { Generated } from 'kysely';
-import type { KeyScope, Mode } from '../shared/scope.js';
+import type { Caller, KeyScope, Mode } from '../shared/scope.js';
 
 export type EpochMs = number;
 /** An integer in the smallest unit, as text. */
@@ -74,9 +74,15 @@ export interface PaymentTable {
   merchant_id: string;
   mode: Mode;
   state: PaymentState;
+  /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
+  created_by: Caller['kind'];
   tx_ref: string;
   description: string;
   redirect_url: string;
+  /** 1 if the page may go to `redirect_url` by itself: the merchant's server chose it, or the merchant allows its origin. */
+  is_redirect_trusted: 0 | 1;
+  /** The merchant's own keys and values, as a JSON object of strings; null if there are none. */
+  metadata: string | null;
   base_currency: string;
   base_amount: Units;
   /** In units of the base currency. */
@@ -103,6 +109,9 @@ export interface PaymentTable {
   settled_at: EpochMs | null;
   /** The wallet of a deposit; null for other payments. */
   wallet_id: string | null;
+  /** How many changes were made with a public key in the hour that began at `public_changes_since`. */
+  public_changes: number;
+  public_changes_since: EpochMs | null;
   created_at: EpochMs;
   updated_at: EpochMs;
 }
@@ -113,6 +122,9 @@ export interface LogEntryTable {
   time: EpochMs;
   type: 'event' | 'success' | 'error';
   event: string;
+  code: LogCode;
+  /** The amounts, codes and counts that `event` names, as a JSON object of strings. */
+  entry_values: string;
 }
 
 /** A deposit address of one payment or wallet. It is never reused for another. */

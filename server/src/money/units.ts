@@ -18,8 +18,15 @@ export function formatUnits(units: bigint, currency: Currency): string {
   return fromUnits(units - rest, currency.decimals);
 }
 
+/** Keeps every unit that 15 significant digits can hold, for what was charged and credited. Rounds the rest down. */
+export function exactNumber(units: bigint, decimals: number): number {
+  const digits = (units < 0n ? -units : units).toString().length;
+  const step = 10n ** BigInt(Math.max(0, digits - 15));
+  const rest = ((units % step) + step) % step;
+  return Number(fromUnits(units - rest, decimals));
+}
+
 /** Naira and dollar values are stored in hundredths. Rounds down to 15 significant digits, as above. */
 export function centsToNumber(hundredths: bigint): number {
-  const step = 10n ** BigInt(Math.max(0, hundredths.toString().length - 15));
-  return Number(fromUnits(hundredths - (hundredths % step), 2));
+  return exactNumber(hundredths, 2);
 }

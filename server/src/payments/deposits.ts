@@ -30,9 +30,12 @@ export function newDeposit(
     merchant_id: merchantId,
     mode,
     state: 'confirming',
+    created_by: 'secret',
     tx_ref: `deposit_${id}`,
     description: `Deposit to wallet ${wallet.label || wallet.id}`,
     redirect_url: '',
+    is_redirect_trusted: 1,
+    metadata: null,
     base_currency: currency,
     base_amount: amount.toString(),
     transaction_fees: fee,
@@ -53,6 +56,8 @@ export function newDeposit(
     cancelled_at: null,
     settled_at: null,
     wallet_id: wallet.id,
+    public_changes: 0,
+    public_changes_since: null,
     created_at: now,
     updated_at: now,
   };
@@ -74,7 +79,14 @@ export function describeDeposit(
   sums: Pick<Sums, 'currency' | 'confirmed'> | undefined,
 ): readonly NewLogEntry[] {
   if (from === to || to !== 'settled' || !sums) return [];
-  return [{ type: 'success', event: `Deposit complete: ${sums.confirmed} ${sums.currency} received` }];
+  return [
+    {
+      type: 'success',
+      event: `Deposit complete: ${sums.confirmed} ${sums.currency} received`,
+      code: 'deposit_completed',
+      values: { received: sums.confirmed, currency: sums.currency },
+    },
+  ];
 }
 
 /** Whether a change of status sends a webhook: when the deposit succeeds, is reversed or succeeds again. */

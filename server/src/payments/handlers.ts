@@ -24,7 +24,8 @@ export function createPaymentHandlers({
           email: body.customer?.email,
           fullName: body.customerFullName || body.customer?.fullName || body.customer?.name,
           phoneNumber: body.customerphoneNumber || body.customer?.phoneNumber,
-          mayNameDuplicate: caller.kind === 'secret',
+          metadata: body.metadata,
+          refusesUnpayable: true,
         });
         return {
           message: 'Payment created',

@@ -1,5 +1,6 @@
 /** The messages of a payment's time log, which payers and merchants read. */
 import type { PaymentState } from 'crypto-checkout/contract';
+import { statusOf } from './assess.js';
 import type { NewLogEntry } from './store.js';
 
 /** The sums of a payment, as plain decimals in its currency. */
@@ -19,52 +20,107 @@ export function describeTransition(
   sums: Sums | undefined,
 ): readonly NewLogEntry[] {
   if (from === to) return [];
-  const of = (amount: string) => `${amount} ${sums?.currency ?? ''}`.trim();
-  const received = of(sums?.confirmed ?? '0');
-  const progress = `${sums?.confirmed ?? '0'} of ${of(sums?.amount ?? '0')}`;
-  const entry = (type: NewLogEntry['type'], event: string) => [{ type, event }];
+  const { currency = '', amount = '0', confirmed = '0', excess = '0', seen = '0' } = sums ?? {};
+  const of = (value: string) => `${value} ${currency}`.trim();
+  const received = of(confirmed);
+  const progress = `${confirmed} of ${of(amount)}`;
+  const entry = (
+    type: NewLogEntry['type'],
+    code: NewLogEntry['code'],
+    event: string,
+    values: NewLogEntry['values'] = {},
+  ) => [{ type, event, code, values }];
+  // Success is reported once, however it goes on.
+  const wasSuccess = statusOf(from) === 'success';
   switch (to) {
     case 'created':
     case 'currency_set':
     case 'awaiting_funds':
       return [];
     case 'partially_paid':
-      return entry('event', `Underpaid so far: ${sums?.seen ?? '0'} of ${of(sums?.amount ?? '0')} seen`);
-    case 'confirming':
-      return entry('event', `Full amount seen, waiting for ${sums?.confirmations ?? 0} confirmations`);
+      return entry('event', 'underpaid', `Underpaid so far: ${seen} of ${of(amount)} seen`, {
+        seen,
+        amount,
+        currency,
+      });
+    case 'confirming': {
+      const confirmations = String(sums?.confirmations ?? 0);
+      return entry('event', 'confirming', `Full amount seen, waiting for ${confirmations} confirmations`, {
+        confirmations,
+      });
+    }
     case 'settled':
-      if (from === 'settled_over') {
-        return entry('event', `The excess left the chain: ${received} received`);
-      }
-      return entry('success', `Payment complete: ${received} received`);
+      if (wasSuccess && from !== 'settled_over') return [];
+      return wasSuccess
+        ? entry('event', 'excess_lost', `The excess left the chain: ${received} received`, {
+            received: confirmed,
+            currency,
+          })
+        : entry('success', 'completed', `Payment complete: ${received} received`, {
+            received: confirmed,
+            currency,
+          });
     case 'settled_over':
-      return from === 'settled'
-        ? entry('event', `Overpaid by ${of(sums?.excess ?? '0')}; the excess goes to the merchant`)
+      return wasSuccess
+        ? entry('event', 'overpaid', `Overpaid by ${of(excess)}; the excess goes to the merchant`, {
+            excess,
+            currency,
+          })
         : entry(
             'success',
-            `Payment complete: ${received} received, ${of(sums?.excess ?? '0')} more than due; the excess goes to the merchant`,
+            'completed_over',
+            `Payment complete: ${received} received, ${of(excess)} more than due; the excess goes to the merchant`,
+            { received: confirmed, excess, currency },
           );
     case 'settled_late':
-      return entry('success', `Paid late but in full, and accepted: ${received} received`);
+      return wasSuccess
+        ? []
+        : entry('success', 'completed_late', `Paid late but in full, and accepted: ${received} received`, {
+            received: confirmed,
+            currency,
+          });
     case 'expired':
-      return entry('error', 'Payment expired: nothing arrived in time');
+      return entry('error', 'expired', 'Payment expired: nothing arrived in time');
     case 'expired_partial':
-      return entry('error', `Payment expired with ${progress} received; the funds go to the merchant`);
+      return entry(
+        'error',
+        'expired_partial',
+        `Payment expired with ${progress} received; the funds go to the merchant`,
+        { received: confirmed, amount, currency },
+      );
     case 'expired_late':
-      return entry('error', `Paid late: ${progress} received, not accepted; the funds go to the merchant`);
+      return entry(
+        'error',
+        'expired_late',
+        `Paid late: ${progress} received, not accepted; the funds go to the merchant`,
+        { received: confirmed, amount, currency },
+      );
     case 'invalid':
       return entry(
         'error',
+        'expired_invalid',
         'Payment expired: the funds came in the wrong currency or on the wrong network; they go to the merchant',
       );
     case 'reversed':
-      return entry('error', 'A confirmed transfer left the chain: the payment is no longer complete');
+      return entry(
+        'error',
+        'reversed',
+        'A confirmed transfer left the chain: the payment is no longer complete',
+      );
     case 'cancelled':
-      return entry('event', 'Payment cancelled');
+      return entry('event', 'cancelled', 'Payment cancelled');
     case 'cancelled_paid':
       return from === 'cancelled'
-        ? entry('event', 'Funds arrived after the payment was cancelled; they go to the merchant')
-        : entry('event', 'Payment cancelled; the funds that arrived go to the merchant');
+        ? entry(
+            'event',
+            'paid_after_cancel',
+            'Funds arrived after the payment was cancelled; they go to the merchant',
+          )
+        : entry(
+            'event',
+            'cancelled_with_funds',
+            'Payment cancelled; the funds that arrived go to the merchant',
+          );
     default:
       return to satisfies never;
   }

@@ -1,27 +1,33 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
-import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
+import type { CurrencyOption, PaymentRecord } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import { statusOf } from './assess.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow, StoredRecord } from './store.js';
 import { viewPayment } from './view.js';
-import type { Scope } from '../shared/scope.js';
+import type { Caller, Scope } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
 
 export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  readonly ledger: Pick<Ledger, 'credits'>;
 }
 
 export interface PaymentReader {
   /** Problem: `not_found`. */
   find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord>;
-  view(record: StoredRecord): Payment;
+  /** @param kind a public key gets less: see `publicView` */
+  view(reader: Reader, kind: Caller['kind'], record: StoredRecord): Promise<PaymentRecord>;
+  /** For secret keys. */
+  viewAll(reader: Reader, records: readonly StoredRecord[]): Promise<PaymentRecord[]>;
   /** Problem: `rate_unavailable`. */
   latestRate(currency: string): Rate;
   /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
@@ -36,7 +42,9 @@ export interface PaymentReader {
 /** A price cannot be locked at a rate older than this. */
 const maxRateAgeMs = 60_000;
 
-export function createPaymentReader({ clock, rates, currencies }: PaymentReaderDeps): PaymentReader {
+export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
+  const { clock, rates, currencies, ledger } = deps;
+
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
     currency: currencies.known(row.base_currency),
@@ -68,11 +76,25 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
     );
   }
 
+  async function viewAll(reader: Reader, records: readonly StoredRecord[]): Promise<PaymentRecord[]> {
+    const paid = records.filter(mayHaveCredits).map(({ id }) => id);
+    const credits = paid.length > 0 ? await ledger.credits(reader, paid) : undefined;
+    return records.map((record) =>
+      viewPayment(record, optionsOf(record), credits?.get(record.id) ?? [], currencies),
+    );
+  }
+
   return {
     latestRate,
     freshRate,
     baseSum,
-    view: (record) => viewPayment(record, optionsOf(record), currencies),
+    viewAll,
+
+    async view(reader, kind, record) {
+      const [payment] = await viewAll(reader, [record]);
+      if (!payment) throw new Error('A payment has no view');
+      return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
+    },
 
     async find(reader, scope, id) {
       const record = await store.findRecord(reader, scope, id);
@@ -80,6 +102,11 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
       return record;
     },
   };
+}
+
+/** Whether a transfer to the payment was ever confirmed. Without one, there is nothing to look up in the ledger. */
+function mayHaveCredits({ receipts }: StoredRecord): boolean {
+  return receipts.some(({ status, reversals }) => status === 'confirmed' || reversals > 0);
 }
 
 /** Whether the payment can be paid with the option's currency. */

@@ -1,5 +1,5 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
-import type { Payment, PaymentState } from 'crypto-checkout/contract';
+import type { PaymentRecord, PaymentState } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
@@ -10,22 +10,23 @@ import type { MerchantTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { invalidField, notFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { createAnnouncements } from './announcements.js';
 import { statusOf } from './assess.js';
+import { countChange } from './change-budget.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { formatUnits } from '../money/units.js';
-import { feeOf, minimumUnits, payableAmount } from './quote.js';
+import { feeOf, minimumOfAll, minimumUnits, payableAmount } from './quote.js';
 import { createReassess, type OnStatusChange } from './reassess.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
-import { checkRedirectUrl } from './validate.js';
+import type { NewLogEntry, PaymentFilter, PaymentRow, StoredRecord } from './store.js';
+import { checkRedirect, readOrigins } from './validate.js';
 import { viewBranding, viewLogEntry } from './view.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import { scopeOf, type Actor, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
@@ -52,6 +53,8 @@ export interface PaymentsDeps {
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
   readonly times: PaymentTimes;
+  /** How often one payment can be changed with a public key in an hour; undefined if there is no limit. */
+  readonly publicChangesPerHour: number | undefined;
 }
 
 /** The input for a new payment. */
@@ -66,8 +69,10 @@ export interface NewPayment {
   readonly phoneNumber?: string | undefined;
   /** Codes of the currencies that it may be paid in; all if left out. */
   readonly acceptedCurrencies?: readonly string[] | undefined;
-  /** Whether the `duplicate_tx_ref` problem may reveal the id of the existing payment. */
-  readonly mayNameDuplicate: boolean;
+  /** The merchant's own keys and values. Only for secret keys. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Whether an amount that is too small for every currency is an error. A subscription's is created all the same. */
+  readonly refusesUnpayable?: true;
 }
 
 export interface Payments {
@@ -75,31 +80,36 @@ export interface Payments {
    * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
    * `duplicate_tx_ref`, `customer_not_allowed`.
    */
-  create(transaction: Transaction, scope: Scope, input: NewPayment): Promise<Payment>;
+  create(transaction: Transaction, actor: Actor, input: NewPayment): Promise<PaymentRecord>;
   /** Includes the merchant's branding. Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<Payment>;
+  retrieve(actor: Actor, id: string): Promise<PaymentRecord>;
   /** Problem: `not_found`. */
-  verify(scope: Scope, id: string): Promise<Payment>;
+  verify(actor: Actor, id: string): Promise<PaymentRecord>;
   /** The payment's time log. Problem: `not_found`. */
-  events(scope: Scope, id: string): Promise<Payment['transactionTimeLog']>;
+  events(scope: Scope, id: string): Promise<PaymentRecord['transactionTimeLog']>;
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
-  list(scope: Scope, range: PageRequest): Promise<{ payments: Payment[]; total: number }>;
-  /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`. */
-  cancel(transaction: Transaction, scope: Scope, id: string): Promise<void>;
+  list(
+    scope: Scope,
+    query: PageRequest & PaymentFilter,
+  ): Promise<{ payments: PaymentRecord[]; total: number }>;
+  /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
+  cancel(transaction: Transaction, actor: Actor, id: string): Promise<void>;
   /**
    * Problems: `unsupported_currency`, `not_found`, `invalid_state`, `currency_locked`, `rate_unavailable`,
-   * `amount_below_minimum`.
+   * `amount_below_minimum`, `rate_limited`.
    */
   setCurrency(
     transaction: Transaction,
-    scope: Scope,
+    actor: Actor,
     id: string,
     currency: string,
     network: string,
-  ): Promise<Payment>;
-  /** Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`. */
-  lockCurrency(transaction: Transaction, scope: Scope, id: string): Promise<Payment>;
+  ): Promise<PaymentRecord>;
+  /**
+   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `rate_limited`.
+   */
+  lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
   /** Locks the payments until the transaction ends. Call it before locking anything that belongs to them. */
   lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, StoredRecord>>;
   /** Creates the payment for a transfer to a hosted wallet. */
@@ -121,8 +131,8 @@ export interface Payments {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = deps;
-  const { customers, wallet, outbox, onStatusChange } = deps;
-  const reader = createPaymentReader({ clock, rates, currencies });
+  const { customers, wallet, outbox, onStatusChange, publicChangesPerHour } = deps;
+  const reader = createPaymentReader({ clock, rates, currencies, ledger });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
@@ -132,52 +142,89 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return record;
   }
 
-  async function lockPayment(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord> {
-    const record = await lockOwn(transaction, scope, id);
-    if (record.wallet_id !== null) {
+  /** Locks a payment that the actor may change now. The change has to store `counted`. */
+  async function lockPayment(
+    transaction: Transaction,
+    actor: Actor,
+    id: string,
+  ): Promise<{ row: StoredRecord; counted: Partial<PaymentRow> }> {
+    const row = await lockOwn(transaction, actor, id);
+    if (row.wallet_id !== null) {
       throw new Problem('invalid_state', 'This is a deposit to a wallet: it cannot be changed');
     }
-    return record;
+    const limit = actor.kind === 'public' ? publicChangesPerHour : undefined;
+    return { row, counted: countChange(row, clock.now(scopeOf(row)), limit) };
   }
 
-  /** Stores the changes and a log entry. Returns the changed payment. */
+  /**
+   * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log.
+   * Returns the changed payment.
+   */
   async function change(
     transaction: Transaction,
+    actor: Actor,
     record: StoredRecord,
     now: number,
     changes: Partial<PaymentRow>,
-    event: string,
-  ): Promise<Payment> {
+    entry: NewLogEntry,
+  ): Promise<PaymentRecord> {
     if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
-    const logged = await store.appendLog(transaction, record.id, now, [{ type: 'event', event }]);
-    return reader.view({ ...record, ...changes, log: [...record.log, ...logged] });
+    const isRepeated = record.log.at(-1)?.event === entry.event;
+    const logged = isRepeated ? [] : await store.appendLog(transaction, record.id, now, [entry]);
+    return reader.view(transaction, actor.kind, {
+      ...record,
+      ...changes,
+      log: [...record.log, ...logged],
+    });
+  }
+
+  /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
+  function checkPayable(row: PaymentRow): void {
+    const base = reader.baseSum(row, reader.latestRate);
+    const options = currencies.options(row.mode).filter((option) => accepts(row, option));
+    const minimum = minimumOfAll(base, options, (code) => rates.latest(code));
+    if (minimum === undefined) return;
+    const least = formatUnits(minimum, base.currency);
+    throw invalidField(
+      'amount',
+      `Must be at least ${least} ${base.currency.code}: no currency can be paid in smaller amounts`,
+    );
   }
 
   return {
     owner: (id) => store.findOwner(database.reader, id),
 
-    async create(transaction, scope, input) {
-      if (currencies.networks(scope.mode).length === 0) {
+    async create(transaction, actor, input) {
+      if (currencies.networks(actor.mode).length === 0) {
         throw new Problem(
           'chain_unavailable',
-          `This server has no networks in ${scope.mode} mode, so no payment can be created`,
+          `This server has no networks in ${actor.mode} mode, so no payment can be created`,
         );
       }
       const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
       const baseUnits = parseAmount(input.amount, currency, 'amount');
       reader.latestRate(currency.code);
-      const redirectUrl = checkRedirectUrl(input.redirectUrl ?? '', scope.mode);
-      const { fee_basis_points: feeBasisPoints } = await merchant(transaction, scope.merchantId);
-      const now = clock.now(scope);
+      if (input.metadata !== undefined && actor.kind !== 'secret') {
+        throw invalidField('metadata', 'Can only be set with a secret key');
+      }
+      const { fee_basis_points: feeBasisPoints, redirect_origins: origins } = await merchant(
+        transaction,
+        actor.merchantId,
+      );
+      const redirect = checkRedirect(input.redirectUrl ?? '', actor, readOrigins(origins));
+      const now = clock.now(actor);
       const id = newId();
       const row: PaymentRow = {
         id,
-        merchant_id: scope.merchantId,
-        mode: scope.mode,
+        merchant_id: actor.merchantId,
+        mode: actor.mode,
         state: 'created',
+        created_by: actor.kind,
         tx_ref: input.txRef ?? `tx_${id}`,
         description: `Payment from ${payerName(input)}`,
-        redirect_url: redirectUrl,
+        redirect_url: redirect.url,
+        is_redirect_trusted: redirect.isTrusted ? 1 : 0,
+        metadata: input.metadata ? JSON.stringify(input.metadata) : null,
         base_currency: currency.code,
         base_amount: baseUnits.toString(),
         transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),
@@ -198,61 +245,68 @@ export function createPayments(deps: PaymentsDeps): Payments {
         cancelled_at: null,
         settled_at: null,
         wallet_id: null,
+        public_changes: 0,
+        public_changes_since: null,
         created_at: now,
         updated_at: now,
       };
+      if (input.refusesUnpayable) checkPayable(row);
       const { email, fullName, phoneNumber } = input;
       // Both run at once. If the customer is not allowed to pay, the insert is rolled back.
       const [isNew] = await Promise.all([
         store.insertPayment(transaction, row),
-        email ? customers.link(transaction, scope, { email, fullName, phoneNumber }) : undefined,
+        email ? customers.link(transaction, actor, { email, fullName, phoneNumber }) : undefined,
       ]);
       if (!isNew) {
-        const existing = await store.findPaymentByReference(transaction, scope, row.tx_ref);
+        const existing = await store.findPaymentByReference(transaction, actor, row.tx_ref, actor.kind);
         throw new Problem(
           'duplicate_tx_ref',
           `A payment with the txRef ${row.tx_ref} already exists; choose another txRef`,
-          {
-            param: 'txRef',
-            ...(input.mayNameDuplicate && existing && { paymentId: existing.id }),
-          },
+          // A public key may not learn the id of another payer's payment.
+          { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
         );
       }
-      const log = await store.appendLog(transaction, id, now, [{ type: 'event', event: 'Payment started' }]);
-      return reader.view({ ...row, ...store.noParts, log });
+      const log = await store.appendLog(transaction, id, now, [
+        { type: 'event', event: 'Payment started', code: 'payment_started', values: {} },
+      ]);
+      return reader.view(transaction, actor.kind, { ...row, ...store.noParts, log });
     },
 
-    async retrieve(scope, id) {
-      const record = await reader.find(database.reader, scope, id);
+    async retrieve(actor, id) {
+      const record = await reader.find(database.reader, actor, id);
       return {
-        ...reader.view(record),
+        ...(await reader.view(database.reader, actor.kind, record)),
         branding: viewBranding(await merchant(database.reader, record.merchant_id)),
       };
     },
 
-    verify: async (scope, id) => reader.view(await reader.find(database.reader, scope, id)),
+    verify: async (actor, id) =>
+      reader.view(database.reader, actor.kind, await reader.find(database.reader, actor, id)),
 
     events: async (scope, id) => (await reader.find(database.reader, scope, id)).log.map(viewLogEntry),
 
-    async list(scope, range) {
-      const page = await store.listRecords(database.reader, scope, range);
-      return { payments: page.records.map(reader.view), total: page.total };
+    async list(scope, query) {
+      const page = await store.listRecords(database.reader, scope, query);
+      return { payments: await reader.viewAll(database.reader, page.records), total: page.total };
     },
 
-    async cancel(transaction, scope, id) {
-      const row = await lockPayment(transaction, scope, id);
+    async cancel(transaction, actor, id) {
+      const { row, counted } = await lockPayment(transaction, actor, id);
       const status = statusOf(row.state);
-      if (status === 'cancelled') return;
+      if (status === 'cancelled') {
+        if (Object.keys(counted).length > 0) await store.updatePayment(transaction, id, counted);
+        return;
+      }
       if (status !== 'in progress') throw ended(row.state);
-      const now = clock.now(scope);
-      await store.updatePayment(transaction, id, { cancelled_at: now });
+      const now = clock.now(actor);
+      await store.updatePayment(transaction, id, { ...counted, cancelled_at: now });
       await reassess(transaction, { ...row, cancelled_at: now }, []);
     },
 
-    async setCurrency(transaction, scope, id, currencyCode, networkCode) {
-      const option = currencies.option(scope.mode, currencyCode, networkCode);
-      const [row, assigned] = await Promise.all([
-        lockPayment(transaction, scope, id),
+    async setCurrency(transaction, actor, id, currencyCode, networkCode) {
+      const option = currencies.option(actor.mode, currencyCode, networkCode);
+      const [{ row, counted }, assigned] = await Promise.all([
+        lockPayment(transaction, actor, id),
         addresses.ofPayment(transaction, id, option),
       ]);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
@@ -282,10 +336,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
           { param: 'currency' },
         );
       }
-      const now = clock.now(scope);
+      const now = clock.now(actor);
       const address =
-        assigned ?? (await addresses.assign(transaction, scope, { paymentId: id }, option, now));
+        assigned ?? (await addresses.assign(transaction, actor, { paymentId: id }, option, now));
       const changes = {
+        ...counted,
         state: 'currency_set',
         currency: currency.code,
         network: network.code,
@@ -295,25 +350,36 @@ export function createPayments(deps: PaymentsDeps): Payments {
         fee: feeOf(amount, row.fee_basis_points).toString(),
         updated_at: now,
       } as const;
-      return change(transaction, row, now, changes, `Currency set to ${currency.code} on ${network.code}`);
+      return change(transaction, actor, row, now, changes, {
+        type: 'event',
+        event: `Currency set to ${currency.code} on ${network.code}`,
+        code: 'currency_set',
+        values: { currency: currency.code, network: network.code },
+      });
     },
 
-    async lockCurrency(transaction, scope, id) {
-      const row = await lockPayment(transaction, scope, id);
+    async lockCurrency(transaction, actor, id) {
+      const { row, counted } = await lockPayment(transaction, actor, id);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.currency === null) {
         throw new Problem('currency_not_set', 'Set a currency and a network before locking');
       }
       const currency = currencies.known(row.currency);
-      const now = clock.now(scope);
+      const now = clock.now(actor);
       if (row.locked_at !== null) {
-        return change(transaction, row, now, {}, 'Currency already locked');
+        return change(transaction, actor, row, now, counted, {
+          type: 'event',
+          event: 'Currency already locked',
+          code: 'currency_already_locked',
+          values: {},
+        });
       }
       if (now >= row.expires_at) throw ended('expired');
       const base = reader.baseSum(row, reader.freshRate);
       const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
       const changes = {
+        ...counted,
         state: 'awaiting_funds',
         amount: amount.toString(),
         fee: feeOf(amount, row.fee_basis_points).toString(),
@@ -322,13 +388,17 @@ export function createPayments(deps: PaymentsDeps): Payments {
         expires_at: now + times.paySeconds * 1000,
         updated_at: now,
       } as const;
-      return change(
-        transaction,
-        row,
-        now,
-        changes,
-        `Currency locked: ${formatUnits(amount, currency)} ${currency.code} on ${row.network ?? ''}`,
-      );
+      const values = {
+        amount: formatUnits(amount, currency),
+        currency: currency.code,
+        network: row.network ?? '',
+      };
+      return change(transaction, actor, row, now, changes, {
+        type: 'event',
+        event: `Currency locked: ${values.amount} ${values.currency} on ${values.network}`,
+        code: 'currency_locked',
+        values,
+      });
     },
 
     lock: (transaction, ids) => store.lockRecords(transaction, ids),

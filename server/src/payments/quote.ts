@@ -2,7 +2,7 @@
 import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
 import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
-import { unitsToNumber } from '../money/units.js';
+import { exactNumber, unitsToNumber } from '../money/units.js';
 import type { Currency } from '../money/currency-list.js';
 
 /** An amount in a base currency, and that currency's rate. */
@@ -59,6 +59,33 @@ export function minimumUnits(option: PaymentOption): bigint {
   return toUnits(option.minAmount, option.currency.decimals);
 }
 
+/**
+ * The smallest base amount that one of the options takes, if the price is too low for all of them. Undefined if one
+ * takes it, or has no rate and so may take it later. Rounded up to the base currency's payable decimals.
+ */
+export function minimumOfAll(
+  base: BaseSum,
+  options: readonly PaymentOption[],
+  latest: (currency: string) => Rate | undefined,
+): bigint | undefined {
+  let least: bigint | undefined;
+  for (const option of options) {
+    const { decimals, code } = option.currency;
+    const rate = latest(code);
+    if (!rate || payableAmount(base, option.currency, rate) >= minimumUnits(option)) return undefined;
+    const units = convert(
+      minimumUnits(option),
+      { rate, decimals },
+      { rate: base.rate, decimals: base.currency.decimals },
+      'up',
+    );
+    if (least === undefined || units < least) least = units;
+  }
+  if (least === undefined) return undefined;
+  const step = 10n ** BigInt(base.currency.decimals - base.currency.payableDecimals);
+  return ((least + step - 1n) / step) * step;
+}
+
 /** The price of a payment in one currency. */
 interface Price {
   readonly units: bigint;
@@ -82,7 +109,7 @@ export function currencyOptions(
     const rate = latest(currency.code);
     if (!rate) return undefined;
     const units = payableAmount(base, currency, rate);
-    const fee = unitsToNumber(feeOf(units, feeBasisPoints), currency);
+    const fee = exactNumber(feeOf(units, feeBasisPoints), currency.decimals);
     return { units, amount: unitsToNumber(units, currency), fee };
   };
   return options.flatMap((option) => {

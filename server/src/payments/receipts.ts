@@ -79,6 +79,11 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     return `${formatUnits(BigInt(receipt.amount), currency)} ${currency.code} on ${receipt.network}`;
   }
 
+  /** What the log says about a receipt, for pages in other languages. */
+  function valuesOf({ amount, currency, network }: Pick<ReceiptTable, 'amount' | 'currency' | 'network'>) {
+    return { amount: formatUnits(BigInt(amount), currencies.known(currency)), currency, network };
+  }
+
   /** Two currencies at their latest rates; undefined if a rate is unknown. */
   function pair(from: string, to: string): [Denomination, Denomination] | undefined {
     const fromRate = rates.latest(from);
@@ -223,7 +228,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           block_hash: arrival.block?.hash ?? null,
         };
         if (isUnchanged(receipt, current)) continue;
-        if (isBack) work.notes.push({ type: 'event', event: `Seen again: ${describe(receipt)}` });
+        if (isBack) {
+          work.notes.push({
+            type: 'event',
+            event: `Seen again: ${describe(receipt)}`,
+            code: 'transfer_seen_again',
+            values: valuesOf(receipt),
+          });
+        }
         work.receipts.set(key, current);
         work.hasNews = true;
         moved.push(current);
@@ -237,11 +249,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         payment.receipts.set(key, inserted);
         payment.hasNews = true;
         added.push(inserted);
+        const doesCount = countsTowards(record, inserted);
         payment.notes.push({
           type: 'event',
-          event: countsTowards(record, inserted)
+          event: doesCount
             ? `Seen: ${describe(inserted)}, waiting for ${confirmations} confirmations`
             : `Seen: ${describe(inserted)}, which does not count towards this payment`,
+          code: doesCount ? 'transfer_seen' : 'other_transfer_seen',
+          values: { ...valuesOf(inserted), ...(doesCount && { confirmations: String(confirmations) }) },
         });
       });
       const former = aside.get(key);
@@ -335,6 +350,8 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       notes.push({
         type: 'error',
         event: `Confirmation lost: ${describe(receipt)} is no longer in its block`,
+        code: 'transfer_unconfirmed',
+        values: valuesOf(receipt),
       });
     }
     for (const key of due.confirmed) {
@@ -342,12 +359,22 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       if (!receipt) continue;
       postings.push(confirmation(receipt));
       change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
-      notes.push({ type: 'event', event: `Received: ${describe(receipt)}, confirmed` });
+      notes.push({
+        type: 'event',
+        event: `Received: ${describe(receipt)}, confirmed`,
+        code: 'transfer_confirmed',
+        values: valuesOf(receipt),
+      });
     }
     for (const [key, receipt] of receipts) {
       if (!isDropped(receipt, key, scan)) continue;
       change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
-      notes.push({ type: 'error', event: `Dropped from the network: ${describe(receipt)}` });
+      notes.push({
+        type: 'error',
+        event: `Dropped from the network: ${describe(receipt)}`,
+        code: 'transfer_dropped',
+        values: valuesOf(receipt),
+      });
     }
 
     await ledger.postAll(transaction, postings, now);

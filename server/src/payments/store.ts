@@ -1,8 +1,11 @@
 /** Stores payments. */
-import { sql, type ExpressionBuilder } from 'kysely';
+import type { LogValues, PaymentStatus } from 'crypto-checkout/contract';
+import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
+import { isListed, readPage } from '../db/pages.js';
+import { paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf } from '../db/chunks.js';
 import { send } from '../db/send.js';
@@ -12,7 +15,18 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
 export type PaymentRow = PaymentTable;
-export type NewLogEntry = Pick<LogEntryTable, 'type' | 'event'>;
+
+/** An entry of the time log, to be added. */
+export interface NewLogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'code'> {
+  /** The amounts (plain decimals), codes and counts that `event` names. */
+  readonly values: LogValues;
+}
+
+/** A receipt as it is read with its payment. */
+export type StoredReceipt = ReceiptTable & {
+  /** The block up to which its own network was read; absent if the receipt was not read from the database. */
+  readonly scanned_height?: number | null;
+};
 
 const receiptColumns = [
   'receipts.id',
@@ -43,23 +57,23 @@ const insertRow = prepared((transaction, row: PaymentRow) =>
   transaction
     .insertInto('payments')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'tx_ref']).doNothing())
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'tx_ref', 'created_by']).doNothing())
     .returning('id'),
 );
 
-/** @returns false if the merchant already has a payment with this reference in this mode */
+/** @returns false if a key of the same kind already created a payment with this reference in this mode */
 export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
   return (await insertRow(transaction, row)).length === 1;
 }
 
-export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event'>;
+export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'entry_values'>;
 
 /** The data of a payment that other tables hold. */
 interface RecordParts {
   /** Oldest first. */
   readonly log: readonly LogRow[];
   /** All receipts, including dropped and reversed ones, oldest first. */
-  readonly receipts: readonly ReceiptTable[];
+  readonly receipts: readonly StoredReceipt[];
   /** The block, and the real time, up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
   readonly synced_at: number | null;
@@ -88,7 +102,7 @@ function selectRecords(reader: Reader) {
         reader,
         e
           .selectFrom('log_entries')
-          .select(['time', 'type', 'event'])
+          .select(['time', 'type', 'event', 'code', 'entry_values'])
           .whereRef('log_entries.payment_id', '=', 'payments.id')
           .orderBy('log_entries.id'),
       ).as('log'),
@@ -97,6 +111,14 @@ function selectRecords(reader: Reader) {
         e
           .selectFrom('receipts')
           .select(receiptColumns)
+          .select((r) =>
+            r
+              .selectFrom('chain_cursors as own')
+              .select('own.height')
+              .whereRef('own.mode', '=', 'receipts.mode')
+              .whereRef('own.network', '=', 'receipts.network')
+              .as('scanned_height'),
+          )
           .whereRef('receipts.payment_id', '=', 'payments.id')
           .orderBy('receipts.first_seen_at')
           .orderBy('receipts.id'),
@@ -104,7 +126,7 @@ function selectRecords(reader: Reader) {
     ]);
 }
 
-function readParts<Row extends { log: LogRow[]; receipts: ReceiptTable[] }>(row: Row): Row {
+function readParts<Row extends { log: LogRow[]; receipts: StoredReceipt[] }>(row: Row): Row {
   return { ...row, log: readRows(row.log), receipts: readRows(row.receipts) };
 }
 
@@ -178,6 +200,7 @@ export function findPaymentByReference(
   reader: Reader,
   scope: Scope,
   txRef: string,
+  createdBy: PaymentRow['created_by'],
 ): Promise<Pick<PaymentRow, 'id'> | undefined> {
   return reader
     .selectFrom('payments')
@@ -185,6 +208,7 @@ export function findPaymentByReference(
     .where('merchant_id', '=', scope.merchantId)
     .where('mode', '=', scope.mode)
     .where('tx_ref', '=', txRef)
+    .where('created_by', '=', createdBy)
     .executeTakeFirst();
 }
 
@@ -215,17 +239,90 @@ export async function appendLog(
   time: number,
   entries: readonly NewLogEntry[],
 ): Promise<readonly LogRow[]> {
-  const rows = entries.map(({ type, event }) => ({ payment_id: paymentId, time, type, event }));
-  if (rows.length < manyEntries) for (const row of rows) await insertLogEntry(transaction, row);
+  const rows = entries.map(({ type, event, code, values }) => ({
+    time,
+    type,
+    event,
+    code,
+    entry_values: JSON.stringify(values),
+  }));
+  const stored = rows.map((row) => ({ payment_id: paymentId, ...row }));
+  if (stored.length < manyEntries) for (const row of stored) await insertLogEntry(transaction, row);
   else {
-    for (const chunk of chunksOf(rows)) {
+    for (const chunk of chunksOf(stored)) {
       await send(transaction, transaction.insertInto('log_entries').values(chunk));
     }
   }
-  return entries.map(({ type, event }) => ({ time, type, event }));
+  return rows;
+}
+
+/** Filters of the list. Texts are exact; email, currency and network in any case. */
+export interface PaymentFilter {
+  readonly txRef?: string | undefined;
+  readonly status?: PaymentStatus | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+  /** The customer's email. */
+  readonly customer?: string | undefined;
+  readonly txHash?: string | undefined;
+}
+
+/** Each filter has an index of its own, in the order of the list. */
+function filters(
+  e: ExpressionBuilder<Schema, 'payments'>,
+  { merchantId, mode }: Scope,
+  { txRef, status, currency, network, customer, txHash }: PaymentFilter,
+): Expression<SqlBool>[] {
+  return [
+    ...(txRef === undefined ? [] : [e('tx_ref', '=', txRef)]),
+    ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
+    ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
+    ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),
+    ...(customer === undefined ? [] : [e(sql`lower(customer_email)`, '=', customer.toLowerCase())]),
+    ...(txHash === undefined
+      ? []
+      : [
+          e(
+            'id',
+            'in',
+            e
+              .selectFrom('receipts')
+              .select('payment_id')
+              .where('receipts.merchant_id', '=', merchantId)
+              .where('receipts.mode', '=', mode)
+              .where('tx_hash', '=', txHash),
+          ),
+        ]),
+  ];
 }
 
 export async function listRecords(
+  reader: Reader,
+  scope: Scope,
+  query: PageRequest & PaymentFilter,
+): Promise<{ records: StoredRecord[]; total: number }> {
+  const { txRef, status, currency, network, customer, txHash } = query;
+  const isFiltered = [txRef, status, currency, network, customer, txHash].some((one) => one !== undefined);
+  return isFiltered ? listFiltered(reader, scope, query) : listAll(reader, scope, query);
+}
+
+async function listFiltered(
+  reader: Reader,
+  scope: Scope,
+  query: PageRequest & PaymentFilter,
+): Promise<{ records: StoredRecord[]; total: number }> {
+  const matching = reader
+    .selectFrom('payments')
+    .select('payments.id')
+    .where(isListed('payments', scope, query))
+    .where((e) => e.and(filters(e, scope, query)));
+  const { rows, total } = await readPage(matching, 'payments', query);
+  if (rows.length === 0) return { records: [], total };
+  const ids = rows.map(({ id }) => id);
+  return { records: await inOrder(reader, ids), total };
+}
+
+async function listAll(
   reader: Reader,
   scope: Scope,
   range: PageRequest,
@@ -243,13 +340,21 @@ export async function listRecords(
     .orderBy('payments.id', 'desc')
     .limit(limit)
     .offset(offset);
+  return { records: await inOrder(reader, ids), total };
+}
+
+/** The payments with these ids, newest first. */
+async function inOrder(
+  reader: Reader,
+  ids: readonly string[] | SelectQueryBuilder<Schema, 'payments', { id: string }>,
+): Promise<StoredRecord[]> {
   const rows = await selectRecords(reader)
     .selectAll('payments')
     .where('payments.id', 'in', ids)
     .orderBy('payments.created_at', 'desc')
     .orderBy('payments.id', 'desc')
     .execute();
-  return { records: rows.map(readParts), total };
+  return rows.map(readParts);
 }
 
 /**

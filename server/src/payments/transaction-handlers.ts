@@ -1,5 +1,5 @@
 /** Handlers of `/v1/transactions`: the merchant's view of payments. */
-import type { Payment } from 'crypto-checkout/contract';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
 import { paginate } from '../shared/pagination.js';
@@ -48,8 +48,8 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
   };
 }
 
-/** The fee is 0 until a currency is set, because there is no amount to take it from. */
-function feeResult(payment: Payment) {
+/** The quoted fee until the payment ends, then the fee charged; 0 until a currency is set. */
+function feeResult(payment: PaymentRecord) {
   const { fee = 0, nairaValue = 0, dollarValue = 0, amountReceived = 0, baseAmount, baseCurrency } = payment;
   return { fee, nairaValue, dollarValue, amountReceived, baseAmount, baseCurrency };
 }

@@ -1,6 +1,6 @@
 /** Validates the parts of a new payment that the contract's schemas cannot check. */
 import { invalidField } from '../shared/problem.js';
-import type { Mode } from '../shared/scope.js';
+import type { Actor, Mode } from '../shared/scope.js';
 
 /**
  * Reserves the references that billing generates: `sub_<subscriber id>_<cycle>`. Payers can read these references.
@@ -18,9 +18,32 @@ const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Accepts an https URL or an empty string. In test mode it also accepts http on localhost, for development.
+ * @param origins those that a public key may send payers to, as the merchant set them; null if the merchant set none
+ * @returns the URL, and whether the page may go there by itself. Anybody can have a public key, so without the
+ *   merchant's list its URL may lead anywhere: the page then shows the host and asks.
  * Problem: `validation_error`.
  */
-export function checkRedirectUrl(text: string, mode: Mode): string {
+export function checkRedirect(
+  text: string,
+  { mode, kind }: Pick<Actor, 'mode' | 'kind'>,
+  origins: readonly string[] | null,
+): { readonly url: string; readonly isTrusted: boolean } {
+  const url = checkRedirectUrl(text, mode);
+  if (kind === 'secret') return { url, isTrusted: true };
+  if (url === '' || origins === null) return { url, isTrusted: false };
+  if (!origins.includes(new URL(url).origin)) {
+    throw invalidField('redirectUrl', "Must be on one of the merchant's redirect origins, or empty");
+  }
+  return { url, isTrusted: true };
+}
+
+/** The merchant's redirect origins, from their column; null if there is no list. */
+export function readOrigins(json: string | null): readonly string[] | null {
+  const origins: unknown = json === null ? null : JSON.parse(json);
+  return Array.isArray(origins) ? origins.map(String) : null;
+}
+
+function checkRedirectUrl(text: string, mode: Mode): string {
   if (text === '') return '';
   const url = URL.parse(text);
   if (!url) throw invalidField('redirectUrl', 'Must be an absolute https URL, or empty');

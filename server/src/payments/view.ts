@@ -1,19 +1,25 @@
 /** Turns stored payments into the API's representation. */
-import type { CurrencyOption, Payment } from 'crypto-checkout/contract';
+import type { CodedLogEntry, CurrencyOption, LogValues, PaymentRecord } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
 import { countsTowards, statusOf } from './assess.js';
 import { isLive } from './receipt-store.js';
-import { centsToNumber, unitsToNumber } from '../money/units.js';
+import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
+import type { PaymentCredit } from '../ledger/ledger.js';
+import { viewCredits, viewReceipts } from './facts-view.js';
 import type { LogRow, StoredRecord } from './store.js';
 
-/** @param options the currencies to choose from; undefined once the currency is locked */
+/**
+ * @param options the currencies to choose from; undefined once the currency is locked
+ * @param credits what the ledger credited for the payment
+ */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
+  credits: readonly PaymentCredit[],
   currencies: Currencies,
-): Payment {
+): PaymentRecord {
   const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
   const counting = receipts.filter((receipt) => countsTowards(row, receipt));
@@ -26,7 +32,8 @@ export function viewPayment(
     description: row.description,
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
-    ...viewAmounts(row, counting, currencies),
+    isRedirectTrusted: row.is_redirect_trusted === 1,
+    ...viewAmounts(row, counting, credits, currencies),
     nairaValue: centsToNumber(sum(confirmed.map((receipt) => receipt.naira_value))),
     dollarValue: centsToNumber(sum(confirmed.map((receipt) => receipt.dollar_value))),
     baseAmount: unitsToNumber(BigInt(row.base_amount), base),
@@ -52,14 +59,17 @@ export function viewPayment(
     transactionTimeLog: row.log.map(viewLogEntry),
     isCurrencyLocked: row.locked_at !== null,
     createdAt: isoTime(row.created_at),
+    receipts: viewReceipts(row, currencies),
+    credited: viewCredits(credits, currencies),
+    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
 }
 
-export function viewLogEntry({ time, type, event }: LogRow) {
-  return { time: isoTime(time), type, event };
+export function viewLogEntry({ time, type, event, code, entry_values: values }: LogRow): CodedLogEntry {
+  return { time: isoTime(time), type, event, code, values: JSON.parse(values) as LogValues };
 }
 
-export function viewBranding(merchant: MerchantTable): NonNullable<Payment['branding']> {
+export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord['branding']> {
   return {
     id: merchant.id,
     businessName: merchant.business_name,
@@ -74,8 +84,9 @@ export function viewBranding(merchant: MerchantTable): NonNullable<Payment['bran
 function viewAmounts(
   row: StoredRecord,
   counting: readonly ReceiptTable[],
+  credits: readonly PaymentCredit[],
   currencies: Currencies,
-): Partial<Payment> {
+): Partial<PaymentRecord> {
   if (row.currency === null || row.network === null) {
     return { amount: 0, amountReceived: 0, amountSeen: 0, amountDue: 0 };
   }
@@ -92,12 +103,12 @@ function viewAmounts(
     currencyNetwork: row.network,
     ...(network && { networkName: network.name, confirmationsRequired: network.confirmations }),
     amount: unitsToNumber(amount, currency),
-    // The quoted fee until it is paid, then the fee charged. An overpayment raises the fee too.
-    fee: unitsToNumber(
-      statusOf(row.state) === 'success'
-        ? sum(counting.map((receipt) => receipt.credited_fee))
-        : BigInt(row.fee ?? '0'),
-      currency,
+    // The quoted fee until the payment ends, then the fee charged, which is 0 if nothing was paid.
+    fee: exactNumber(
+      statusOf(row.state) === 'in progress'
+        ? BigInt(row.fee ?? '0')
+        : (credits.find((credit) => credit.currency === currency.code)?.fee ?? 0n),
+      currency.decimals,
     ),
     amountReceived: unitsToNumber(received, currency),
     amountSeen: unitsToNumber(seen, currency),

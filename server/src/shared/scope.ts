@@ -28,3 +28,5 @@ export interface Caller extends KeyOwner {
   /** The key's last 4 characters, for the audit log. */
   readonly keyLast4: string;
 }
+/** What payments need to know of a caller: the kind of key decides what it may see and do. */
+export type Actor = Scope & Pick<Caller, 'kind'>;

@@ -51,14 +51,13 @@ export function createCharges(deps: ChargesDeps): Charges {
     const { id, merchant_id: merchantId, mode } = row;
     const payment = await payments.create(
       transaction,
-      { merchantId, mode },
+      { merchantId, mode, kind: 'secret' },
       {
         amount: plan.amount,
         baseCurrency: plan.currency,
         acceptedCurrencies: plan.currencies,
         txRef: `sub_${id}_${cycle}`,
         email,
-        mayNameDuplicate: false,
       },
     );
     await store.insertCycle(transaction, {

@@ -9,6 +9,7 @@ const limits = {
   publicPerSecond: 3,
   paymentsPerMinutePerIp: 2,
   paymentsPerMinutePerKey: 600,
+  paymentChangesPerHour: 60,
   testFactor: 2,
   sandboxPerSecond: 20,
 };

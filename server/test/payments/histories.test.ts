@@ -6,7 +6,7 @@ import { externalAddresses } from '../support/merchant-fixture.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import { NaiveModel, type ModelMerchant, type ModelPayment, type ModelTx } from './naive-model.js';
 import { openShop, payee, reorgAll, type Shop } from './shop-fixture.js';
-import type { Scope } from '../../src/shared/scope.js';
+import type { Actor } from '../../src/shared/scope.js';
 
 /** Per engine. `HISTORY_SEED` starts at another seed, for one that a soak has printed. */
 const histories = roundsOf({ usual: 25, soak: 1000 });
@@ -59,7 +59,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
   const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
   const model = new NaiveModel();
   const told: string[] = [`seed ${seed}`];
-  const scopes = new Map<ModelMerchant, Scope>();
+  const scopes = new Map<ModelMerchant, Actor>();
   const resend = new Map<ModelTx, () => Promise<void>>();
   const feesBefore = new Map<string, bigint>();
   for (const currency of ['USDT', 'USDC', 'TRX']) feesBefore.set(currency, await shop.feeIncome(currency));

@@ -130,7 +130,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
       reorg = request('POST', '/sandbox/reorgs', { body: { network: 'tron', depth: 2 } });
       const waiting = `select count(*) as count from pg_locks where not granted`;
       await expect.poll(() => count(waiting), { timeout: 10_000 }).toBeGreaterThan(0);
-      await server.app.payments.cancel(transaction, { merchantId, mode: 'test' }, id);
+      await server.app.payments.cancel(transaction, { merchantId, mode: 'test', kind: 'secret' }, id);
     });
     await reorg;
     const payment = await request('GET', `/v1/transactions/${id}/verify`, {});

@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/db/open.js';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { Rate } from '../../src/money/rates.js';
-import type { Scope } from '../../src/shared/scope.js';
+import type { Actor } from '../../src/shared/scope.js';
 import type { TestEngine } from '../support/engines.js';
 
 const { signal } = new AbortController();
@@ -89,23 +89,22 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       return database;
     },
 
-    async merchant(feeBasisPoints = 100): Promise<Scope> {
+    async merchant(feeBasisPoints = 100): Promise<Actor> {
       const { id } = await database.write((transaction) =>
         app.merchants.create(transaction, { name: 'Shop', feeBasisPoints }),
       );
-      return { merchantId: id, mode: 'test' };
+      return { merchantId: id, mode: 'test', kind: 'secret' };
     },
 
     /** Creates and locks a payment. @param amount in dollars, or in the given currency */
     async lock(
-      scope: Scope,
+      scope: Actor,
       { amount = '10', currency = 'USDT', network = 'tron', baseCurrency = 'USD' } = {},
     ): Promise<LockedPayment> {
       return database.write(async (transaction) => {
         const { id } = await app.payments.create(transaction, scope, {
           amount,
           baseCurrency,
-          mayNameDuplicate: true,
         });
         await app.payments.setCurrency(transaction, scope, id, currency, network);
         await app.payments.lockCurrency(transaction, scope, id);
@@ -177,7 +176,7 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
     },
 
     withdraw: (
-      scope: Scope,
+      scope: Actor,
       amount: string,
       walletAddress: string,
       walletNetwork: string,
@@ -216,7 +215,7 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
     },
 
     /** What a merchant has: available less debts, and reserved, in units. */
-    async balance({ merchantId }: Scope, currency = 'USDT') {
+    async balance({ merchantId }: Actor, currency = 'USDT') {
       const rows = await database.reader
         .selectFrom('ledger_accounts')
         .selectAll()

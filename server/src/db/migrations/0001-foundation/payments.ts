@@ -1,6 +1,7 @@
 /** Payments, their time logs, deposit addresses and receipts. */
 import { sql, type Kysely } from 'kysely';
 import type { Engine } from '../../engine.js';
+import { paymentStatusOf } from '../../payment-status.js';
 
 export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const { schema } = db;
@@ -12,9 +13,12 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .addColumn('merchant_id', 'text', (c) => c.notNull())
     .addColumn('mode', 'text', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('created_by', 'text', (c) => c.notNull())
     .addColumn('tx_ref', 'text', (c) => c.notNull())
     .addColumn('description', 'text', (c) => c.notNull())
     .addColumn('redirect_url', 'text', (c) => c.notNull())
+    .addColumn('is_redirect_trusted', 'integer', (c) => c.notNull())
+    .addColumn('metadata', 'text')
     .addColumn('base_currency', 'text', (c) => c.notNull())
     .addColumn('base_amount', 'text', (c) => c.notNull())
     .addColumn('transaction_fees', 'text', (c) => c.notNull())
@@ -35,6 +39,8 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .addColumn('cancelled_at', 'bigint')
     .addColumn('settled_at', 'bigint')
     .addColumn('wallet_id', 'text', (c) => c.references('wallets.id'))
+    .addColumn('public_changes', 'integer', (c) => c.notNull())
+    .addColumn('public_changes_since', 'bigint')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
@@ -42,13 +48,27 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .createIndex('payments_reference')
     .unique()
     .on('payments')
-    .columns(['merchant_id', 'mode', 'tx_ref'])
+    .columns(['merchant_id', 'mode', 'tx_ref', 'created_by'])
     .execute();
   await schema
     .createIndex('payments_newest')
     .on('payments')
     .columns(['merchant_id', 'mode', 'created_at', 'id'])
     .execute();
+  // One for each filter of the list, in the list's order. Most payments never get to a currency, and many have no email.
+  await sql`create index payments_status on payments (merchant_id, mode, ${paymentStatusOf}, created_at, id)`.execute(
+    db,
+  );
+  await sql`create index payments_customer on payments (merchant_id, mode, lower(customer_email), created_at, id)
+    where customer_email is not null`.execute(db);
+  for (const column of ['currency', 'network']) {
+    await schema
+      .createIndex(`payments_${column}`)
+      .on('payments')
+      .columns(['merchant_id', 'mode', column, 'created_at', 'id'])
+      .where(sql.ref(column), 'is not', null)
+      .execute();
+  }
   await schema.createIndex('payments_expiry').on('payments').columns(['state', 'expires_at']).execute();
   // Finds the payments that a merchant's moved test clock has made overdue.
   await schema
@@ -68,6 +88,8 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .addColumn('time', 'bigint', (c) => c.notNull())
     .addColumn('type', 'text', (c) => c.notNull())
     .addColumn('event', 'text', (c) => c.notNull())
+    .addColumn('code', 'text', (c) => c.notNull())
+    .addColumn('entry_values', 'text', (c) => c.notNull())
     .execute();
   await schema.createIndex('log_entries_payment').on('log_entries').columns(['payment_id', 'id']).execute();
 
@@ -136,6 +158,11 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .unique()
     .on('receipts')
     .columns(['mode', 'network', 'tx_hash', 'output_index'])
+    .execute();
+  await schema
+    .createIndex('receipts_hash')
+    .on('receipts')
+    .columns(['merchant_id', 'mode', 'tx_hash'])
     .execute();
   await schema.createIndex('receipts_payment').on('receipts').columns(['payment_id']).execute();
   await schema

@@ -1,0 +1,52 @@
+/** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
+import type { Credit, Receipt } from 'crypto-checkout/contract';
+import type { PaymentCredit } from '../ledger/ledger.js';
+import type { Currencies } from '../money/currencies.js';
+import { exactNumber } from '../money/units.js';
+import { isoTime } from '../shared/clock.js';
+import { countsTowards } from './assess.js';
+import { isLive } from './receipt-store.js';
+import type { StoredReceipt, StoredRecord } from './store.js';
+
+/** All transfers to the payment's addresses, oldest first. */
+export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt[] {
+  return row.receipts.map((receipt) => {
+    const { currency, network: code, tx_hash: txHash } = receipt;
+    const network = currencies.network(row.mode, code);
+    const requiredConfirmations = network?.confirmations ?? 0;
+    const isConfirmed = receipt.status === 'confirmed';
+    return {
+      currency,
+      network: code,
+      amount: exactNumber(BigInt(receipt.amount), currencies.known(currency).decimals),
+      txHash,
+      explorerUrl: network?.explorer?.replace('{txHash}', encodeURIComponent(txHash)) ?? '',
+      confirmations: isConfirmed
+        ? requiredConfirmations
+        : Math.min(requiredConfirmations, confirmationsOf(receipt, row)),
+      requiredConfirmations,
+      firstSeenAt: isoTime(receipt.first_seen_at),
+      status: isConfirmed ? 'confirmed' : isLive(receipt) ? 'seen' : 'lost',
+      counts: countsTowards(row, receipt),
+    };
+  });
+}
+
+/** How many blocks an unconfirmed receipt is deep, in the part of its network that was read. */
+function confirmationsOf(receipt: StoredReceipt, row: StoredRecord): number {
+  const { block_height: height, network } = receipt;
+  const scanned = receipt.scanned_height ?? (network === row.network ? row.scanned_height : null);
+  return height === null || scanned === null || !isLive(receipt) ? 0 : Math.max(0, scanned - height + 1);
+}
+
+export function viewCredits(credits: readonly PaymentCredit[], currencies: Currencies): Credit[] {
+  return credits.map(({ currency, net, fee }) => {
+    const { decimals } = currencies.known(currency);
+    return {
+      currency,
+      amount: exactNumber(net + fee, decimals),
+      fee: exactNumber(fee, decimals),
+      net: exactNumber(net, decimals),
+    };
+  });
+}

@@ -1,0 +1,99 @@
+/** Finding transactions by their reference, status, currency, network, customer and transfer, on both engines. */
+import { paymentState, type PaymentRecord } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusOf } from '../../src/payments/assess.js';
+import { engines } from '../support/engines.js';
+import { expectPages, idsOf } from '../support/lists.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { createRecords, type Records } from '../support/records.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)('the list of transactions, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  let records: Records;
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+    records = createRecords(server);
+  });
+  afterAll(() => server.stop());
+
+  const find = async (query: string, key?: string) =>
+    idsOf(await server.api('GET', `/v1/transactions?${query}`, key === undefined ? {} : { key }));
+
+  it('can be filtered by each field, alone and together, within the merchant', async () => {
+    const other = await server.foreignKey('secret', 'test');
+    const create = async (body: object, key = server.secretKey) => {
+      const reply = await server.api('POST', '/v1/payments/checkout', {
+        key,
+        body: { amount: 10, baseCurrency: 'USD', ...body },
+      });
+      return (reply.body.data['payment'] as PaymentRecord).id;
+    };
+    const same = { txRef: 'order-7', customer: { email: 'Ada@Example.com' } };
+    await create(same, other);
+    const mine = await create(same);
+    const { id: paid, txHash } = await merchant.fund({ amount: 10 });
+    const bitcoin = await merchant.lock({ currency: 'BTC', network: 'bitcoin' });
+    await merchant.ask('PATCH', `/v1/payments/${bitcoin.id}/cancel`);
+
+    expect(await find('txRef=order-7')).toEqual([mine]);
+    expect(await find('txRef=ORDER-7')).toEqual([]);
+    expect(await find('customer=ada@EXAMPLE.com')).toEqual([mine]);
+    expect(await find('currency=usdt')).toEqual([paid]);
+    expect(await find('network=BITCOIN')).toEqual([bitcoin.id]);
+    expect(await find(`txHash=${txHash}`)).toEqual([paid]);
+    expect(await find(`txHash=${txHash}`, other)).toEqual([]);
+    expect(await find('status=success')).toEqual([paid]);
+    expect(await find('status=cancelled')).toEqual([bitcoin.id]);
+    expect(await find('status=in%20progress')).toEqual([mine]);
+    expect(await find('status=error')).toEqual([]);
+    expect(await find('status=success&currency=USDT&network=tron')).toEqual([paid]);
+    expect(await find('status=success&currency=BTC')).toEqual([]);
+    expect(await find('')).toHaveLength(3);
+    for (const wrong of ['status=paid', 'status=', 'txRef=', 'currency=', 'customer=', 'txHash=']) {
+      const reply = await server.api('GET', `/v1/transactions?${wrong}`);
+      expect([reply.status, reply.body.data.param], wrong).toEqual([400, wrong.split('=')[0]]);
+    }
+  });
+
+  it('is paged in the same way with a filter, and agrees with the status of every state', async () => {
+    const customer = { email: records.email() };
+    const ids: string[] = [];
+    for (const _state of paymentState.options) {
+      const body = { amount: 10, baseCurrency: 'USD', customer };
+      const { payment } = await merchant.ask<{ payment: PaymentRecord }>('POST', '/v1/payments/checkout', {
+        body,
+      });
+      ids.push(payment.id);
+    }
+    const all = await find(`customer=${encodeURIComponent(customer.email)}&skip=100`);
+    expect(new Set(all)).toEqual(new Set(ids));
+    await expectPages(
+      (query) =>
+        server.api(
+          'GET',
+          `/v1/transactions?customer=${encodeURIComponent(customer.email)}${query.replace('?', '&')}`,
+        ),
+      all,
+    );
+    for (const [index, state] of paymentState.options.entries()) {
+      const id = ids[index] ?? '';
+      await server.database.write((transaction) =>
+        transaction.updateTable('payments').set({ state }).where('id', '=', id).execute(),
+      );
+      const status = encodeURIComponent(statusOf(state));
+      expect(await find(`status=${status}&customer=${encodeURIComponent(customer.email)}`), state).toContain(
+        id,
+      );
+      const others = ['success', 'error', 'cancelled', 'in progress'].filter(
+        (one) => one !== statusOf(state),
+      );
+      for (const one of others) {
+        expect(await find(`status=${encodeURIComponent(one)}&skip=100`), state).not.toContain(id);
+      }
+    }
+  });
+});

@@ -1,0 +1,321 @@
+/** What somebody with nothing but the public key and a payment's link can do to a merchant and to other payers, on both engines. */
+import { randomBytes } from 'node:crypto';
+import { createCheckoutClient } from 'crypto-checkout/client';
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { createRecords, type Records } from '../support/records.js';
+import { roundsOf } from '../support/rounds.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const price = { amount: 10, baseCurrency: 'USD' };
+const payer = { email: 'ada.lovelace@example.com', name: 'Ada Maria Lovelace', phoneNumber: '+15550100' };
+const repeats = roundsOf({ usual: 100, soak: 3000 });
+
+describe.each(engines)('a stranger with the public key, on $name', (engine) => {
+  let server: TestServer;
+  let records: Records;
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    records = createRecords(server);
+  });
+  afterAll(() => server.stop());
+
+  const reference = () => `order-${randomBytes(8).toString('hex')}`;
+  const create = (key: string, body: object, headers: Record<string, string> = {}) =>
+    server.api('POST', '/v1/payments/checkout', { key, body: { ...price, ...body }, headers });
+  const paymentOf = ({ status, body }: Answer) => {
+    expect(status, JSON.stringify(body)).toBe(200);
+    return (body.data['payment'] ?? body.data) as unknown as PaymentRecord;
+  };
+  const codeOf = ({ status, body }: Answer) => [status, body.data.code];
+  const change = (id: string, path: string, key = server.publicKey) =>
+    server.api('PATCH', `/v1/payments/${id}/${path}`, {
+      key,
+      headers: { 'Idempotency-Key': randomBytes(16).toString('hex') },
+    });
+  const logOf = (id: string) =>
+    server.database.reader
+      .selectFrom('log_entries')
+      .select('event')
+      .where('payment_id', '=', id)
+      .orderBy('id')
+      .execute();
+  const setOrigins = (origins: readonly string[] | null) =>
+    server.database.write(async (transaction) => {
+      const { merchantId } = server.bootstrapped;
+      const value = origins && JSON.stringify(origins);
+      await transaction
+        .updateTable('merchants')
+        .set({ redirect_origins: value })
+        .where('id', '=', merchantId)
+        .execute();
+      // The server keeps settings in memory; this makes it read them again.
+      await server.app.merchants.update(transaction, merchantId, { name: 'Example Shop' });
+    });
+
+  describe('and the references', () => {
+    it('cannot take a reference from the merchant’s server, nor the server from the page', async () => {
+      const txRef = reference();
+      const strangers = paymentOf(await create(server.publicKey, { txRef }));
+      const own = paymentOf(await create(server.secretKey, { txRef }));
+      expect([strangers.txRef, own.txRef]).toEqual([txRef, txRef]);
+      expect(own.id).not.toBe(strangers.id);
+      const [again, stolen] = [
+        await create(server.secretKey, { txRef }),
+        await create(server.publicKey, { txRef }),
+      ];
+      expect([codeOf(again), again.body.data['paymentId']]).toEqual([[409, 'duplicate_tx_ref'], own.id]);
+      expect(codeOf(stolen)).toEqual([409, 'duplicate_tx_ref']);
+      expect(stolen.body.data).not.toHaveProperty('paymentId');
+    });
+
+    it('keeps a reference for ever, also when its payment has ended', async () => {
+      const txRef = reference();
+      const { id } = paymentOf(await create(server.publicKey, { txRef }));
+      expect((await change(id, 'cancel')).status).toBe(200);
+      expect(codeOf(await create(server.publicKey, { txRef }))).toEqual([409, 'duplicate_tx_ref']);
+    });
+
+    it('finds no other payment by it: both are listed, and each verifies as itself', async () => {
+      const txRef = reference();
+      const strangers = paymentOf(await create(server.publicKey, { txRef, amount: 0.5 }));
+      const own = paymentOf(await create(server.secretKey, { txRef }));
+      const { body } = await server.api('GET', `/v1/transactions?txRef=${txRef}`);
+      const listed = body.data as unknown as PaymentRecord[];
+      expect(new Set(listed.map(({ id }) => id))).toEqual(new Set([own.id, strangers.id]));
+      const verified = await server.api('GET', `/v1/transactions/${own.id}/verify`);
+      expect(verified.body.data).toMatchObject({ id: own.id, txRef, baseAmount: 10 });
+    });
+  });
+
+  describe('and the payer', () => {
+    const secrets = /lovelace|ada\.|maria|15550100/i;
+    const shortened = {
+      description: 'Payment from A. M. L.',
+      customer: 'a…@example.com',
+      customerDetails: { email: 'a…@example.com', fullName: 'A. M. L.' },
+    };
+
+    it('reads only initials and a shortened email of a payment that the merchant’s server created', async () => {
+      const { id } = paymentOf(
+        await create(server.secretKey, { customer: payer, metadata: { crm: 'lovelace' } }),
+      );
+      const replies = [
+        await server.api('GET', `/v1/payments/${id}`, { key: server.publicKey }),
+        await server.api('GET', `/v1/payments/checkout/${id}`, { key: server.publicKey }),
+        await server.api('GET', `/v1/transactions/${id}/verify/checkout`, { key: server.publicKey }),
+        await change(id, 'currency/set/USDT/tron'),
+        await change(id, 'currency/lock'),
+      ];
+      for (const reply of replies) {
+        expect(paymentOf(reply)).toMatchObject(shortened);
+        expect(JSON.stringify(reply.body)).not.toMatch(secrets);
+        for (const hidden of ['metadata', 'credited']) expect(reply.body.data).not.toHaveProperty(hidden);
+      }
+      const page = await fetch(`${server.url}/pay/${id}`);
+      expect(await page.text()).not.toMatch(secrets);
+    });
+
+    it('gets no more from the create call, nor from its replay', async () => {
+      const headers = { 'Idempotency-Key': randomBytes(16).toString('hex') };
+      const body = { customer: payer, txRef: reference() };
+      const first = await create(server.publicKey, body, headers);
+      const replay = await create(server.publicKey, body, headers);
+      expect(replay.headers.get('idempotent-replayed')).toBe('true');
+      for (const reply of [first, replay]) {
+        expect(paymentOf(reply)).toMatchObject(shortened);
+        expect(JSON.stringify(reply.body)).not.toMatch(secrets);
+      }
+      const { id } = paymentOf(first);
+      const whole = await server.api('GET', `/v1/transactions/${id}/verify/checkout`);
+      expect(whole.body.data).toMatchObject({
+        customer: payer.email,
+        customerDetails: { email: payer.email, fullName: payer.name, phoneNumber: payer.phoneNumber },
+      });
+    });
+
+    it('reads no name of a wallet from a deposit', async () => {
+      const { data: wallet } = await records.merchant.wallets.create({
+        body: { currency: 'USDT', label: 'Ada Lovelace' },
+      });
+      const address = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
+      await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+      const deposit = await server.database.reader
+        .selectFrom('payments')
+        .select('id')
+        .where('wallet_id', '=', wallet.id)
+        .executeTakeFirstOrThrow();
+      const path = `/v1/transactions/${deposit.id}/verify/checkout`;
+      const seen = await server.api('GET', path, { key: server.publicKey });
+      expect(paymentOf(seen)).toMatchObject({ description: 'Deposit to a wallet', customer: 'anonymous' });
+      expect((await server.api('GET', path)).body.data['description']).toBe('Deposit to wallet Ada Lovelace');
+    });
+  });
+
+  describe('and where the payer goes', () => {
+    const evil = 'https://evil.example/login';
+
+    it('cannot make the page leave for another site by itself', async () => {
+      const strangers = paymentOf(await create(server.publicKey, { redirectUrl: evil }));
+      expect([strangers.redirectUrl, strangers.isRedirectTrusted]).toEqual([evil, false]);
+      const own = paymentOf(await create(server.secretKey, { redirectUrl: 'https://shop.example/thanks' }));
+      expect(own.isRedirectTrusted).toBe(true);
+      const checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
+      expect((await checkout.retrieve(strangers.id)).data.isRedirectTrusted).toBe(false);
+      expect((await checkout.verify(own.id)).data.isRedirectTrusted).toBe(true);
+    });
+
+    it('can name only the origins that the merchant allows, once there are some', async () => {
+      await setOrigins(['https://shop.example', 'https://www.shop.example:8443']);
+      for (const redirectUrl of [
+        evil,
+        'https://shop.example.evil.example/',
+        'https://evil.example/https://shop.example',
+        'https://shop.example:444/',
+        'https://sub.shop.example/',
+        'http://localhost:3000/',
+        'https:\\\\evil.example/',
+        'https://shop.example@evil.example/',
+        '//shop.example/',
+      ]) {
+        const refused = await create(server.publicKey, { redirectUrl });
+        expect([...codeOf(refused), refused.body.data.param], redirectUrl).toEqual([
+          400,
+          'validation_error',
+          'redirectUrl',
+        ]);
+      }
+      for (const redirectUrl of ['https://SHOP.example/thanks?a=1#b', 'https://www.shop.example:8443/']) {
+        const { isRedirectTrusted } = paymentOf(await create(server.publicKey, { redirectUrl }));
+        expect(isRedirectTrusted, redirectUrl).toBe(true);
+      }
+      expect(paymentOf(await create(server.publicKey, {})).redirectUrl).toBe('');
+      // The merchant's server may send payers anywhere.
+      expect(paymentOf(await create(server.secretKey, { redirectUrl: evil })).isRedirectTrusted).toBe(true);
+      await setOrigins([]);
+      expect(codeOf(await create(server.publicKey, { redirectUrl: 'https://shop.example/' }))).toEqual([
+        400,
+        'validation_error',
+      ]);
+      await setOrigins(null);
+      expect(paymentOf(await create(server.publicKey, { redirectUrl: evil })).isRedirectTrusted).toBe(false);
+    });
+  });
+
+  describe('and the database', () => {
+    it(`grows the log by one entry at most with ${repeats} repeated locks`, async () => {
+      const id = await records.setPayment();
+      expect((await change(id, 'currency/lock')).status).toBe(200);
+      const before = (await logOf(id)).length;
+      for (let done = 0; done < repeats; done += 50) {
+        const replies = await Promise.all(Array.from({ length: 50 }, () => change(id, 'currency/lock')));
+        expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      }
+      const log = await logOf(id);
+      expect(log.length - before).toBe(1);
+      expect(log.at(-1)?.event).toBe('Currency already locked');
+    });
+
+    it('logs a choice once, however often it is sent, and each new choice', async () => {
+      const id = await records.payment();
+      const path = 'currency/set/USDT/tron';
+      for (let time = 0; time < 5; time += 1) expect((await change(id, path)).status).toBe(200);
+      await change(id, 'currency/set/BTC/bitcoin');
+      await change(id, path);
+      expect((await logOf(id)).map(({ event }) => event)).toEqual([
+        'Payment started',
+        'Currency set to USDT on tron',
+        'Currency set to BTC on bitcoin',
+        'Currency set to USDT on tron',
+      ]);
+    });
+  });
+});
+
+describe.each(engines)('the changes of one payment with a public key, on $name', (engine) => {
+  let server: TestServer;
+  let replica: TestServer;
+  const limits = {
+    RATE_LIMIT: 'on',
+    RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR: '6',
+    RATE_LIMIT_PUBLIC_PER_SECOND: '1000',
+    RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '1000',
+  };
+
+  beforeAll(async () => {
+    server = await startServer({ engine, env: limits });
+    // SQLite has one server only.
+    replica =
+      engine.name === 'SQLite'
+        ? server
+        : await startServer({
+            engine,
+            databaseUrl: server.databaseUrl,
+            env: {
+              ...limits,
+              BOOTSTRAP_SECRET_KEY: server.secretKey,
+              BOOTSTRAP_PUBLIC_KEY: server.publicKey,
+            },
+          });
+  });
+  afterAll(async () => {
+    if (replica !== server) await replica.stop();
+    await server.stop();
+  });
+
+  const created = async () => {
+    const { body } = await server.api('POST', '/v1/payments/checkout', { body: price });
+    return (body.data['payment'] as PaymentRecord).id;
+  };
+  const send = (at: TestServer, id: string, path: string, key = server.publicKey) =>
+    at.api('PATCH', `/v1/payments/checkout/${id}/${path}`, { key });
+
+  it('are limited by the hour on all servers together, and say when to retry', async () => {
+    const id = await created();
+    const statuses = [];
+    for (let time = 0; time < 9; time += 1) {
+      statuses.push((await send(time % 2 ? replica : server, id, 'currency/set/USDT/tron')).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429, 429, 429]);
+    for (const path of ['currency/lock', 'cancel', 'currency/set/BTC/bitcoin']) {
+      const refused = await send(replica, id, path);
+      expect([refused.status, refused.body.data.code], path).toEqual([429, 'rate_limited']);
+      const retryAfter = Number(refused.headers.get('retry-after'));
+      expect(retryAfter).toBeGreaterThan(3500);
+      expect(retryAfter).toBeLessThanOrEqual(3600);
+    }
+    // Nothing was changed, another payment and the merchant's server are free, and so is this payment an hour later.
+    expect((await server.api('GET', `/v1/payments/${id}`)).body.data['currency']).toBe('USDT');
+    expect((await send(server, await created(), 'currency/set/USDT/tron')).status).toBe(200);
+    for (let time = 0; time < 9; time += 1) {
+      expect((await send(server, id, 'currency/set/USDT/tron', server.secretKey)).status).toBe(200);
+    }
+    await server.database.write((transaction) =>
+      transaction
+        .updateTable('payments')
+        .set((e) => ({ public_changes_since: e('public_changes_since', '-', 3_600_000) }))
+        .where('id', '=', id)
+        .execute(),
+    );
+    expect((await send(server, id, 'currency/lock')).status).toBe(200);
+  });
+
+  it('count repeated locks and cancels too, which would otherwise store a reply each', async () => {
+    const id = await created();
+    expect((await send(server, id, 'currency/set/USDT/tron')).status).toBe(200);
+    const locks = [];
+    for (let time = 0; time < 4; time += 1) locks.push((await send(server, id, 'currency/lock')).status);
+    expect(locks).toEqual([200, 200, 200, 200]);
+    expect((await send(server, id, 'cancel')).status).toBe(200);
+    expect((await send(server, id, 'cancel')).status).toBe(429);
+    expect((await server.api('GET', `/v1/payments/${id}`)).body.data['status']).toBe('cancelled');
+  });
+
+  it('are 60 in an hour by default', async () => {
+    const { readConfig } = await import('../../src/config.js');
+    expect(readConfig({}).limits?.paymentChangesPerHour).toBe(60);
+  });
+});

@@ -1,0 +1,87 @@
+/** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
+import * as z from 'zod/mini';
+import { logEntry, payment, timestamp } from './checkout.js';
+
+/** What a log entry reports. The list is closed: a page can say each one in its own language. */
+export const logCode = z.enum([
+  'payment_started',
+  'currency_set',
+  'currency_locked',
+  'currency_already_locked',
+  'transfer_seen',
+  'other_transfer_seen',
+  'transfer_seen_again',
+  'transfer_confirmed',
+  'transfer_unconfirmed',
+  'transfer_dropped',
+  'underpaid',
+  'confirming',
+  'completed',
+  'completed_over',
+  'completed_late',
+  'overpaid',
+  'excess_lost',
+  'expired',
+  'expired_partial',
+  'expired_late',
+  'expired_invalid',
+  'reversed',
+  'cancelled',
+  'cancelled_with_funds',
+  'paid_after_cancel',
+  'deposit_completed',
+]);
+export type LogCode = z.output<typeof logCode>;
+
+/** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
+export const logValues = z.object({
+  currency: z.optional(z.string()),
+  network: z.optional(z.string()),
+  amount: z.optional(z.string()),
+  seen: z.optional(z.string()),
+  received: z.optional(z.string()),
+  excess: z.optional(z.string()),
+  confirmations: z.optional(z.string()),
+});
+export type LogValues = z.output<typeof logValues>;
+
+/** An entry of the time log. */
+export const codedLogEntry = z.extend(logEntry, { code: logCode, values: logValues });
+export type CodedLogEntry = z.output<typeof codedLogEntry>;
+
+/** A transfer to the payment's address, as seen on its chain. */
+export const receipt = z.object({
+  currency: z.string(),
+  network: z.string(),
+  amount: z.number(),
+  txHash: z.string(),
+  /** Empty if the network has no explorer. */
+  explorerUrl: z.string(),
+  confirmations: z.number(),
+  requiredConfirmations: z.number(),
+  firstSeenAt: timestamp,
+  status: z.enum(['seen', 'confirmed', 'lost']),
+  /** False if its currency or network is not the payment's. It is credited all the same. */
+  counts: z.boolean(),
+});
+export type Receipt = z.output<typeof receipt>;
+
+/** What the merchant's balance got from the payment in one currency: `amount` less `fee` is `net`. */
+export const credit = z.object({
+  currency: z.string(),
+  amount: z.number(),
+  fee: z.number(),
+  net: z.number(),
+});
+export type Credit = z.output<typeof credit>;
+
+export const paymentRecord = z.extend(payment, {
+  transactionTimeLog: z.array(codedLogEntry),
+  /** Oldest first, transfers that were lost included. */
+  receipts: z.array(receipt),
+  /** Only for secret keys. Money in other currencies and late money is included. */
+  credited: z.optional(z.array(credit)),
+  /** Only for secret keys: what the merchant's server stored with the payment. */
+  metadata: z.optional(z.record(z.string(), z.string())),
+});
+export type PaymentRecord = z.output<typeof paymentRecord>;
