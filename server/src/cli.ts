@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: runs one command and prints its output. */
-import { runCommand } from './commands/run.js';
+import { isNodeTooOld } from './node-version.js';
 
-const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = exitCode;
+if (!isNodeTooOld()) {
+  const { runCommand } = await import('./commands/run.js');
+  const { exitCode, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = exitCode;
+}

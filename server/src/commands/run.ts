@@ -14,6 +14,7 @@ import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
 import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
+import { orStartError, StartError } from '../shared/start-error.js';
 import { openDatabase } from '../db/open.js';
 
 export interface Outcome {
@@ -81,7 +82,9 @@ async function withContext<T>(
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
-  const database = await openDatabase(config.databaseUrl, config);
+  const database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
+    openDatabase(config.databaseUrl, config),
+  );
   try {
     const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
     const app = await createApp({
@@ -130,6 +133,7 @@ function done(text: string): Outcome {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof Problem || error instanceof ConfigError) return error.message;
+  if (error instanceof Problem || error instanceof ConfigError || error instanceof StartError)
+    return error.message;
   return `The command failed: ${errorMessage(error)}`;
 }

@@ -1,10 +1,21 @@
 /** Migrations and snapshots, which work alike on both engines. */
-import { Migrator, type Kysely } from 'kysely';
+import { Migrator, sql, type Kysely } from 'kysely';
 import type { Database } from './database.js';
 import type { Engine } from './engine.js';
 import { migrations } from './migrations.js';
 import type { Schema } from './schema.js';
 import { runInTransaction } from './transaction-context.js';
+
+/** The database has a migration that this release does not know. */
+export class NewerSchema extends Error {
+  override readonly name = 'NewerSchema';
+
+  constructor(migration: string) {
+    super(
+      `it was migrated by a newer release (${migration}). Start that release, or restore the backup from before the upgrade`,
+    );
+  }
+}
 
 export async function migrate(kysely: Kysely<Schema>, engine: Engine): Promise<void> {
   const migrator = new Migrator({
@@ -13,7 +24,9 @@ export async function migrate(kysely: Kysely<Schema>, engine: Engine): Promise<v
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
+    const unknown = await findUnknownMigration(kysely, engine).catch(() => undefined);
     await kysely.destroy();
+    if (unknown !== undefined) throw new NewerSchema(unknown);
     throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
   }
 }
@@ -25,4 +38,12 @@ export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
       .setAccessMode('read only')
       .setIsolationLevel('repeatable read')
       .execute((transaction) => runInTransaction([], () => work(transaction)));
+}
+
+async function findUnknownMigration(kysely: Kysely<Schema>, engine: Engine): Promise<string | undefined> {
+  const known = migrations(engine);
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    kysely,
+  );
+  return rows.map(({ name }) => name).find((name) => !(name in known));
 }

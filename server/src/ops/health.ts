@@ -6,6 +6,8 @@ import { Problem } from '../shared/problem.js';
 /** The current condition of the server and of everything that it depends on. */
 export interface Condition {
   isStopping(): boolean;
+  /** Why the database does not work; undefined while it does. */
+  outage(): string | undefined;
   /** Rejects if the database does not respond. */
   pingDatabase(): Promise<void>;
   networks(): readonly {
@@ -35,6 +37,8 @@ class NotReady extends Error {
 export function createCheckReady(condition: Condition, limits: ReadyLimits): CheckReady {
   return async () => {
     if (condition.isStopping()) throw new NotReady('the server is shutting down');
+    const outage = condition.outage();
+    if (outage !== undefined) throw new NotReady(`the database is out of service: ${outage}`);
     try {
       await condition.pingDatabase();
     } catch (error) {
