@@ -103,7 +103,7 @@ async function serve(
   const checkReady = createCheckReady(
     {
       isStopping: () => isStopping,
-      outage: () => outage.reason(),
+      outage: () => outage.current(),
       async pingDatabase() {
         await sql`select 1`.execute(database.reader);
       },

@@ -2,12 +2,13 @@
 import { Router, type Response } from 'express';
 import type { Mode } from '../shared/scope.js';
 import { Problem } from '../shared/problem.js';
+import type { CurrentOutage } from './outage.js';
 
 /** The current condition of the server and of everything that it depends on. */
 export interface Condition {
   isStopping(): boolean;
-  /** Why the database does not work; undefined while it does. */
-  outage(): string | undefined;
+  /** Undefined while the database works. */
+  outage(): CurrentOutage | undefined;
   /** Rejects if the database does not respond. */
   pingDatabase(): Promise<void>;
   networks(): readonly {
@@ -38,7 +39,9 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
   return async () => {
     if (condition.isStopping()) throw new NotReady('the server is shutting down');
     const outage = condition.outage();
-    if (outage !== undefined) throw new NotReady(`the database is out of service: ${outage}`);
+    if (outage) {
+      throw new NotReady(`the database is out of service: ${outage.reason}`, { cause: outage.error });
+    }
     try {
       await condition.pingDatabase();
     } catch (error) {

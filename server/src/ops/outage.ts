@@ -2,11 +2,17 @@
 import type { Logger } from 'pino';
 import { outageReason } from '../db/errors.js';
 
+export interface CurrentOutage {
+  /** For operators. */
+  readonly reason: string;
+  readonly error: unknown;
+}
+
 export interface Outage {
   /** Whether the error is due to an outage. The first one starts it. */
   note(error: unknown): boolean;
-  /** Why the database does not work; undefined while it does. */
-  reason(): string | undefined;
+  /** Why the database does not work, with the first error; undefined while it does. */
+  current(): CurrentOutage | undefined;
   stop(): void;
 }
 
@@ -18,7 +24,8 @@ export interface OutageOptions {
 }
 
 export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): Outage {
-  let current: { readonly reason: string; readonly since: number } | undefined;
+  let current: (CurrentOutage & { readonly since: number }) | undefined;
+  let overAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   /** Tries until the database works again: without requests, nothing else would notice. */
@@ -28,6 +35,7 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
         () => {
           const seconds = Math.round((performance.now() - (current?.since ?? 0)) / 1000);
           current = undefined;
+          overAt = performance.now();
           log.info({ seconds }, 'The database works again');
         },
         () => {
@@ -42,8 +50,10 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
     note(error) {
       const reason = outageReason(error);
       if (reason === undefined) return false;
-      if (!current) {
-        current = { reason, since: performance.now() };
+      // What began before the end of the outage may fail after it. If it goes on, there will be more errors.
+      const isLate = performance.now() - overAt < intervalMs;
+      if (!current && !isLate) {
+        current = { reason, error, since: performance.now() };
         log.warn(
           { err: error },
           `The database is out of service: ${reason}. Requests get 503 until it works again`,
@@ -52,7 +62,7 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
       }
       return true;
     },
-    reason: () => current?.reason,
+    current: () => current,
     stop() {
       clearTimeout(timer);
       timer = undefined;
@@ -62,13 +72,12 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
 
 /** A log that leaves out errors that are due to an outage, which is logged already. */
 export function withoutOutages(log: Logger, outage: Outage): Logger {
-  const quiet: Logger = Object.create(log);
+  const quiet = Object.create(log) as Logger;
   for (const level of ['warn', 'error'] as const) {
-    const write = log[level].bind(log) as (...args: unknown[]) => void;
     quiet[level] = (...args: unknown[]) => {
       const [first] = args;
       const error = typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined;
-      if (!outage.note(error)) write(...args);
+      if (!outage.note(error)) Reflect.apply(log[level], log, args);
     };
   }
   return quiet;
