@@ -60,7 +60,11 @@ export const positiveDecimal = z.pipe(
 /** An integer from `minimum` to `maximum`, as a JSON number or numeric string. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
-    numberOrText('Must be an integer', { type: 'integer', minimum, maximum }, String.raw`^\s*\d{1,15}\s*$`),
+    numberOrText(
+      'Must be an integer',
+      { type: 'integer', minimum, maximum },
+      minimum > 0 ? String.raw`^\s*0*[1-9]\d{0,14}\s*$` : String.raw`^\s*\d{1,15}\s*$`,
+    ),
     z.transform((value, context) => {
       const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
       if (

@@ -109,6 +109,8 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
 }
 
 function watchSources(sources: MetricSources, registers: Registry[]): void {
+  // First, so that it does not count the queries of the scrape itself, which the gauges below start.
+  if (sources.connections() !== undefined) watchConnections(sources, registers);
   const byNetwork = { labelNames: ['mode', 'network'], registers } as const;
   /** A gauge sets its own values: one that another gauge sets would be a scrape behind. */
   const chainGauge = (
@@ -163,7 +165,9 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       this.set(Number(await sources.isReady()));
     },
   });
-  if (sources.connections() === undefined) return;
+}
+
+function watchConnections(sources: MetricSources, registers: Registry[]): void {
   new Gauge({
     name: 'checkout_database_connections',
     help: "This process's database connections, and the requests waiting for one",

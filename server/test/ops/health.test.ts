@@ -43,7 +43,10 @@ async function ready(change: Partial<Condition>) {
 
 it.each<[string, Partial<Condition>]>([
   ['the server is shutting down', { isStopping: () => true }],
-  ['the database is out of service: the disk is full', { outage: () => ({ reason: 'the disk is full', error: undefined }) }],
+  [
+    'the database is out of service: the disk is full',
+    { outage: () => ({ reason: 'the disk is full', error: undefined }) },
+  ],
   [
     'the database is not responding',
     { pingDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },

@@ -155,7 +155,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
       });
       const running = server;
       await expect.poll(() => ready(running)).toBe('ready');
-    lines.length = 0;
+      lines.length = 0;
       const underWay = Array.from({ length: 10 }, () => create(running));
       await proxy.cut();
       for (const { status, body } of await Promise.all(underWay)) {
