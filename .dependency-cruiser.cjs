@@ -112,8 +112,8 @@ module.exports = {
     never(
       'assembly',
       'Only the server and the command line run the assembly. Commands name its type.',
-      { path: '^server/src/', pathNot: '^server/src/((main|cli|app|server)\\.ts$|commands/run\\.ts$)' },
-      { path: '^server/src/(main|cli|app|server)\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: '^server/src/', pathNot: '^server/src/((main|start|cli|app|server)\\.ts$|commands/run\\.ts$)' },
+      { path: '^server/src/(main|start|cli|app|server)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     never(
       'api',

@@ -1,12 +1,17 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: runs one command and prints its output. */
 import { once } from 'node:events';
-import { runCommandTo } from './commands/run.js';
+import { isNodeTooOld } from './node-version.js';
 
-process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
-  async stdout(text) {
-    // A long export waits for its reader instead of filling the memory.
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-  },
-  stderr: (text) => void process.stderr.write(text),
-});
+async function main(): Promise<void> {
+  const { runCommandTo } = await import('./commands/run.js');
+  process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
+    async stdout(text) {
+      // A long export waits for its reader instead of filling the memory.
+      if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    },
+    stderr: (text) => void process.stderr.write(text),
+  });
+}
+
+if (!isNodeTooOld()) void main();

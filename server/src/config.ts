@@ -8,6 +8,10 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 export interface Limits {
+  readonly requestsPerSecondPerIp: number;
+  readonly failedKeysPerSecondPerIp: number;
+  /** Pages, files, the demo shop and `/readyz`. */
+  readonly pagesPerSecondPerIp: number;
   readonly secretPerSecond: number;
   readonly publicPerSecond: number;
   readonly paymentsPerMinutePerIp: number;
@@ -161,6 +165,15 @@ const variables = {
     fallback: 'on',
     schema: z._default(z.enum(['on', 'off']), 'on'),
   },
+  RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP: integer(
+    'Requests from one IP address, before the key is checked',
+    300,
+  ),
+  RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP: integer('Requests with unknown keys from one IP address', 10),
+  RATE_LIMIT_PAGES_PER_SECOND_PER_IP: integer(
+    'Requests for pages, files, the demo shop and /readyz from one IP address',
+    50,
+  ),
   RATE_LIMIT_SECRET_PER_SECOND: integer('Requests with one secret key; bursts may be twice as large', 100),
   RATE_LIMIT_PUBLIC_PER_SECOND: integer('Requests with public keys from one IP address', 25),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
@@ -270,6 +283,9 @@ export function readConfig(environment: Environment): Config {
       data.RATE_LIMIT === 'off'
         ? undefined
         : {
+            requestsPerSecondPerIp: data.RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP,
+            failedKeysPerSecondPerIp: data.RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP,
+            pagesPerSecondPerIp: data.RATE_LIMIT_PAGES_PER_SECOND_PER_IP,
             secretPerSecond: data.RATE_LIMIT_SECRET_PER_SECOND,
             publicPerSecond: data.RATE_LIMIT_PUBLIC_PER_SECOND,
             paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
-import { createLimits } from './api/limits.js';
+import { createIpLimits, createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createBudget } from './sandbox/budget.js';
@@ -19,11 +19,13 @@ import { createCheckReady, healthRouter } from './ops/health.js';
 import { createJobs, type Job } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
+import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
 import { countSetAside } from './payments/set-aside.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
+import { checkWritable } from './db/check-writable.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -67,7 +69,7 @@ export async function startServer(
 
 async function serve(
   config: Config,
-  log: Logger,
+  wholeLog: Logger,
   listener: Listener,
   database: Database,
   overrides: Overrides,
@@ -75,6 +77,8 @@ async function serve(
   const publicUrl = config.publicUrl ?? listener.url;
   const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
   const stopping = new AbortController();
+  const outage = createOutage({ log: wholeLog, probe: () => checkWritable(database) });
+  const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
   const testSeed = await ensureTestSeed(database);
   const app = await createApp({
@@ -96,21 +100,17 @@ async function serve(
     publicKey: config.bootstrapPublicKey,
     secretKey: config.bootstrapSecretKey,
   });
-  if (config.metricsToken !== undefined) {
-    metrics = createMetrics(config.metricsToken, {
-      chains: () => scanner.status(),
-      setAside: () => countSetAside(database.reader),
-      webhooks: () => webhooks.backlog(database.reader),
-      connections: () => database.connections(),
-    });
-  }
-  const idempotency = createIdempotency(database, clock);
-  const jobs = createJobs(createJobList(app, config, database, idempotency), log, metrics?.watchRun);
-
+  const idempotency = createIdempotency({
+    database,
+    now: () => clock.real(),
+    readPayment: (caller, id) => payments.retrieve(caller, id),
+  });
+  const jobList = createJobList(app, config, database, idempotency);
   let isStopping = false;
   const checkReady = createCheckReady(
     {
       isStopping: () => isStopping,
+      outage: () => outage.current(),
       async pingDatabase() {
         await sql`select 1`.execute(database.reader);
       },
@@ -121,6 +121,22 @@ async function serve(
     },
     config.readyLimits,
   );
+  if (config.metricsToken !== undefined) {
+    metrics = createMetrics(config.metricsToken, {
+      chains: () => scanner.status(),
+      setAside: () => countSetAside(database.reader),
+      webhooks: () => webhooks.backlog(database.reader),
+      connections: () => database.connections(),
+      isReady: () =>
+        checkReady().then(
+          () => true,
+          () => false,
+        ),
+      jobs: jobList.map(({ name }) => name),
+    });
+  }
+  const jobs = createJobs(jobList, log, metrics?.watchRun);
+
   listener.serve(
     createExpressApp({
       handlers: app.createHandlers(createFindEndpoints()),
@@ -138,6 +154,7 @@ async function serve(
       clock,
       idempotency,
       checkLimits: config.limits && createLimits(config.limits),
+      ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
         healthRouter(checkReady),
@@ -189,6 +206,7 @@ async function serve(
       await jobs.stop();
       await scanner.stop();
       await dispatcher.stop();
+      outage.stop();
       await database.close();
       log.info('Stopped');
     },

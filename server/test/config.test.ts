@@ -17,6 +17,9 @@ it('The defaults are those of a server for trying out', () => {
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     ratesFile: undefined,
     limits: {
+      requestsPerSecondPerIp: 300,
+      failedKeysPerSecondPerIp: 10,
+      pagesPerSecondPerIp: 50,
       secretPerSecond: 100,
       publicPerSecond: 25,
       paymentsPerMinutePerIp: 10,

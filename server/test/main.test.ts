@@ -1,12 +1,14 @@
 /** The built server as a process: its output, the errors that keep it from starting, and its exit codes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../src/db/open.js';
 import { call } from './support/call.js';
 import { engines } from './support/engines.js';
 
@@ -154,6 +156,43 @@ describe('The server refuses to start', () => {
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
+  });
+
+  it.each(engines)(
+    'on a database that a newer release migrated, like the command line: $name',
+    async (engine) => {
+      const database = await engine.create();
+      const opened = await openDatabase(database.url);
+      await opened.write((transaction) =>
+        sql`insert into kysely_migration (name, timestamp) values ('0099-later', 'now')`.execute(transaction),
+      );
+      await opened.close();
+      const sentence =
+        'DATABASE_URL: the database cannot be opened: it was migrated by a newer release (0099-later). Start that release, or restore the backup from before the upgrade\n';
+      const server = await run({ DATABASE_URL: database.url }).ended;
+      expect([server.exitCode, server.stdout, server.stderr]).toEqual([1, '', sentence]);
+      const command = await run({ DATABASE_URL: database.url }, cli, ['merchants', 'list']).ended;
+      expect([command.exitCode, command.stdout, command.stderr]).toEqual([1, '', sentence]);
+      await database.dispose();
+    },
+  );
+
+  it.each([main, cli])('on a Node.js that is too old: %s', async (script) => {
+    // The version that the program reads. Real ones were tried by hand: 12.22, 14.21 and 18.20.
+    const old = join(directory, 'old.cjs');
+    await writeFile(old, `Object.defineProperty(process.versions, 'node', { value: '20.18.3' })`);
+    const { exitCode, stdout, stderr } = await run({ NODE_OPTIONS: `--require ${old}` }, script).ended;
+    expect([exitCode, stdout, stderr]).toEqual([
+      1,
+      '',
+      'Node.js 20.18.3 is too old: crypto-checkout-server needs 20.19 or later\n',
+    ]);
+    // Nothing else may be loaded before the check, and old versions must be able to parse it.
+    const text = await readFile(script, 'utf8');
+    expect([...text.matchAll(/^import .* from '(.*)'/gm)].map(([, name]) => name)).toEqual([
+      './node-version.js',
+    ]);
+    expect(text).not.toMatch(/^(\S.*)?\bawait /m);
   });
 
   it('with unknown arguments', async () => {

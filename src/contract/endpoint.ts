@@ -18,8 +18,11 @@ export interface Route {
   /** Other paths of the same endpoint, with the same placeholders. */
   readonly aliases?: readonly string[];
   readonly key: KeyKind;
-  /** True for a GET that changes something, which the specification has two of. Keys that may only read cannot call it. */
-  readonly changesData?: true;
+  /**
+   * True for a GET that changes something, which the specification has two of. Such a path does not accept HEAD, and keys
+   * that may only read cannot call it.
+   */
+  readonly changesOnGet?: true;
 }
 
 export interface Endpoint extends Route {

@@ -21,35 +21,52 @@ export const id = z.string();
 
 export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
 
+/**
+ * A number or its text. The parser after it checks more than a schema can say; `number` and `pattern` are as much of that
+ * as JSON Schema can, for the API's description.
+ */
+function numberOrText(error: string, number: object, pattern: string) {
+  const union = z.union([z.number(), z.string()], { error });
+  z.globalRegistry.add(union, { anyOf: [number, { type: 'string', pattern }] });
+  return union;
+}
+
+const decimalFrom = (number: object, pattern: string) =>
+  z.pipe(
+    numberOrText('Must be a number', { type: 'number', ...number }, pattern),
+    z.transform((value, context) => {
+      const parsed = parseDecimal(value);
+      if (parsed === undefined) {
+        context.issues.push({
+          code: 'custom',
+          input: value,
+          message: 'Must be a number of at most 15 digits, not negative',
+        });
+        return z.NEVER;
+      }
+      return parsed;
+    }),
+  );
+
 /** A decimal amount ≥ 0, as a JSON number or numeric string. Parsed to a plain decimal string. */
-export const decimal = z.pipe(
-  z.union([z.number(), z.string()], { error: 'Must be a number' }),
-  z.transform((value, context) => {
-    const parsed = parseDecimal(value);
-    if (parsed === undefined) {
-      context.issues.push({
-        code: 'custom',
-        input: value,
-        message: 'Must be a number of at most 15 digits, not negative',
-      });
-      return z.NEVER;
-    }
-    return parsed;
-  }),
-);
+export const decimal = decimalFrom({ minimum: 0 }, String.raw`^\s*\d+(\.\d+)?\s*$`);
 
 /** A decimal amount > 0. */
 export const positiveDecimal = z.pipe(
-  decimal,
+  decimalFrom({ exclusiveMinimum: 0 }, String.raw`^\s*(?=.*[1-9])\d+(\.\d+)?\s*$`),
   z.string().check(z.refine((value) => value !== '0', { error: 'Must be more than 0' })),
 );
 
 /** An integer from `minimum` to `maximum`, as a JSON number or numeric string. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
-    z.union([z.number(), z.string()], { error: 'Must be an integer' }),
+    numberOrText(
+      'Must be an integer',
+      { type: 'integer', minimum, maximum },
+      minimum > 0 ? String.raw`^\s*0*[1-9]\d{0,14}\s*$` : String.raw`^\s*\d{1,15}\s*$`,
+    ),
     z.transform((value, context) => {
-      const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+      const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
       if (
         typeof number !== 'number' ||
         !Number.isSafeInteger(number) ||
@@ -73,15 +90,17 @@ export const boolean = z.pipe(
 /** False for days that do not exist: Date.parse would turn 2026-02-30 into a day in March. */
 const isCalendarDay = (day: string) => new Date(Date.parse(day)).toISOString().startsWith(day);
 
+const dateOrTimePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const dateOrTimeText = z.string();
+z.globalRegistry.add(dateOrTimeText, { pattern: dateOrTimePattern.source });
+
 /** A date (`2026-01-31`) or a time, parsed to epoch milliseconds. A date means the start or the end of that day. */
 const dateOrTime = (edge: 'start' | 'end') =>
   z.pipe(
-    z.string(),
+    dateOrTimeText,
     z.transform((value, context) => {
       const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
-      const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(value)
-        ? Date.parse(value)
-        : Number.NaN;
+      const instant = dateOrTimePattern.test(value) ? Date.parse(value) : Number.NaN;
       if (Number.isNaN(instant) || !isCalendarDay(value.slice(0, 10))) {
         context.issues.push({
           code: 'custom',

@@ -9,9 +9,11 @@ import type { Clock } from '../shared/clock.js';
 import type { Handlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
 import type { Idempotency } from './idempotency.js';
-import type { CheckLimits } from './limits.js';
+import { checkEncoding } from './check-encoding.js';
+import type { CheckLimits, IpLimits } from './limits.js';
 import { mount } from './mount.js';
 import { createProblemHandler } from './problem.js';
+import { requireHttps, transportSecurity } from './reply.js';
 
 type SandboxTable = Record<'sandbox', typeof sandboxTable>;
 
@@ -29,6 +31,7 @@ export interface ExpressAppOptions {
   readonly clock: Clock;
   readonly idempotency: Idempotency;
   readonly checkLimits: CheckLimits | undefined;
+  readonly ipLimits: IpLimits | undefined;
   /** Runs before every other handler. */
   readonly watchRequests: RequestHandler | undefined;
   /** The routes outside the API: health, metrics and pages. */
@@ -42,7 +45,8 @@ export interface ExpressAppOptions {
 }
 
 export function createExpressApp(options: ExpressAppOptions): Express {
-  const { handlers, sandbox, watchRequests, routers, trustProxy, publicUrl, log } = options;
+  const { handlers, sandbox, watchRequests, routers, trustProxy, publicUrl, ipLimits, log } = options;
+  const isHttps = publicUrl.startsWith('https:');
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -51,6 +55,7 @@ export function createExpressApp(options: ExpressAppOptions): Express {
   app.use(
     asOneHandler([
       startRequest,
+      ...(isHttps ? [startHttps] : []),
       ...(watchRequests ? [watchRequests] : []),
       ...(log.isLevelEnabled('debug') ? [logRequests(log)] : []),
       under('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
@@ -62,8 +67,12 @@ export function createExpressApp(options: ExpressAppOptions): Express {
       mount({ sandbox: sandbox.table }, { sandbox: sandbox.handlers }, { ...options, modes: ['test'] }),
     );
   }
-  app.use((_request, response, next) => {
+  app.use(async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
+    if (isHttps) response.setHeader(...transportSecurity);
+    await ipLimits?.anyRequest(request, response);
+    if (!isForMachines(request)) await ipLimits?.page(request, response);
+    checkEncoding(request.url);
     next();
   });
   for (const router of routers) app.use(router);
@@ -72,6 +81,16 @@ export function createExpressApp(options: ExpressAppOptions): Express {
   });
   app.use(createProblemHandler(log, publicUrl));
   return app;
+}
+
+const startHttps: RequestHandler = (_request, response, next) => {
+  requireHttps(response);
+  next();
+};
+
+/** Supervisors and scrapers ask often, and their replies cost nothing that a page limit would protect. */
+function isForMachines({ path }: { path: string }): boolean {
+  return /^\/(healthz|metrics)\/?$/.test(path);
 }
 
 /**

@@ -3,16 +3,19 @@
  *
  * A record is scoped to the merchant, mode, kind of API key, method and path as called, so an alias counts as another
  * path. It commits together with the change: a retry after a crash finds both or neither.
+ *
+ * What is kept is bounded: equal replies of one path are kept once, and without a payment's lists, which only grow. A
+ * record ages by real time, because a test clock can jump over the whole time that it is kept.
  */
 import { hash } from 'node:crypto';
 import { retention } from '../shared/retention.js';
-import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { IdempotencyTable } from '../db/schema.js';
 import { invalidField, Problem } from '../shared/problem.js';
-import type { Mode, Caller } from '../shared/scope.js';
+import type { Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { send } from '../db/send.js';
+import { restoreReply, shortenReply } from './kept-reply.js';
 
 const maxKeyLength = 255;
 
@@ -45,8 +48,8 @@ export interface Idempotency {
    * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
    */
   once(request: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply>;
-  /** Deletes a mode's records that were created at or before `before`, a real time. */
-  prune(mode: Mode, before: number): Promise<void>;
+  /** Deletes the records that were created at or before `before`, in epoch milliseconds. */
+  prune(before: number): Promise<void>;
 }
 
 /** Reads the `Idempotency-Key` header. Problem: `validation_error`. */
@@ -62,23 +65,44 @@ class ClaimedElsewhere extends Error {
   override readonly name = 'ClaimedElsewhere';
 }
 
-type Identity = Omit<IdempotencyTable, 'payload_hash' | 'reply' | 'created_at'>;
+type Identity = Omit<IdempotencyTable, 'payload_hash' | 'reply_hash' | 'created_at'>;
 
-export function createIdempotency(database: Database, clock: Clock): Idempotency {
+/** Replicas' clocks may differ, and a reply must be there as long as any record that refers to it. */
+const replyMarginMs = 3_600_000;
+
+export interface IdempotencyDeps {
+  readonly database: Database;
+  /** Real time, in epoch milliseconds. */
+  readonly now: () => number;
+  /** Reads a payment as the caller sees it. */
+  readonly readPayment: (caller: Caller, id: string) => Promise<unknown>;
+}
+
+export function createIdempotency({ database, now, readPayment }: IdempotencyDeps): Idempotency {
   const inFlight = new Set<string>();
-  const expiredBefore = () => clock.real() - retention.idempotencyMs;
+  const expiredBefore = () => now() - retention.idempotencyMs;
 
-  async function replay(identity: Identity, payloadHash: string): Promise<KeyedReply | undefined> {
+  async function replay(
+    caller: Caller,
+    identity: Identity,
+    payloadHash: string,
+  ): Promise<KeyedReply | undefined> {
     const record = await database.reader
-      .selectFrom('idempotency')
-      .select(['payload_hash', 'reply'])
-      .where('merchant_id', '=', identity.merchant_id)
-      .where('mode', '=', identity.mode)
-      .where('key_kind', '=', identity.key_kind)
-      .where('method', '=', identity.method)
-      .where('path', '=', identity.path)
-      .where('idempotency_key', '=', identity.idempotency_key)
-      .where('created_at', '>', expiredBefore())
+      .selectFrom('idempotency as i')
+      .innerJoin('idempotency_replies as r', (join) =>
+        join
+          .onRef('r.merchant_id', '=', 'i.merchant_id')
+          .onRef('r.mode', '=', 'i.mode')
+          .onRef('r.hash', '=', 'i.reply_hash'),
+      )
+      .select(['i.payload_hash', 'r.reply'])
+      .where('i.merchant_id', '=', identity.merchant_id)
+      .where('i.mode', '=', identity.mode)
+      .where('i.key_kind', '=', identity.key_kind)
+      .where('i.method', '=', identity.method)
+      .where('i.path', '=', identity.path)
+      .where('i.idempotency_key', '=', identity.idempotency_key)
+      .where('i.created_at', '>', expiredBefore())
       .executeTakeFirst();
     if (!record) return undefined;
     if (record.payload_hash !== payloadHash) {
@@ -87,12 +111,13 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
         'This Idempotency-Key was already used with a different request body. Use a new key for a new request',
       );
     }
-    return { json: record.reply, isReplay: true };
+    const json = await restoreReply(record.reply, (id) => readPayment(caller, id));
+    return { json, isReplay: true };
   }
 
   const openRecord = (identity: Identity, payloadHash: string): OpenRecord => ({
     async claim(transaction) {
-      const content = { payload_hash: payloadHash, reply: '', created_at: clock.real() };
+      const content = { payload_hash: payloadHash, reply_hash: '', created_at: now() };
       // On PostgreSQL this waits for any transaction with the same key. On SQLite the write lock has done so already.
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto('idempotency')
@@ -107,16 +132,29 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       if (!numInsertedOrUpdatedRows) throw new ClaimedElsewhere();
     },
     async save(transaction, json) {
+      const { merchant_id, mode, key_kind, method, path } = identity;
+      const reply = shortenReply(json);
+      const reply_hash = hash('sha256', JSON.stringify([key_kind, method, path, reply]), 'base64url');
+      const created_at = now();
+      await send(
+        transaction,
+        transaction
+          .insertInto('idempotency_replies')
+          .values({ merchant_id, mode, hash: reply_hash, reply, created_at })
+          .onConflict((conflict) =>
+            conflict.columns(['merchant_id', 'mode', 'hash']).doUpdateSet({ created_at }),
+          ),
+      );
       await send(
         transaction,
         transaction
           .updateTable('idempotency')
-          .set({ reply: json })
-          .where('merchant_id', '=', identity.merchant_id)
-          .where('mode', '=', identity.mode)
-          .where('key_kind', '=', identity.key_kind)
-          .where('method', '=', identity.method)
-          .where('path', '=', identity.path)
+          .set({ reply_hash })
+          .where('merchant_id', '=', merchant_id)
+          .where('mode', '=', mode)
+          .where('key_kind', '=', key_kind)
+          .where('method', '=', method)
+          .where('path', '=', path)
           .where('idempotency_key', '=', identity.idempotency_key),
       );
     },
@@ -134,7 +172,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       };
       // Parsed bodies have their fields in schema order, so equal bodies serialize to equal text.
       const payloadHash = hash('sha256', JSON.stringify(body ?? {}), 'hex');
-      const earlier = await replay(identity, payloadHash);
+      const earlier = await replay(caller, identity, payloadHash);
       if (earlier) return earlier;
 
       const name = JSON.stringify(identity);
@@ -144,7 +182,7 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
         return { json: await work(openRecord(identity, payloadHash)), isReplay: false };
       } catch (error) {
         if (!(error instanceof ClaimedElsewhere)) throw error;
-        const theirs = await replay(identity, payloadHash);
+        const theirs = await replay(caller, identity, payloadHash);
         if (theirs) return theirs;
         throw inProgress();
       } finally {
@@ -152,14 +190,14 @@ export function createIdempotency(database: Database, clock: Clock): Idempotency
       }
     },
 
-    async prune(mode, before) {
-      await database.write((transaction) =>
-        transaction
-          .deleteFrom('idempotency')
-          .where('mode', '=', mode)
-          .where('created_at', '<=', before)
-          .execute(),
-      );
+    async prune(before) {
+      await database.write(async (transaction) => {
+        await transaction.deleteFrom('idempotency').where('created_at', '<=', before).execute();
+        await transaction
+          .deleteFrom('idempotency_replies')
+          .where('created_at', '<=', before - replyMarginMs)
+          .execute();
+      });
     },
   };
 }

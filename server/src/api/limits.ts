@@ -14,6 +14,16 @@ export type CheckLimits = (
   endpoint: Endpoint | undefined,
 ) => Promise<void>;
 
+/** Limits per IP address that need no key. Each counts a request, and rejects with the problem `rate_limited`. */
+export interface IpLimits {
+  /** Any request. */
+  readonly anyRequest: Limiter;
+  /** A request with a key that does not exist. */
+  readonly failedKey: Limiter;
+  /** Pages, files, the demo shop and `/readyz`. */
+  readonly page: Limiter;
+}
+
 type Limiter = (request: Request, response: Response) => Promise<void>;
 
 export function createLimits(limits: Limits): CheckLimits {
@@ -25,6 +35,14 @@ export function createLimits(limits: Limits): CheckLimits {
     if (endpoint !== api.payments.create) return;
     await creationByIp(request, response);
     await creationByKey(request, response);
+  };
+}
+
+export function createIpLimits(limits: Limits): IpLimits {
+  return {
+    anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp),
+    failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp),
+    page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp),
   };
 }
 
@@ -59,6 +77,8 @@ function createLimiter(
     keyGenerator,
     standardHeaders: false,
     legacyHeaders: false,
+    // Its warnings about proxies go to the console, and quote headers of the request.
+    validate: false,
     handler(request, _response, next) {
       const resetTime = (request as AugmentedRequest).rateLimit?.resetTime?.getTime() ?? Date.now();
       const retryAfterSeconds = Math.max(1, Math.ceil((resetTime - Date.now()) / 1000));

@@ -6,7 +6,7 @@ import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import { authenticate } from './authenticate.js';
 import type { Handler, Handlers } from './handler.js';
-import type { CheckLimits } from './limits.js';
+import type { CheckLimits, IpLimits } from './limits.js';
 import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
 import { setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
@@ -22,6 +22,8 @@ export interface MountOptions extends OperationDeps {
   readonly clock: Clock;
   /** Undefined if rate limits are off. */
   readonly checkLimits: CheckLimits | undefined;
+  /** Undefined if rate limits are off. */
+  readonly ipLimits: IpLimits | undefined;
   /** Keys of any other mode get `not_found`. */
   readonly modes: readonly Mode[];
 }
@@ -35,26 +37,30 @@ interface Mounted {
 }
 
 /**
- * Handles every request under the path where it is mounted. The order of checks is: key, rate limit, path and method,
- * kind and scope of the key, body, validation. Requests without a valid key learn nothing about which paths exist.
+ * Handles every request under the path where it is mounted. The order of checks is: rate limit per IP address, key, rate
+ * limit per key, path and method, kind and scope of the key, body, validation. Requests without a valid key learn nothing
+ * about which paths exist.
  */
 export function mount<T extends Table>(
   table: T,
   handlers: Handlers<T>,
   options: MountOptions,
 ): RequestHandler {
-  const { keys, clock, checkLimits, modes } = options;
+  const { keys, clock, checkLimits, ipLimits, modes } = options;
   const find = createPathTree(mountedEndpoints(table, handlers as NamedHandlers, options));
 
   return async (request, response) => {
     const match = find(request.baseUrl + request.path);
     const mounted = match?.route.operations.get(request.method);
     if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
-    if (match?.route.isPublic) {
-      if (request.method === 'OPTIONS') return sendPreflight(response);
-      allowBrowsers(response);
-    }
-    const caller = await authenticate(keys, request.headers.authorization);
+    if (match?.route.isPublic) allowBrowsers(response);
+    await ipLimits?.anyRequest(request, response);
+    if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
+    const caller = await authenticate(keys, request.headers.authorization).catch(async (error: unknown) => {
+      const isWrongKey = error instanceof Problem && error.code === 'invalid_api_key';
+      if (isWrongKey) await ipLimits?.failedKey(request, response);
+      throw error;
+    });
     setCaller(response, caller, clock.now(caller));
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
@@ -83,8 +89,11 @@ export function mount<T extends Table>(
 }
 
 /** Refuses what a restricted key may not do. Problem: `secret_key_required`. */
-function checkKeyScope({ keyScope }: Caller, { resource, endpoint: { method, changesData } }: Mounted): void {
-  const isRead = method === 'GET' && changesData !== true;
+function checkKeyScope(
+  { keyScope }: Caller,
+  { resource, endpoint: { method, changesOnGet } }: Mounted,
+): void {
+  const isRead = method === 'GET' && changesOnGet !== true;
   switch (keyScope) {
     case 'full':
       return;
@@ -117,12 +126,8 @@ function* mountedEndpoints(
       if (!handler) throw new Error(`${resource}.${verb} has no handler`);
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         const run = createOperation(endpoint, path, handler, deps);
-        yield {
-          method: endpoint.method,
-          path,
-          key: endpoint.key,
-          operation: { resource, endpoint, path, run },
-        };
+        const { method, key, changesOnGet } = endpoint;
+        yield { method, path, key, changesOnGet, operation: { resource, endpoint, path, run } };
       }
     }
   }

@@ -2,9 +2,9 @@
 import type { Data, Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import type { Database } from '../db/database.js';
-import { invalidField } from '../shared/problem.js';
 import type { Context, Handler, Reply } from './handler.js';
 import { readIdempotencyKey, type Idempotency, type KeyedReply, type OpenRecord } from './idempotency.js';
+import { checkEncoding } from './check-encoding.js';
 import { readBody } from './read-body.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
@@ -75,10 +75,10 @@ export function createOperation<E extends Endpoint>(
 
   return async (call) => {
     const { request, caller, values } = call;
-    if (request.url.includes('%00')) throw invalidField('path', 'Must not contain the character U+0000');
+    checkEncoding(request.url);
     const params = decodeParams(names, values);
     const body = hasBody ? await readBody(request) : {};
-    const input = validate({ params, query: endpoint.query && request.query, body });
+    const input = validate({ params, query: queryOf(request), body });
     const keyHeader = isKeyed ? request.headers['idempotency-key'] : undefined;
     if (!idempotency || keyHeader === undefined) return { json: await handle(call, input), isReplay: false };
     return idempotency.once(
@@ -124,18 +124,14 @@ class RequestContext implements Context {
 function decodeParams(names: readonly string[], values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   names.forEach((name, index) => {
-    params[name] = decode(name, values[index] ?? '');
+    params[name] = decodeURIComponent(values[index] ?? '');
   });
   return params;
 }
 
-function decode(name: string, value: string): string {
-  if (!value.includes('%')) return value;
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    throw invalidField(name, 'Must be percent-encoded UTF-8');
-  }
+/** Express parses the query at every access, and most requests have none. */
+function queryOf(request: Request): Readonly<Record<string, unknown>> {
+  return request.url.includes('?') ? request.query : {};
 }
 
 /** The path with its values in canonical encoding, however the caller encoded them. */

@@ -24,6 +24,7 @@ export interface PathEntry<Operation> {
   readonly method: Method;
   readonly path: string;
   readonly key: KeyKind;
+  readonly changesOnGet?: boolean | undefined;
   readonly operation: Operation;
 }
 
@@ -87,12 +88,12 @@ function branchOf<Operation>(root: Node<Operation>, path: string): Branch<Operat
 
 function addOperation<Operation>(
   branch: Branch<Operation>,
-  { method, path, key, operation }: PathEntry<Operation>,
+  { method, path, key, changesOnGet, operation }: PathEntry<Operation>,
 ): void {
   if (branch.operations.has(method)) throw new Error(`${method} ${path} is declared twice`);
   branch.operations.set(method, operation);
-  // HEAD is GET without the body.
-  if (method === 'GET') branch.operations.set('HEAD', operation);
+  // HEAD is GET without the body, and must change nothing.
+  if (method === 'GET' && !changesOnGet) branch.operations.set('HEAD', operation);
   branch.allow = [...branch.operations.keys()].join(', ');
   branch.isPublic ||= key === 'public';
 }

@@ -40,8 +40,21 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (isMalformedRequest(error)) return new Problem('validation_error', 'The request is malformed');
   if (isUnavailable(error)) return new Problem('service_unavailable', unavailable, { retryAfterSeconds: 5 });
   return new Problem('internal_error', internalError);
+}
+
+/**
+ * Express and its file server refuse what they cannot use, such as a range that a file does not have, with errors of
+ * their own. A client that disconnected while a file was sent, or sent something else than HTTP after its request, is no error of
+ * ours either.
+ */
+function isMalformedRequest(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error instanceof URIError || code === 'ECONNABORTED' || code.startsWith('HPE_')) return true;
+  return 'expose' in error && error.expose === true;
 }
 
 function sendProblem(

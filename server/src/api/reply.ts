@@ -7,6 +7,7 @@ interface ReplyState {
   caller?: Caller;
   date?: string;
   isForBrowsers?: boolean;
+  isHttps?: boolean;
 }
 
 /** The caller; undefined until the key has been checked. */
@@ -26,14 +27,20 @@ export function allowBrowsers(response: Response): void {
   stateOf(response).isForBrowsers = true;
 }
 
+/** For replies over https. No includeSubDomains: subdomains may belong to somebody else. */
+export const transportSecurity = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
+/** Tells browsers to use https from now on. */
+export function requireHttps(response: Response): void {
+  stateOf(response).isHttps = true;
+}
+
 /** If a browser opens a reply as a page, it must load nothing, not be framed and not guess a content type. */
 const commonHeaders = [
   ...['Content-Type', 'application/json; charset=utf-8'],
   ...['Cache-Control', 'no-store'],
   ...['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
   ...['Referrer-Policy', 'no-referrer'],
-  // No includeSubDomains: subdomains may belong to somebody else.
-  ...['Strict-Transport-Security', 'max-age=31536000'],
   ...['X-Content-Type-Options', 'nosniff'],
 ];
 
@@ -62,7 +69,7 @@ export function sendPreflight(response: Response): void {
  * which is several times faster than one by one.
  */
 export function sendJson(response: Response, status: number, json: string): void {
-  const { date, isForBrowsers } = stateOf(response);
+  const { date, isForBrowsers, isHttps } = stateOf(response);
   const headers = [
     ...commonHeaders,
     'X-Request-Id',
@@ -72,6 +79,7 @@ export function sendJson(response: Response, status: number, json: string): void
   ];
   if (date !== undefined) headers.push('Date', date);
   if (isForBrowsers) headers.push(...browserHeaders);
+  if (isHttps) headers.push(...transportSecurity);
   response.writeHead(status, headers);
   response.end(json);
 }

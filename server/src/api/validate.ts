@@ -8,7 +8,7 @@ z.config(z.locales.en());
 
 export interface RawInput {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
 }
 
@@ -19,8 +19,10 @@ export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
   const params = parserOf(endpoint.params);
   const query = parserOf(endpoint.query);
   const body = parserOf(endpoint.body);
+  const parameters = Object.keys(endpoint.query?.def.shape ?? {});
   return (raw) => {
     const errors: FieldError[] = [];
+    refuseUnknown(raw.query, parameters, errors);
     // The cast is safe: Input<E> is derived from the same three schemas.
     const input = {
       params: params?.(raw.params, errors),
@@ -41,10 +43,32 @@ function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
     const result = compiled.safeParse(value);
     if (result.success) return result.data;
     for (const { path, message } of result.error.issues) {
-      errors.push({ path: path.map(String).join('.') || 'body', message });
+      errors.push({
+        path: path.map(String).join('.') || 'body',
+        message: isMissing(value, path) ? 'Is required' : message,
+      });
     }
     return undefined;
   };
+}
+
+/** Schemas have their own messages about the type of a value, which do not tell that there is none. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null) return false;
+    found = Reflect.get(found, name);
+  }
+  return found === undefined;
+}
+
+/** A filter that is ignored would return records that nobody asked for. */
+function refuseUnknown(query: RawInput['query'], parameters: readonly string[], errors: FieldError[]): void {
+  for (const name of Object.keys(query)) {
+    if (parameters.includes(name)) continue;
+    const known = parameters.length === 0 ? 'no query parameters' : `only ${parameters.join(', ')}`;
+    errors.push({ path: name, message: `Unknown query parameter. This endpoint takes ${known}` });
+  }
 }
 
 /** An endpoint without a body schema accepts any object, but nothing else. */

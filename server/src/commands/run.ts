@@ -19,6 +19,7 @@ import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
 import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
+import { orStartError, StartError } from '../shared/start-error.js';
 import { MissingDatabase } from '../db/migrate.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
 
@@ -124,11 +125,11 @@ async function withContext<T>(
 ): Promise<T> {
   const config = readConfig(environment);
   const place = describeDatabase(config.databaseUrl);
-  const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
-    (error: unknown) => {
+  const database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
+    openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch((error: unknown) => {
       if (!(error instanceof MissingDatabase)) throw error;
-      throw new NoDatabase(`There is no database at ${place}; start the server first`, { cause: error });
-    },
+      throw new StartError(`There is no database at ${place}; start the server first`, { cause: error });
+    }),
   );
   try {
     if (!isJson) streams.stderr(`Database: ${place}\n`);
@@ -185,7 +186,7 @@ async function explain(args: readonly string[], streams: Streams): Promise<Outco
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof Problem || error instanceof ConfigError || error instanceof NoDatabase) {
+  if (error instanceof Problem || error instanceof ConfigError || error instanceof StartError) {
     return error.message;
   }
   return `The command failed: ${errorMessage(error)}`;

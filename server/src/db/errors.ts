@@ -11,7 +11,8 @@ const postgresUnavailable = /^(08|28|3D|53|57P)/;
 /** Errors of `pg` that have only a message, and no code. */
 const connectionLost =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
-const networkCodes = new Set([
+const systemCodes = new Set([
+  'ENOSPC',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -30,7 +31,23 @@ export function isUnavailable(error: unknown): boolean {
   // If all addresses of a host refuse the connection, Node.js throws one AggregateError.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isUnavailable);
   if (!(error instanceof Error)) return false;
-  return ('code' in error && networkCodes.has(String(error.code))) || connectionLost.test(error.message);
+  return ('code' in error && systemCodes.has(String(error.code))) || connectionLost.test(error.message);
+}
+
+/** Another process holds a lock for too long. The next attempt may succeed, so it is no outage. */
+const sqliteLocked = /^SQLITE_(BUSY|LOCKED)/;
+const diskFull = /^(SQLITE_FULL|ENOSPC|53100)/;
+/** A chain of causes can be a circle. */
+const maxCauses = 5;
+
+/** Why the database is out of service, for operators; undefined for any other error. */
+export function outageReason(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > maxCauses) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  if (!isUnavailable(error)) return outageReason(error.cause, depth + 1);
+  if (sqliteLocked.test(code)) return undefined;
+  if (diskFull.test(code)) return 'the disk is full';
+  return code.startsWith('SQLITE') ? 'its file cannot be read or written' : 'it cannot be reached';
 }
 
 /** Whether PostgreSQL runs, but has no database of this name. */

@@ -286,8 +286,19 @@ export interface IdempotencyTable {
   path: string;
   idempotency_key: string;
   payload_hash: string;
-  /** The whole JSON reply. */
+  /** In `idempotency_replies`; empty until the change is done. */
+  reply_hash: string;
+  created_at: EpochMs;
+}
+
+/** The replies of requests with an Idempotency-Key. Equal replies of one path are stored once. */
+export interface IdempotencyReplyTable {
+  merchant_id: string;
+  mode: Mode;
+  hash: string;
+  /** JSON. Of a payment's lists that only grow, it has the length. */
   reply: string;
+  /** When a record last referred to it. */
   created_at: EpochMs;
 }
 
@@ -591,6 +602,7 @@ export interface Schema {
   ledger_postings: LedgerPostingTable;
   ledger_entries: LedgerEntryTable;
   idempotency: IdempotencyTable;
+  idempotency_replies: IdempotencyReplyTable;
   outbox: OutboxTable;
   webhook_tries: WebhookTryTable;
   webhook_endpoints: WebhookEndpointTable;

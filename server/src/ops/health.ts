@@ -3,10 +3,13 @@ import { Router, type Response } from 'express';
 import type { Mode } from '../shared/scope.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
+import type { CurrentOutage } from './outage.js';
 
 /** The current condition of the server and of everything that it depends on. */
 export interface Condition {
   isStopping(): boolean;
+  /** Undefined while the database works. */
+  outage(): CurrentOutage | undefined;
   /** Rejects if the database does not respond. */
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
@@ -38,6 +41,10 @@ class NotReady extends Error {
 export function createCheckReady(condition: Condition, limits: ReadyLimits): CheckReady {
   return async () => {
     if (condition.isStopping()) throw new NotReady('the server is shutting down');
+    const outage = condition.outage();
+    if (outage) {
+      throw new NotReady(`the database is out of service: ${outage.reason}`, { cause: outage.error });
+    }
     try {
       await condition.pingDatabase();
     } catch (error) {

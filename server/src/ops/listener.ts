@@ -36,6 +36,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
     if (isClosing) response.shouldKeepAlive = false;
+    request.url = originForm(request.url ?? '/');
     handle(request, response);
   });
   // Clients that take longer than this to send a request are disconnected.
@@ -65,4 +66,11 @@ export async function listen(host: string, port: number): Promise<Listener> {
       clearTimeout(late);
     },
   };
+}
+
+/** Some clients send the whole URL as if to a proxy; a server must accept it (RFC 9112, section 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/i.exec(target)?.[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }

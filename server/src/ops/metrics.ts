@@ -1,5 +1,6 @@
 /** Prometheus metrics about the server's work. They never identify a merchant or a payer. */
 import { hash, timingSafeEqual } from 'node:crypto';
+import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Connections } from '../db/database.js';
@@ -22,6 +23,10 @@ export interface MetricSources {
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
+  /** Whether `/readyz` says so. */
+  isReady(): Promise<boolean>;
+  /** The names of the background jobs. */
+  readonly jobs: readonly string[];
 }
 
 export interface Metrics {
@@ -55,7 +60,7 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
   });
   const lastRun = new Gauge({
     name: 'checkout_job_last_success_timestamp_seconds',
-    help: 'When a background job last succeeded',
+    help: 'When a background job last succeeded; until then, when the server started',
     labelNames: ['job'],
     registers,
   });
@@ -65,6 +70,12 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     labelNames: ['status'],
     registers,
   });
+  // An alert can only compare what is there: without a first value, a job that never succeeds would go unnoticed.
+  for (const status of paymentStatus.options) payments.inc({ status }, 0);
+  for (const job of sources.jobs) {
+    lastRun.setToCurrentTime({ job });
+    for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
+  }
   watchSources(sources, registers);
 
   const router = Router();
@@ -100,30 +111,38 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
 }
 
 function watchSources(sources: MetricSources, registers: Registry[]): void {
+  // First, so that it does not count the queries of the scrape itself, which the gauges below start.
+  if (sources.connections() !== undefined) watchConnections(sources, registers);
   const byNetwork = { labelNames: ['mode', 'network'], registers } as const;
-  const height = new Gauge({
-    ...byNetwork,
-    name: 'checkout_chain_height',
-    help: 'The latest scanned block of a network',
-  });
-  const lag = new Gauge({
-    ...byNetwork,
-    name: 'checkout_chain_lag_seconds',
-    help: 'How far the scan of a network is behind, in seconds',
-  });
-  new Gauge({
-    ...byNetwork,
-    name: 'checkout_chain_failing',
-    help: "1 if this process's last scan of a network failed, otherwise 0",
-    collect() {
-      for (const status of sources.chains()) {
-        const label = { mode: status.mode, network: status.network };
-        this.set(label, Number(status.isFailing));
-        if (status.height !== undefined) height.set(label, status.height);
-        if (status.lagMs !== undefined) lag.set(label, status.lagMs / 1000);
-      }
-    },
-  });
+  /** A gauge sets its own values: one that another gauge sets would be a scrape behind. */
+  const chainGauge = (
+    name: string,
+    help: string,
+    valueOf: (chain: ReturnType<MetricSources['chains']>[number]) => number | undefined,
+  ) =>
+    new Gauge({
+      ...byNetwork,
+      name,
+      help,
+      collect() {
+        this.reset();
+        for (const chain of sources.chains()) {
+          const value = valueOf(chain);
+          if (value !== undefined) this.set({ mode: chain.mode, network: chain.network }, value);
+        }
+      },
+    });
+  chainGauge('checkout_chain_height', 'The latest scanned block of a network', ({ height }) => height);
+  chainGauge(
+    'checkout_chain_lag_seconds',
+    'How far the scan of a network is behind, in seconds',
+    ({ lagMs }) => lagMs && lagMs / 1000,
+  );
+  chainGauge(
+    'checkout_chain_failing',
+    "1 if this process's last scan of a network failed, otherwise 0",
+    ({ isFailing }) => Number(isFailing),
+  );
   new Gauge({
     ...byNetwork,
     name: 'checkout_payments_set_aside',
@@ -135,22 +154,33 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       for (const { mode, network, count } of counts) this.set({ mode, network }, count);
     },
   });
-  const pending = new Gauge({
+  new Gauge({
     name: 'checkout_webhooks_pending',
     help: 'Webhook deliveries that are not finished, including those that wait for another attempt',
     registers,
+    async collect() {
+      await setOrDrop(this, async () => (await sources.webhooks()).pending);
+    },
   });
   new Gauge({
     name: 'checkout_webhooks_lag_seconds',
     help: 'How overdue the oldest webhook delivery is, in seconds',
     registers,
     async collect() {
-      const status = await sources.webhooks();
-      pending.set(status.pending);
-      this.set(status.lagMs / 1000);
+      await setOrDrop(this, async () => (await sources.webhooks()).lagMs / 1000);
     },
   });
-  if (sources.connections() === undefined) return;
+  new Gauge({
+    name: 'checkout_ready',
+    help: '1 if the server is ready, as /readyz says, otherwise 0',
+    registers,
+    async collect() {
+      this.set(Number(await sources.isReady()));
+    },
+  });
+}
+
+function watchConnections(sources: MetricSources, registers: Registry[]): void {
   new Gauge({
     name: 'checkout_database_connections',
     help: "This process's database connections, and the requests waiting for one",
@@ -161,6 +191,16 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       for (const [state, count] of Object.entries(connections)) this.set({ state }, count);
     },
   });
+}
+
+/** A value that cannot be read is left out. The others, which tell why, must still be served. */
+async function setOrDrop(gauge: Gauge, read: () => Promise<number>): Promise<void> {
+  gauge.remove();
+  try {
+    gauge.set(await read());
+  } catch {
+    // Left out.
+  }
 }
 
 function isSame(given: string | undefined, expected: string): boolean {

@@ -10,7 +10,7 @@ const modes: readonly Mode[] = ['test', 'live'];
 export interface PruneDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly idempotency: { prune(mode: Mode, before: number): Promise<void> };
+  readonly idempotency: { prune(before: number): Promise<void> };
   readonly webhooks: {
     prune(
       database: Database,
@@ -24,9 +24,9 @@ export interface PruneDeps {
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { database, clock, idempotency, webhooks } = deps;
+  await idempotency.prune(clock.real() - retention.idempotencyMs);
   for (const mode of modes) {
     const now = clock.real();
-    await idempotency.prune(mode, now - retention.idempotencyMs);
     for (const status of ['delivered', 'failed'] as const) {
       await webhooks.prune(database, mode, status, now - retention.webhookMs[status], signal);
     }

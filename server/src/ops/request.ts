@@ -1,5 +1,5 @@
 /** Per-request data for the log and the metrics: the request id, and the route that matched. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 
 interface RequestState {
@@ -15,13 +15,9 @@ export interface Route {
   readonly values: readonly string[];
 }
 
-const processId = randomBytes(6).toString('hex');
-let requests = 0;
-
-/** Gives the request an id that is unique across replicas and restarts. Must run before every other handler. */
+/** Gives the request an id: random, so that it tells nothing about the traffic. Must run before every other handler. */
 export const startRequest: RequestHandler = (_request, response, next) => {
-  requests += 1;
-  stateOf(response).requestId = `${processId}-${requests.toString(36)}`;
+  stateOf(response).requestId = randomUUID();
   next();
 };
 

@@ -162,8 +162,7 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   rate_limited: {
     meaning: 'Too many requests.',
-    cause:
-      'An API key, or for public keys an IP address, exceeded its limit. The request was not carried out.',
+    cause: 'An API key or an IP address exceeded its limit. The request was not carried out.',
     remedy: 'Wait for the seconds in `Retry-After`, then send the request again.',
   },
   internal_error: {
@@ -184,7 +183,7 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   service_unavailable: {
     meaning:
-      'The database cannot be reached, the server is starting or shutting down, or the provider that looks up bank account holders is unavailable or not configured.',
+      'The database cannot be reached or written, the server is starting or shutting down, or the provider that looks up bank account holders is unavailable or not configured.',
     cause: 'It happens during an outage or a restart, and when the name on a bank account is checked.',
     remedy: 'Retry after the seconds in `Retry-After`; for a POST or PATCH, with the same `Idempotency-Key`.',
   },

@@ -13,13 +13,11 @@ export interface OperationOptions {
   readonly tag: string;
   /** The operation's path in the document. Its placeholders may have other names than the endpoint's. */
   readonly path: string;
-  /** Whether POST and PATCH accept an Idempotency-Key. */
-  readonly isKeyed: boolean;
 }
 
-export function operation(endpoint: Endpoint, { id, tag, path, isKeyed }: OperationOptions): object {
+export function operation(endpoint: Endpoint, { id, tag, path }: OperationOptions): object {
   const { method, key, description, params, query, body, sample, aliases = [] } = endpoint;
-  const hasKey = isKeyed && (method === 'POST' || method === 'PATCH');
+  const hasKey = method === 'POST' || method === 'PATCH';
   const parameters = [
     ...pathParameters(path, params, sample.params),
     ...parametersIn('query', query, sample.query),

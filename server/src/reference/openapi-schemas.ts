@@ -28,6 +28,19 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
   Wallet: api.wallets.retrieve.data,
 };
 
+/**
+ * Fields that this server always sends, although the contract has them as optional: the specification does not, and the
+ * widget also works with servers that send no more than the specification.
+ */
+const alwaysSent: Readonly<Record<string, readonly string[]>> = {
+  Payment: [
+    ...['state', 'mode', 'txRef', 'redirectUrl', 'amount', 'amountReceived', 'amountSeen', 'amountDue'],
+    ...['nairaValue', 'dollarValue', 'customerDetails', 'receipts'],
+  ],
+  Subscriber: ['accountId'],
+  Transfer: ['walletAddress', 'walletNetwork'],
+};
+
 const toReference = (name: string) => `#/components/schemas/${name}`;
 
 /** `named` has the records. `unnamed` has every reply and webhook, with references to the records. */
@@ -60,7 +73,9 @@ function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodM
     unnamed.set(schema, name in records ? { $ref: toReference(name) } : withoutIds(schemas[name]));
   }
   return {
-    named: Object.fromEntries(Object.keys(records).map((name) => [name, withoutIds(schemas[name])])),
+    named: Object.fromEntries(
+      Object.keys(records).map((name) => [name, requireSent(name, withoutIds(schemas[name]))]),
+    ),
     unnamed,
   };
 }
@@ -68,6 +83,15 @@ function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodM
 /** Replies may gain fields over time, so a schema must not forbid additional ones. */
 function allowAdditions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+}
+
+function requireSent(name: string, schema: JsonSchema): JsonSchema {
+  const { properties = {}, required = [] } = schema;
+  const sent = alwaysSent[name]?.filter((field) => field in properties) ?? [];
+  return {
+    ...schema,
+    required: Object.keys(properties).filter((field) => [...required, ...sent].includes(field)),
+  };
 }
 
 function withoutIds(schema: JsonSchema | undefined): JsonSchema {

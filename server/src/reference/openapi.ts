@@ -39,6 +39,7 @@ export function createOpenApi(serverUrl: string): object {
       version: '1.0.0',
       summary: 'Crypto payments for merchants',
       description: about,
+      contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl, description: 'This server' }],
@@ -67,10 +68,27 @@ function paths(): Record<string, Record<string, object>> {
       id: resource + verb.charAt(0).toUpperCase() + verb.slice(1),
       tag: resources[resource].title,
       path,
-      isKeyed: resource !== 'sandbox',
     });
+    if (endpoint.path.includes('{*')) {
+      // It also matches nothing. OpenAPI knows no such placeholder, so that is a path of its own.
+      const { params: _params, query: _query, ...whole } = endpoint;
+      const base = path.replace(/\/\{\w+\}$/, '');
+      paths[base] = {
+        get: operation(wholeOf(whole), { id: `${resource}List`, tag: resources[resource].title, path: base }),
+      };
+    }
   }
   return paths;
+}
+
+/** The endpoint without the rest of its path, which then describes everything. */
+function wholeOf(endpoint: Endpoint): Endpoint {
+  const { message, data } = endpoint.sample;
+  return {
+    ...endpoint,
+    description: 'Describes all endpoints.',
+    sample: { message: message.replace('Endpoint', 'Endpoints'), data: [data] },
+  };
 }
 
 /**

@@ -18,8 +18,13 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** The JSON Schema of what a client may send. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' });
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: preferAlternatives });
   return json;
+}
+
+/** A field that describes its alternatives needs no list of their types. */
+function preferAlternatives({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.anyOf) delete jsonSchema.type;
 }
 
 /** Path parameters first, then query, then body; each in the order of declaration. */

@@ -47,7 +47,7 @@ const orderBody = z.object({
   baseCurrency: z.enum(Object.keys(prices)),
 });
 
-const verificationBody = z.object({ paymentId: z.string().check(z.minLength(1), z.maxLength(100)) });
+const verificationBody = z.object({ paymentId: z.string().check(z.regex(/^\w{1,100}$/)) });
 
 interface Order {
   /** The payment's reference. */
@@ -219,6 +219,8 @@ const handleError: ErrorRequestHandler = (error: unknown, _request, response, ne
     response.status(404).json({ error: 'The shop has no such payment.' });
   } else if (error instanceof SimulationRefused) {
     response.status(409).json({ error: error.message });
+  } else if (error instanceof ApiError && error.code === 'validation_error') {
+    response.status(400).json({ error: 'The shop could not read that request.' });
   } else if (error instanceof ApiError || error instanceof NetworkError) {
     response.status(502).json({ error: 'The payment API is not responding. Try again in a moment.' });
   } else {

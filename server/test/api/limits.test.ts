@@ -1,10 +1,15 @@
 /** Rate limits: how many requests a caller may make before getting 429. */
 import { api } from 'crypto-checkout/contract';
-import { afterEach, expect, it } from 'vitest';
-import { call } from '../support/call.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { call, type Answer } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
 import { startTable, type TableServer } from '../support/table-server.js';
 
 const limits = {
+  requestsPerSecondPerIp: 1000,
+  failedKeysPerSecondPerIp: 1000,
+  pagesPerSecondPerIp: 1000,
   secretPerSecond: 2,
   publicPerSecond: 3,
   paymentsPerMinutePerIp: 2,
@@ -83,4 +88,63 @@ it('A public key has a limit of payments in total', async () => {
   const { public: publicKey } = await start({ publicPerSecond: 100, paymentsPerMinutePerKey: 1 });
   const answers = await sendMany(3, publicKey, 'POST', '/v1/payments/checkout');
   expect(answers.map(({ status }) => status)).toEqual([400, 400, 429]);
+});
+
+/**
+ * Sends more requests at once than a limit allows.
+ * @returns the statuses, without the 429s
+ */
+async function exceed(limit: number, send: (index: number) => Promise<Response>): Promise<number[]> {
+  const startedAt = performance.now();
+  const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => send(index)));
+  // On a busy machine they fall into several windows of a second.
+  const windows = Math.ceil((performance.now() - startedAt) / 1000) + 1;
+  const refused = replies.filter(({ status }) => status === 429);
+  const others = replies.filter(({ status }) => status !== 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(others.length).toBeLessThanOrEqual(limit * windows);
+  for (const reply of refused) {
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect(((await reply.json()) as Answer['body']).data.code).toBe('rate_limited');
+  }
+  return others.map(({ status }) => status);
+}
+
+describe.each(engines)('Before the key is checked, on $name', (engine) => {
+  let running: TestServer | undefined;
+  afterEach(() => running?.stop());
+  const begin = async (env: Record<string, string>) =>
+    (running = await startServer({ engine, env: { RATE_LIMIT: 'on', ...env } }));
+
+  it('an IP address has a limit of requests, whatever their key and path', async () => {
+    const { url, secretKey } = await begin({ RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP: '4' });
+    const options = { headers: { Authorization: `Bearer ${secretKey}` } };
+    const paths = ['/v1/currencies', '/v1/nothing', '/sandbox/nothing', '/healthz', '/pay/NOBODY'];
+    await exceed(4, (index) => fetch(url + (paths[index % 5] ?? ''), index % 2 === 0 ? options : {}));
+    await exceed(4, () => fetch(`${url}/v1/payments/checkout`, { method: 'OPTIONS' }));
+  });
+
+  it('an IP address has a limit of unknown keys, which leaves good keys alone', async () => {
+    const { url, secretKey } = await begin({ RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP: '3' });
+    const get = (key: string) =>
+      fetch(`${url}/v1/currencies`, { headers: { Authorization: `Bearer ${key}` } });
+    const statuses = await exceed(3, () => get(`sk_test_${'x'.repeat(43)}`));
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    expect((await get(secretKey)).status).toBe(200);
+  });
+
+  it('an IP address has a limit for pages, files, the demo shop and /readyz', async () => {
+    const { url } = await begin({ RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '2' });
+    for (const path of [
+      '/pay/NOBODY',
+      '/crypto-checkout.js',
+      '/flags/ng.svg',
+      '/demo-api/nothing',
+      '/readyz',
+    ]) {
+      await exceed(2, () => fetch(url + path));
+    }
+    const healthy = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/healthz`)));
+    expect(new Set(healthy.map(({ status }) => status))).toEqual(new Set([200]));
+  });
 });

@@ -155,7 +155,7 @@ describe('A reply', () => {
     });
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('x-request-id')).toMatch(/^\w+-\w+$/);
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
   });
 
   it('of a list has meta.pagination', async () => {
@@ -387,12 +387,37 @@ describe('Validation', () => {
     },
   );
 
-  it.each(['__proto__=1', 'constructor=x', 'hasOwnProperty=1', '%ZZ=%', '&&&=', 'page[a]=1'])(
-    'ignores ?%s',
-    async (query) => {
-      expect((await send('GET', `/v1/things?${query}`)).status).toBe(200);
-    },
-  );
+  it.each([
+    ['__proto__=1', '__proto__'],
+    ['constructor=x', 'constructor'],
+    ['hasOwnProperty=1', 'hasOwnProperty'],
+    ['page[a]=1', 'page[a]'],
+    ['page=1&Page=2', 'Page'],
+    ['surplus', 'surplus'],
+  ])('refuses the unknown parameter in ?%s and names it', async (query, name) => {
+    const { status, body } = await send('GET', `/v1/things?${query}`);
+    expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', name]);
+    expect(body.message).toMatch(/: Unknown query parameter. This endpoint takes only .*page/);
+  });
+
+  it('refuses any query of an endpoint that takes none', async () => {
+    const { status, body } = await send('GET', '/v1/things/T1?page=1');
+    expect([status, body.message]).toEqual([
+      400,
+      'page: Unknown query parameter. This endpoint takes no query parameters',
+    ]);
+  });
+
+  it('says of a field that is missing that it is required', async () => {
+    const { body } = await create({ owner: {} });
+    expect(body.message).toBe('label: Is required');
+    expect(body.data.errors).toContainEqual({ path: 'amount', message: 'Is required' });
+  });
+
+  it.each(['%ZZ=%', 'page=%ff', 'label=%'])('refuses ?%s, which cannot be decoded', async (query) => {
+    const { status, body } = await send('GET', `/v1/things?${query}`);
+    expect([status, body.data.param]).toEqual([400, 'query']);
+  });
 });
 
 describe('An error', () => {

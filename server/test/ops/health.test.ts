@@ -15,6 +15,7 @@ import { startServer, type TestServer } from '../support/server.js';
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
   isStopping: () => false,
+  outage: () => undefined,
   pingDatabase: () => Promise.resolve(),
   clockSkewMs: () => 2000,
   networks: () => [
@@ -43,6 +44,10 @@ async function ready(change: Partial<Condition>) {
 
 it.each<[string, Partial<Condition>]>([
   ['the server is shutting down', { isStopping: () => true }],
+  [
+    'the database is out of service: the disk is full',
+    { outage: () => ({ reason: 'the disk is full', error: undefined }) },
+  ],
   [
     'the database is not responding',
     { pingDatabase: () => Promise.reject(new Error('connect to ada:secret@db failed')) },

@@ -65,7 +65,7 @@ function pathOf({ path, sample }: Endpoint, value?: string): string {
     encodeURIComponent(value ?? sample.params?.[name] ?? '').replaceAll('%2F', '/'),
   );
   return sample.query
-    ? `${filled}?${new URLSearchParams({ ...sample.query, email, customer: email })}`
+    ? `${filled}?${new URLSearchParams({ ...sample.query, ...(value !== undefined && { email, customer: email }) })}`
     : filled;
 }
 

@@ -70,6 +70,54 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     await stop();
   });
 
+  it('is right at the first scrape, and not one scrape behind', async () => {
+    const { url, api, app, database, bootstrapped, stop } = await startServer({
+      engine,
+      env: { METRICS_TOKEN: token },
+    });
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    const mined = await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
+    const { height } = mined.body.data as { height: number };
+    await database.write((transaction) =>
+      app.endpoints.set(
+        transaction,
+        { merchantId: bootstrapped.merchantId, mode: 'test' },
+        'http://127.0.0.1:9/',
+      ),
+    );
+    await api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
+    const first = samples(await scrape(url));
+    expect(first.get('checkout_chain_height{mode="test",network="tron"}')).toBe(height);
+    expect(first.get('checkout_chain_lag_seconds{mode="test",network="tron"}')).toBeLessThan(10);
+    expect(first.get('checkout_ready')).toBe(1);
+    for (const status of ['success', 'error', 'cancelled']) {
+      expect(first.get(`checkout_payments_total{status="${status}"}`)).toBe(0);
+    }
+    for (const outcome of ['success', 'failure']) {
+      expect(first.has(`checkout_job_duration_seconds_count{job="retention",outcome="${outcome}"}`)).toBe(
+        true,
+      );
+    }
+    expect(first.get('checkout_job_last_success_timestamp_seconds{job="retention"}')).toBeGreaterThan(
+      Date.now() / 1000 - 60,
+    );
+
+    const created = await api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
+    const { id } = created.body.data['payment'] as { id: string };
+    await api('PATCH', `/v1/payments/${id}/cancel`);
+    const more = await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 2 } });
+    const second = samples(await scrape(url));
+    expect(second.get('checkout_chain_height{mode="test",network="tron"}')).toBe(
+      (more.body.data as { height: number }).height,
+    );
+    expect(second.get('checkout_payments_total{status="cancelled"}')).toBe(1);
+    expect(second.get('checkout_webhooks_pending')).toBe(1);
+    if (engine.name === 'PostgreSQL') {
+      expect(second.get('checkout_database_connections{state="waiting"}')).toBe(0);
+    }
+    await stop();
+  });
+
   it('reports networks, webhooks, jobs and the database', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);

@@ -9,11 +9,14 @@ import {
   type ErrorCode,
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromJSONSchema, safeParse } from 'zod';
+import type { z } from 'zod';
 import { apiErrors, clientErrors, errorsOf, type ErrorEntry } from '../../src/reference/errors.js';
 import { parametersOf } from '../../src/reference/parameters.js';
 import { createOpenApi } from '../../src/reference/openapi.js';
 import type { CallOptions } from '../support/call.js';
 import { engines } from '../support/engines.js';
+import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Operation {
@@ -22,7 +25,13 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly security: readonly object[];
-  readonly parameters?: readonly { $ref?: string; name?: string; in?: string; description?: string }[];
+  readonly parameters?: readonly {
+    $ref?: string;
+    name?: string;
+    in?: string;
+    description?: string;
+    schema?: object;
+  }[];
   readonly requestBody?: {
     content: { 'application/json': { schema: { properties: object }; example: unknown } };
   };
@@ -32,12 +41,13 @@ interface Operation {
   >;
 }
 interface Document {
+  readonly info: { readonly contact: { readonly name: string } };
   readonly openapi: string;
   readonly servers: readonly { url: string }[];
   readonly tags: readonly { name: string; description: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
   readonly webhooks: Record<string, { post: { operationId: string } }>;
-  readonly components: { schemas: Record<string, { enum?: unknown }> };
+  readonly components: { schemas: Record<string, { enum?: unknown; required?: readonly string[] }> };
 }
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
@@ -72,7 +82,9 @@ describe('openapi.json', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(described.sort()).toEqual(rows.map(({ endpoint, path }) => `${endpoint.method} ${path}`).sort());
+    // The path of the quick docs may also be empty.
+    const declared = [...rows.map(({ endpoint, path }) => `${endpoint.method} ${path}`), 'GET /v1/meta'];
+    expect(described.sort()).toEqual(declared.sort());
     const ids = rows.map((row) => operationOf(row).operationId);
     expect(new Set(ids).size).toBe(54);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
@@ -82,6 +94,10 @@ describe('openapi.json', () => {
     const used = new Set(rows.flatMap((row) => operationOf(row).tags));
     expect(document.tags.map(({ name }) => name)).toEqual([...used]);
     for (const { description } of document.tags) expect(description).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('says whom to ask', () => {
+    expect(document.info.contact.name).toMatch(/\w/);
   });
 
   it('has the closed list of error codes', () => {
@@ -107,7 +123,7 @@ describe('openapi.json', () => {
     expect(described.map((parameter) => [parameter.in, parameter.description])).toEqual(
       inUrl.map(({ place, description }) => [place, description]),
     );
-    const isKeyed = ['POST', 'PATCH'].includes(endpoint.method) && endpoint.path.startsWith('/v1');
+    const isKeyed = ['POST', 'PATCH'].includes(endpoint.method);
     expect(parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey')).toBe(isKeyed);
 
     expect(requestBody?.content['application/json'].example).toEqual(endpoint.sample.body);
@@ -123,6 +139,134 @@ describe('openapi.json', () => {
           .sort(),
       ]),
     ]);
+  });
+});
+
+/** Every field of a request, as the document and as the server see it. */
+const fields = rows.flatMap((row) => {
+  const { parameters = [], requestBody } = operationOf(row);
+  const described: Record<string, unknown> = {
+    ...requestBody?.content['application/json'].schema.properties,
+    ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  };
+  const shape: Record<string, z.core.$ZodType> = {
+    ...row.endpoint.body?.def.shape,
+    ...row.endpoint.query?.def.shape,
+  };
+  return Object.entries(shape).map(([field, schema]) => ({
+    name: `${row.name}: ${field}`,
+    inDocument: fromJSONSchema(described[field] as Parameters<typeof fromJSONSchema>[0]),
+    onServer: schema,
+    accepts: (value: unknown) => safeParse(schema, value).success,
+  }));
+});
+
+describe('A field of a request', () => {
+  const values = [
+    ...[-1, 0, 1, 1.5, 1e21, 0.1, Number.NaN, true, null, [], {}],
+    ...[
+      '',
+      ' ',
+      '-1',
+      '0',
+      '1',
+      ' 1 ',
+      '1.5',
+      '0.00',
+      '1e5',
+      'NaN',
+      'Infinity',
+      '1,5',
+      '.5',
+      '5.',
+      '+1',
+      '0x10',
+      '1'.repeat(20),
+    ],
+    ...[
+      'true',
+      'false',
+      'yes',
+      '2026-01-31',
+      '2026-01-31T12:00:00Z',
+      '2026-01-31 12:00',
+      '31.01.2026',
+      'monthly',
+      'USD',
+    ],
+    ...[
+      'ada@example.com',
+      'ada@',
+      'x'.repeat(300),
+      'https://shop.example/thanks',
+      ['USDT'],
+      { email: 'ada@example.com' },
+    ],
+  ];
+
+  it.each(fields)(
+    '$name: the document refuses nothing that the server accepts',
+    ({ inDocument, accepts }) => {
+      const refused = values.filter((value) => accepts(value) && !inDocument.safeParse(value).success);
+      expect(refused).toEqual([]);
+    },
+  );
+
+  const numbers = fields.filter(
+    ({ accepts }) => accepts('1') && accepts(1) && !accepts('-1') && !accepts('USD'),
+  );
+  it.each(numbers)('$name: -1, "NaN" and "" fail in the document as on the server', ({ inDocument }) => {
+    const wrong = [
+      -1,
+      '-1',
+      'NaN',
+      '',
+      ' ',
+      'Infinity',
+      '1e5',
+      '1,5',
+      '.5',
+      '5.',
+      '+1',
+      '0x10',
+      'USD',
+      true,
+      null,
+      [],
+      {},
+    ];
+    expect(wrong.filter((value) => inDocument.safeParse(value).success)).toEqual([]);
+  });
+  it('amounts and page numbers are among them', () => {
+    const names = numbers.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'payments.create: amount',
+        'transfers.create: amount',
+        'customers.list: page',
+        'payouts.list: minAmount',
+      ]),
+    );
+  });
+
+  const positive = numbers.filter(({ accepts }) => !accepts(0));
+  it.each(positive)('$name: 0 fails too', ({ inDocument }) => {
+    expect([0, '0', '0.00'].filter((value) => inDocument.safeParse(value).success)).toEqual([]);
+  });
+  it('a price is among them', () => {
+    expect(positive.map(({ name }) => name)).toContain('payments.create: amount');
+  });
+
+  const times = fields.filter(({ accepts }) => accepts('2026-01-31') && !accepts('USD'));
+  it.each(times)('$name: what is no date fails in the document', ({ inDocument }) => {
+    expect(
+      ['', 'yesterday', '31.01.2026', '2026-01-31 12:00', '1'].filter(
+        (value) => inDocument.safeParse(value).success,
+      ),
+    ).toEqual([]);
+  });
+  it('the range of a list is among them', () => {
+    expect(times.map(({ name }) => name)).toContain('customers.list: from');
   });
 });
 
@@ -147,6 +291,38 @@ describe('On a running server', () => {
     server = await startServer({ engine });
   });
   afterAll(() => server.stop());
+
+  it('what the document requires of a payment, transfer and subscriber is always there', async () => {
+    const records = createRecords(server);
+    const requiredOf = (schema: string) => document.components.schemas[schema]?.required ?? [];
+    const retrieve = async (path: string) => (await server.api('GET', path)).body.data;
+    const ids = [
+      await records.payment(),
+      await records.setPayment(),
+      (await records.lockedPayment()).id,
+      await records.paidPayment(),
+    ];
+    for (const id of ids) {
+      expect(Object.keys(await retrieve(`/v1/payments/${id}`))).toEqual(
+        expect.arrayContaining([...requiredOf('Payment')]),
+      );
+    }
+    expect(requiredOf('Payment')).toEqual(
+      expect.arrayContaining([
+        'id',
+        'status',
+        'state',
+        'txRef',
+        'amount',
+        'amountReceived',
+        'customerDetails',
+      ]),
+    );
+    const transfer = await retrieve(`/v1/transfers/${await records.transfer()}`);
+    expect(Object.keys(transfer)).toEqual(expect.arrayContaining([...requiredOf('Transfer')]));
+    const subscriber = await retrieve(`/v1/payment-plan-subscribers/${(await records.subscriber()).id}`);
+    expect(Object.keys(subscriber)).toEqual(expect.arrayContaining([...requiredOf('Subscriber')]));
+  });
 
   async function readPage(path: string) {
     const text = await (await fetch(server.url + path)).text();

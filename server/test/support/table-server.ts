@@ -9,7 +9,7 @@ import type { Clock } from '../../src/shared/clock.js';
 import { type Database } from '../../src/db/database.js';
 import type { Handlers } from '../../src/api/handler.js';
 import { createIdempotency, type Idempotency } from '../../src/api/idempotency.js';
-import { createLimits } from '../../src/api/limits.js';
+import { createIpLimits, createLimits } from '../../src/api/limits.js';
 import { mount } from '../../src/api/mount.js';
 import { createProblemHandler } from '../../src/api/problem.js';
 import { startRequest } from '../../src/ops/request.js';
@@ -68,7 +68,11 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       live: await make('secret', 'live'),
     };
   });
-  const idempotency = createIdempotency(database, clock);
+  const idempotency = createIdempotency({
+    database,
+    now: () => clock.real(),
+    readPayment: () => Promise.reject(new Error('The table has no payments')),
+  });
   const logged: string[] = [];
   const stopping = new AbortController();
   const app = express();
@@ -82,6 +86,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       keys,
       clock,
       checkLimits: limits && createLimits(limits),
+      ipLimits: limits && createIpLimits(limits),
       modes: options.modes ?? ['test', 'live'],
     }),
   );

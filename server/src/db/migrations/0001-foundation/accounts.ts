@@ -48,7 +48,7 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('path', 'text', (c) => c.notNull())
     .addColumn('idempotency_key', 'text', (c) => c.notNull())
     .addColumn('payload_hash', 'text', (c) => c.notNull())
-    .addColumn('reply', 'text', (c) => c.notNull())
+    .addColumn('reply_hash', 'text', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('idempotency_key', [
       'merchant_id',
@@ -59,7 +59,22 @@ export async function createAccountTables(db: Kysely<unknown>): Promise<void> {
       'idempotency_key',
     ])
     .execute();
-  await schema.createIndex('idempotency_age').on('idempotency').columns(['mode', 'created_at']).execute();
+  await schema.createIndex('idempotency_age').on('idempotency').column('created_at').execute();
+
+  await schema
+    .createTable('idempotency_replies')
+    .addColumn('merchant_id', 'text', (c) => c.notNull())
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('hash', 'text', (c) => c.notNull())
+    .addColumn('reply', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('idempotency_reply', ['merchant_id', 'mode', 'hash'])
+    .execute();
+  await schema
+    .createIndex('idempotency_replies_age')
+    .on('idempotency_replies')
+    .column('created_at')
+    .execute();
 
   await schema
     .createTable('test_clocks')

@@ -1,0 +1,93 @@
+/** Starts the server, configured by the environment, and stops it on SIGTERM and SIGINT. */
+import type { Logger } from 'pino';
+import { ConfigError, describeVariables, readConfig } from './config.js';
+import { createLog } from './log.js';
+import type { Bootstrapped } from './merchants/bootstrap.js';
+import { startServer, type RunningServer } from './server.js';
+import { StartError } from './shared/start-error.js';
+import { errorMessage } from './shared/error-message.js';
+
+const usage = `Usage: node main.js [--help]
+
+Serves the API, the hosted payment pages, the widget's script and the demo shop. Environment variables configure it:
+
+${describeVariables()}
+`;
+
+/** Runs the program. @param args of the command line */
+export async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(usage);
+    return;
+  }
+  if (args.length > 0) {
+    process.stderr.write(`Unknown argument: ${args.join(' ')}\n\n${usage}`);
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    const config = readConfig(process.env);
+    const log = createLog(config.logLevel);
+    logUncaught(log);
+    const server = await startServer(config, log);
+    process.stdout.write(
+      `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n`,
+    );
+    stopOnSignal(server);
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Announces new keys prominently, because the secret key cannot be shown again. */
+function describeNewKeys({ made }: Bootstrapped): string {
+  const lines = [
+    ...(made.publicKey === undefined ? [] : [`  Public key  ${made.publicKey}`]),
+    ...(made.secretKey === undefined ? [] : [`  Secret key  ${made.secretKey}`]),
+  ];
+  if (lines.length === 0) return '';
+  const rule = '-'.repeat(72);
+  return `${rule}
+Created the account "Example Shop". Save its test keys: the secret key is
+never shown again.
+
+${lines.join('\n')}
+${rule}
+`;
+}
+
+/** Logs uncaught errors with our redaction before exiting: Node would print all their properties, including rows. */
+function logUncaught(log: Logger): void {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'Uncaught error: the process exits');
+    process.exit(1);
+  });
+}
+
+/** Time for a load balancer to see at `/readyz` that it must send requests elsewhere. */
+const lingerMs = 500;
+/** Longer than requests, jobs and deliveries together take to stop. */
+const stopMs = 25_000;
+
+function stopOnSignal(server: RunningServer): void {
+  const stop = () => {
+    // Without these listeners, a second signal ends the process at once.
+    process.removeListener('SIGTERM', stop);
+    process.removeListener('SIGINT', stop);
+    setTimeout(() => {
+      process.stderr.write('The server did not stop in time\n');
+      process.exit(1);
+    }, stopMs).unref();
+    server.stop(lingerMs).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`The server failed to stop cleanly: ${errorMessage(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}

@@ -1,0 +1,89 @@
+/** Sends seeded malformed requests to every route, API or not: none gets a 5xx, and nothing of them is in the log. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../src/log.js';
+import { call } from './support/call.js';
+import { engines } from './support/engines.js';
+import { canary, malformedRequest, type KnownValues, type MalformedRequest } from './support/malformed.js';
+import { createRecords } from './support/records.js';
+import { roundsOf } from './support/rounds.js';
+import { startServer, type TestServer } from './support/server.js';
+
+const count = roundsOf({ usual: 400, soak: 4000 });
+const atOnce = 16;
+/** A seed that was random once. `MALFORMED_SEED` tries another one. */
+const firstSeed = Number(process.env['MALFORMED_SEED'] ?? 20_260_101);
+
+/** All that the server sent, until it closed the connection; undefined if it sent nothing in time. */
+function exchange(url: string, { bytes, then }: MalformedRequest): Promise<string | undefined> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    let received = '';
+    const socket = connect(Number(port), hostname, () => {
+      if (then === 'end') socket.end(bytes);
+      else socket.write(bytes);
+      if (then === 'destroy') setTimeout(() => socket.destroy(), 2);
+    });
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    socket.setTimeout(10_000, () => {
+      resolve(undefined);
+      socket.destroy();
+    });
+    // The server may close while this side still sends.
+    socket.on('error', () => undefined);
+    socket.once('close', () => resolve(received));
+  });
+}
+
+describe.each(engines)('On $name', (engine) => {
+  const lines: string[] = [];
+  let server: TestServer;
+  let known: KnownValues;
+  beforeAll(async () => {
+    server = await startServer({
+      engine,
+      log: createLog('info', { write: (line) => void lines.push(line) }),
+      env: { METRICS_TOKEN: 'scrape-me-0123456789' },
+    });
+    const { secretKey, publicKey } = server;
+    known = { secretKey, publicKey, paymentId: await createRecords(server).payment() };
+  });
+  afterAll(() => server.stop());
+
+  it(
+    `${count} malformed requests get no 5xx, and leave nothing in the log`,
+    { timeout: 60_000 + count * 50 },
+    async () => {
+      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
+      const failures: string[] = [];
+      const statuses = new Map<string, number>();
+      let next = 0;
+      const worker = async () => {
+        while (next < count) {
+          const seed = firstSeed + next++;
+          const request = malformedRequest(seed, known);
+          const received = await exchange(server.url, request);
+          const all = [...(received ?? '').matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) =>
+            String(status),
+          );
+          const status = received === undefined ? 'no reply' : (all.at(-1) ?? 'closed');
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          if (received === undefined || all.some((one) => one >= '500')) {
+            failures.push(
+              `seed ${seed}: ${request.bytes.toString('latin1', 0, 300)}\n→ ${received?.slice(0, 600) ?? 'no reply'}`,
+            );
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, worker));
+      if (count > 1000) console.log(engine.name, count, Object.fromEntries([...statuses].sort()));
+      expect(failures.slice(0, 5)).toEqual([]);
+      // The requests reach the routes, and are not all refused at the door.
+      for (const status of ['200', '400', '401', '404']) expect(statuses.get(status)).toBeGreaterThan(0);
+      expect(lines.filter((line) => line.includes(canary))).toEqual([]);
+      expect(lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
+      expect((await call(server.url, 'GET', '/healthz')).status).toBe(200);
+      expect((await server.api('GET', `/v1/payments/${known.paymentId}`)).status).toBe(200);
+    },
+  );
+});
