@@ -128,10 +128,11 @@ export function createExecution(deps: ExecutionDeps): Execution {
     async restoreLost(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        // A merchant's clock is never behind real time, so this finds the transfers of every merchant.
+        // A merchant's clock is never behind real time, so this finds the recent transfers of every merchant.
         const since = clock.real() - restorableMs;
         const recent = store.signerTransfers(database.reader, { status: 'success', mode, since });
-        for await (const page of recent) await track(page, failures, signal);
+        const isRecent = (row: TransferTable) => row.created_at > clock.now(scopeOf(row)) - restorableMs;
+        for await (const page of recent) await track(page.filter(isRecent), failures, signal);
       }
       failures.report('transfers could not be processed');
     },

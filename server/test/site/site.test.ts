@@ -347,7 +347,7 @@ describe('the demo shop', () => {
       const foreign = await server.foreignKey('secret', 'test');
       const created = await server.api('POST', '/v1/payments/checkout', {
         key: foreign,
-        body: { txRef: `${reference}`, amount: 20, baseCurrency: 'USD' },
+        body: { txRef: reference, amount: 20, baseCurrency: 'USD' },
       });
       const { id: theirs } = (created.body.data as { payment: { id: string } }).payment;
       const statuses = await Promise.all([
@@ -362,6 +362,21 @@ describe('the demo shop', () => {
       expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 400, 404]);
       expect(await transfers()).toBe(before);
     });
+  });
+
+  it('limits how often a visitor uses the simulator', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('No database engine is available');
+    const limited = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+    const statuses = await Promise.all(
+      Array.from({ length: 61 }, async () => {
+        const reply = await fetch(`${limited.url}/demo-api/orders/none/simulation`, { method: 'POST' });
+        return reply.status;
+      }),
+    );
+    await limited.stop();
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(60);
   });
 
   it('handles unknown paths itself', async () => {
