@@ -1,7 +1,7 @@
 # The server with everything it serves, as one image. docs/operations.md says how it is run.
 
 # Debian, since the runtime below is of the same one: the database driver's native part is built, or fetched, for it.
-FROM node:20.20-bookworm AS packages
+FROM node:24.21-bookworm AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY server/package.json server/
@@ -12,7 +12,7 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-FROM node:20.20-bookworm-slim
+FROM node:24.21-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/checkout.db
 WORKDIR /app
 COPY package.json LICENSE ./
@@ -22,7 +22,7 @@ COPY --from=packages /app/server/node_modules server/node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/server/dist server/dist
 COPY server/data server/data
-RUN mkdir /data && chown node:node /data
+RUN install -d -m 700 -o node -g node /data
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -258,7 +258,8 @@ export async function createApp(options: AppOptions) {
     clock,
     currencies,
     log,
-    async afterNetworkChange() {
+    afterNetworkChange: () => execution.advance(stopping),
+    async afterReorg() {
       await execution.advance(stopping);
       await execution.restoreLost(stopping);
     },

@@ -14,6 +14,8 @@ it('The defaults are those of a server for trying out', () => {
     bootstrapSecretKey: undefined,
     hasPreparedStatements: true,
     blockIntervalMs: 1000,
+    sandbox: undefined,
+    demo: undefined,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     ratesFile: undefined,
     limits: {
@@ -26,6 +28,7 @@ it('The defaults are those of a server for trying out', () => {
       paymentsPerMinutePerKey: 600,
       paymentChangesPerHour: 60,
       testFactor: 10,
+      sandboxPerSecond: 20,
     },
     trustProxy: undefined,
     webhookAllowPrivate: [],
@@ -50,6 +53,8 @@ it.each([
   [{ CHECKOUT_URL: 'https://pay.example.com/p/' }, { checkoutUrl: 'https://pay.example.com/p' }],
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
   [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMs: 0 }],
+  [{ SANDBOX: 'off' }, { sandbox: false }],
+  [{ SANDBOX: 'on', DEMO: 'off' }, { sandbox: true, demo: false }],
   [{ DATABASE_PREPARED_STATEMENTS: 'off' }, { hasPreparedStatements: false }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
   [

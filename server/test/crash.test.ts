@@ -103,7 +103,7 @@ async function pay(url: string, answered: Map<string, Answered>, signal: AbortSi
 async function send(url: string, address: string, amount: number, signal: AbortSignal): Promise<string> {
   const response = await fetch(`${url}/sandbox/transfers`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${publicKey}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ network: 'tron', currency: 'USDT', address, amount }),
     signal,
   });

@@ -84,6 +84,6 @@ test('bitcoin is paid in two parts, and the page says what is left', async () =>
   expect(await shop.rules()).toEqual(['reference', 'mode', 'price']);
   await shop.simulate('exact');
   await shop.reach('success');
-  expect(await shop.rules()).toHaveLength(5);
+  await expect.poll(() => shop.rules()).toHaveLength(5);
   expect(await shop.events()).toContain('checkout-partial');
 });

@@ -141,7 +141,7 @@ export function useStage({ blockIntervalMs = 1000 } = {}): Stage {
       const { server } = get();
       const response = await fetch(`${server.url}/sandbox/${path}`, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${server.publicKey}`, 'Content-Type': 'application/json' },
+        headers: { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
       });
       if (!response.ok) throw new Error(`/sandbox/${path}: ${await response.text()}`);

@@ -14,7 +14,7 @@ export function forUpdate(transaction: Reader) {
  * each skips the rows that another one has locked.
  * @param table of a join, the one whose rows are locked; all by default
  */
-export function forUpdateSkipLocked<Table extends string>(transaction: Reader, table?: Table) {
+export function forUpdateSkipLocked(transaction: Reader, table?: string) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     isPostgres ? query.forUpdate(table as never).skipLocked() : query;

@@ -30,7 +30,15 @@ export async function createServerTime(
   // Between measurements the time advances by a monotonic clock, which does not jump when the machine's clock is set.
   let ahead = Number.NaN;
   let skewMs = 0;
-  const now = () => Math.floor(performance.now() + ahead);
+  let latest = Number.NEGATIVE_INFINITY;
+
+  function now(): number {
+    const time = Math.floor(performance.now() + ahead);
+    // A correction by milliseconds waits for the time to catch up, so that what happens later never seems earlier.
+    if (time < latest && latest - time < maxSkewMs) return latest;
+    latest = time;
+    return time;
+  }
 
   const time: ServerTime = {
     now,

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
 import { parseAddress } from '../chains/addresses/formats.js';
-import type { ChainHead } from '../chains/chain.js';
+import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import { findReceiver } from '../chains/simulated/receiver.js';
 import type { Scanner } from '../chains/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
@@ -28,10 +28,13 @@ export interface Sandbox {
   /** Moves the merchant's clock. Returns its time after the commit, epoch milliseconds. Problem: `validation_error`. */
   advanceClock(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
   /** Call it when a change to a network has been committed. Waits until payments reflect it. */
-  syncNetwork(network: string): Promise<void>;
+  syncNetwork(network: string, change: NetworkChange): Promise<void>;
   /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
   syncClock(): Promise<void>;
 }
+
+/** Only a reorg can take confirmed transfers off a chain. */
+export type NetworkChange = 'extended' | 'reorganised';
 
 export interface TransferRequest {
   readonly network: string;
@@ -60,6 +63,8 @@ export interface SandboxDeps {
   readonly log: Logger;
   /** Runs the jobs that depend on a network's state, after it was scanned. */
   afterNetworkChange(): Promise<void>;
+  /** The same, after blocks were replaced. */
+  afterReorg(): Promise<void>;
   /** Runs the jobs that depend on the time, after all networks were scanned. */
   afterClockChange(): Promise<void>;
 }
@@ -67,6 +72,7 @@ export interface SandboxDeps {
 export function createSandbox(deps: SandboxDeps): Sandbox {
   const { simulatedChains, scanner, clock, currencies, log } = deps;
   const afterNetworkChange = shared(() => deps.afterNetworkChange());
+  const afterReorg = shared(() => deps.afterReorg());
   const afterClockChange = shared(() => deps.afterClockChange());
 
   function networkOf(code: string): Network {
@@ -90,6 +96,9 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     }
     return canonical;
   }
+
+  /** A scan can fail because somebody else reorganised the network while it was read. Then it is repeated once. */
+  const scan = (network: NetworkRef) => scanner.scanNow(network).catch(() => scanner.scanNow(network));
 
   /**
    * Scans and runs the jobs that depend on the change. The change is committed by then: if a scan fails, as when the
@@ -141,15 +150,16 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 
     advanceClock: (transaction, merchantId, seconds) => clock.advance(transaction, merchantId, seconds),
 
-    async syncNetwork(network) {
-      await settle([scanner.scanNow({ mode: 'test', network: networkOf(network).code })], afterNetworkChange);
+    async syncNetwork(network, change) {
+      const scans = [scan({ mode: 'test', network: networkOf(network).code })];
+      await settle(scans, change === 'reorganised' ? afterReorg : afterNetworkChange);
     },
 
     async syncClock() {
       await clock.refresh();
       const networks = currencies.networks('test');
       await settle(
-        networks.map(({ mode, code }) => scanner.scanNow({ mode, network: code })),
+        networks.map(({ mode, code }) => scan({ mode, network: code })),
         afterClockChange,
       );
     },

@@ -85,7 +85,12 @@ describe.each(engines)('a network in both modes, on $name', (engine) => {
       find: (scope, family) =>
         scope.mode === 'test' ? testSources.find(scope, family) : ownSources.get(scope.merchantId),
     };
-    server = await startServer({ engine, overrides: { networks: [{ network, chain }], addressSources } });
+    server = await startServer({
+      engine,
+      // By default it is off where there is a live network.
+      env: { SANDBOX: 'on' },
+      overrides: { networks: [{ network, chain }], addressSources },
+    });
     const makeMerchant = (name: string, seed: number) =>
       server.database.write(async (transaction) => {
         const { id: merchantId } = await server.app.merchants.create(transaction, { name });

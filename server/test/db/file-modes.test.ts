@@ -3,8 +3,11 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pino } from 'pino';
 import { openDatabase } from '../../src/db/open.js';
 import { runCommandLine } from '../support/command-line.js';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
 
 let root = '';
 beforeEach(async () => {
@@ -56,6 +59,19 @@ it('An open one is mended at the start, which says so', async () => {
   ]);
   expect([await modeOf(path), await modeOf(folder)]).toEqual(['600', '700']);
   expect(await open(path)).toEqual([]);
+});
+
+it('The server says in its log what it mended', async () => {
+  const path = join(root, 'data', 'checkout.db');
+  await open(path);
+  await chmod(path, 0o644);
+  const lines: string[] = [];
+  const [engine] = engines;
+  if (!engine) throw new Error('No database engine is available');
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const server = await startServer({ engine, databaseUrl: `sqlite:${path}`, log });
+  await server.stop();
+  expect(lines.join('')).toContain(`${path}. It is mode 600 now`);
 });
 
 it('A folder that holds other things is left as it is', async () => {

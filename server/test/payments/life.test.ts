@@ -29,10 +29,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
   });
 
   const sandbox = async (path: string, body: object) => {
-    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, {
-      key: server.publicKey,
-      body,
-    });
+    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { body });
     expect(status, JSON.stringify(reply)).toBe(200);
     return reply.data;
   };

@@ -296,6 +296,89 @@ describe('the demo shop', () => {
     expect((await shop(`orders/${reference}/verification`, {})).status).toBe(400);
   });
 
+  describe('the simulator', () => {
+    /** Creates and locks a payment, as the widget does. */
+    async function lock(txRef: unknown): Promise<string> {
+      const key = server.publicKey;
+      const body = { txRef, amount: '24.5', baseCurrency: 'USD' };
+      const created = await server.api('POST', '/v1/payments/checkout', { key, body });
+      const { id } = (created.body.data as { payment: { id: string } }).payment;
+      await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, { key });
+      await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key });
+      return id;
+    }
+    const newOrder = async () =>
+      String((await shop('orders', { quantity: 1, baseCurrency: 'USD' })).json['reference']);
+    const simulate = (reference: string, paymentId: string, name: string) =>
+      shop(`orders/${reference}/simulation`, { paymentId, name });
+    const statusOf = async (id: string) =>
+      (await server.api('GET', `/v1/transactions/${id}/verify`)).body.data['status'];
+    const transfers = async () =>
+      (await server.database.reader.selectFrom('simulated_transfers').select('tx_hash').execute()).length;
+
+    it('plays the payer, the network and the clock, without a secret in the page', async () => {
+      const [first, second] = [await newOrder(), await newOrder()];
+      const [own, others] = [await lock(first), await lock(second)];
+      for (const [reference, id] of [
+        [first, own],
+        [second, others],
+      ] as const) {
+        const { status, json } = await simulate(reference, id, 'exact');
+        expect([status, json['done']]).toEqual([200, expect.stringMatching(/^Sent 24\.\S* USDT on Tron/)]);
+        await simulate(reference, id, 'mine');
+        await simulate(reference, id, 'mine');
+      }
+      expect([await statusOf(own), await statusOf(others)]).toEqual(['success', 'success']);
+      expect((await simulate(first, own, 'reorg')).status).toBe(200);
+      expect([await statusOf(own), await statusOf(others)], 'only the visitor’s own').toEqual([
+        'error',
+        'success',
+      ]);
+      const late = await lock(`${first}:2`);
+      expect((await simulate(first, late, 'deadline')).json['done']).toMatch(/past the deadline/);
+      expect(await statusOf(late)).toBe('error');
+    });
+
+    it('works for payments of the shop’s own orders only', async () => {
+      const before = await transfers();
+      const reference = await newOrder();
+      const [own, other] = [await lock(reference), await lock('order-of-another-system')];
+      const forged = reference.replace(/.{20}$/, '0'.repeat(20));
+      const foreign = await server.foreignKey('secret', 'test');
+      const created = await server.api('POST', '/v1/payments/checkout', {
+        key: foreign,
+        body: { txRef: reference, amount: 20, baseCurrency: 'USD' },
+      });
+      const { id: theirs } = (created.body.data as { payment: { id: string } }).payment;
+      const statuses = await Promise.all([
+        simulate(reference, other, 'exact'),
+        simulate('order-of-another-system', other, 'exact'),
+        simulate(forged, await lock(forged), 'exact'),
+        simulate(await newOrder(), own, 'exact'),
+        simulate(reference, theirs, 'exact'),
+        simulate(reference, own, 'steal'),
+        simulate(reference, '../../secrets', 'exact'),
+      ]);
+      expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 400, 404]);
+      expect(await transfers()).toBe(before);
+    });
+  });
+
+  it('limits how often a visitor uses the simulator', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('No database engine is available');
+    const limited = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+    const statuses = await Promise.all(
+      Array.from({ length: 61 }, async () => {
+        const reply = await fetch(`${limited.url}/demo-api/orders/none/simulation`, { method: 'POST' });
+        return reply.status;
+      }),
+    );
+    await limited.stop();
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(60);
+  });
+
   it('handles unknown paths itself', async () => {
     expect(await shop('nothing')).toEqual({
       status: 404,

@@ -18,9 +18,13 @@ const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /**
  * Starts the server on a free port and waits until `/readyz` reports it ready.
  * @param env at least `DATABASE_URL` and the bootstrap keys
+ * @param node another Node.js to run it with
  */
-export async function startProcess(env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [main], {
+export async function startProcess(
+  env: Readonly<Record<string, string>>,
+  node = process.execPath,
+): Promise<ServerProcess> {
+  const child = spawn(node, [main], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',

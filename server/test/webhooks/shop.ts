@@ -38,10 +38,10 @@ export interface Shop {
   /** Waits until no event is pending, of one account or of all. @returns all its events */
   settled(merchantId?: string): Promise<WebhookRecord[]>;
   sandbox(path: string, body: object): Promise<Record<string, unknown>>;
-  /** Moves test mode's clock. */
-  advance(seconds: number): Promise<void>;
-  /** Time by test mode's clock. */
-  now(): Promise<number>;
+  /** Moves the test clock of a merchant. */
+  advance(seconds: number, merchantId?: string): Promise<void>;
+  /** Time by the test clock of a merchant. */
+  now(merchantId?: string): number;
 }
 
 export async function openShop(options: TestServerOptions): Promise<Shop> {
@@ -120,12 +120,12 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
       return reply.data;
     },
 
-    async advance(seconds) {
-      await shop.sandbox('clock', { advanceSeconds: seconds });
+    async advance(seconds, merchantId = first) {
+      await database.write((transaction) => server.app.clock.advance(transaction, merchantId, seconds));
+      await server.app.sandbox.syncClock();
     },
 
-    now: () =>
-      Promise.resolve(server.app.clock.now({ merchantId: server.bootstrapped.merchantId, mode: 'test' })),
+    now: (merchantId = first) => server.app.clock.now({ merchantId, mode: 'test' }),
   };
   return shop;
 }
