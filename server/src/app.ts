@@ -23,6 +23,7 @@ import type { Config } from './config.js';
 import { createCustomers } from './customers/customers.js';
 import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
+import { createErasure } from './erasure/erasure.js';
 import { createLedger } from './ledger/ledger.js';
 import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
@@ -33,6 +34,7 @@ import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
+import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
 import { createReceipts } from './payments/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
@@ -56,6 +58,7 @@ import { createEndpoints } from './webhooks/endpoints.js';
 import { createOutbox } from './webhooks/outbox.js';
 import { createSender } from './webhooks/send.js';
 import { createTargets, type Resolve } from './webhooks/targets.js';
+import { createWebhookTest } from './webhooks/webhook-test.js';
 import { createWebhooks } from './webhooks/webhooks.js';
 import { createBalanceHandlers } from './withdrawals/balance-handlers.js';
 import { createPayoutHandlers } from './withdrawals/payout-handlers.js';
@@ -133,18 +136,13 @@ export async function createApp(options: AppOptions) {
   const ledger = createLedger(newId);
   const depositAddresses = createDepositAddresses(addressSources, newId);
 
-  const dispatcher = createDispatcher({
-    database,
-    clock,
-    newId,
-    log,
-    auditLog,
-    sender: createSender({
-      targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
-      certificateAuthority: overrides.webhooks?.certificateAuthority,
-      timeoutMs: overrides.webhooks?.timeoutMs,
-    }),
+  const sender = createSender({
+    targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
+    certificateAuthority: overrides.webhooks?.certificateAuthority,
+    timeoutMs: overrides.webhooks?.timeoutMs,
   });
+  const dispatcher = createDispatcher({ database, clock, newId, log, auditLog, sender });
+  const webhookTest = createWebhookTest(sender, clock, newId);
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
   const webhooks = createWebhooks(clock);
   const endpoints = createEndpoints(clock);
@@ -169,6 +167,8 @@ export async function createApp(options: AppOptions) {
     },
     times: config.paymentTimes,
   });
+  const paymentExport = createPaymentExport({ database, ledger, currencies });
+  const erasure = createErasure(auditLog, newId);
   const receipts = createReceipts({
     clock,
     newId,
@@ -274,6 +274,8 @@ export async function createApp(options: AppOptions) {
     merchants,
     customers,
     payments,
+    paymentExport,
+    erasure,
     paymentPlans,
     walletAddresses,
     balances,
@@ -283,6 +285,7 @@ export async function createApp(options: AppOptions) {
     billing,
     endpoints,
     webhooks,
+    webhookTest,
     dispatcher,
     scanner,
     simulatedChains,

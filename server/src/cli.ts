@@ -3,6 +3,9 @@
 import { once } from 'node:events';
 import { runCommandTo } from './commands/run.js';
 
+// Whoever reads the output may stop early, as `head` does.
+process.stdout.on('error', () => process.exit(1));
+
 process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
   async stdout(text) {
     // A long export waits for its reader instead of filling the memory.

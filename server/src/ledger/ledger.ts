@@ -1,7 +1,14 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
 import type { LedgerAccountKind, LedgerAccountTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
-import { insertEntries, insertPosting, lockAccounts, readBalances, writeBalances } from './store.js';
+import {
+  insertEntries,
+  insertPosting,
+  lockAccounts,
+  readBalances,
+  readCredits,
+  writeBalances,
+} from './store.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -55,6 +62,15 @@ export interface Ledger {
   balance(transaction: Transaction, mode: Mode, currency: string, account: AccountName): Promise<bigint>;
   /** A merchant's balances by currency. Currencies without accounts are absent. */
   balances(reader: Reader, merchantId: string, mode: Mode): Promise<ReadonlyMap<string, MerchantBalance>>;
+  /** What payments brought their merchant, by payment. Sorted by currency, without those in which everything was taken back. */
+  credits(reader: Reader, paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaymentCredit[]>>;
+}
+
+/** What a payment added to the merchant's balance, and the fee that was taken, in units of the currency. */
+export interface PaymentCredit {
+  readonly currency: string;
+  readonly net: bigint;
+  readonly fee: bigint;
 }
 
 /** In units of the currency. */
@@ -156,6 +172,30 @@ export function createLedger(newId: NewId): Ledger {
         sums.set(currency, { ...sum, [own]: sum[own] + BigInt(balance) });
       }
       return sums;
+    },
+
+    async credits(reader, paymentIds) {
+      const payments = new Map<string, Map<string, PaymentCredit>>();
+      for (const { paymentId, currency, kind, debit, credit } of await readCredits(reader, paymentIds)) {
+        const ofPayment = payments.get(paymentId) ?? new Map<string, PaymentCredit>();
+        const { net, fee } = ofPayment.get(currency) ?? { net: 0n, fee: 0n };
+        const change = BigInt(credit) - BigInt(debit);
+        const isFee = kind === 'fee_income';
+        ofPayment.set(currency, {
+          currency,
+          net: isFee ? net : net + change,
+          fee: isFee ? fee + change : fee,
+        });
+        payments.set(paymentId, ofPayment);
+      }
+      return new Map(
+        [...payments].map(([id, credits]) => [
+          id,
+          [...credits.values()]
+            .filter(({ net, fee }) => net !== 0n || fee !== 0n)
+            .sort((a, b) => (a.currency < b.currency ? -1 : 1)),
+        ]),
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
 import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
+import { inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -89,4 +90,38 @@ export function readBalances(
     .where('merchant_id', '=', merchantId)
     .where('mode', '=', mode)
     .execute();
+}
+
+interface CreditEntry {
+  readonly paymentId: string;
+  readonly currency: string;
+  readonly kind: LedgerAccountTable['kind'];
+  readonly debit: string;
+  readonly credit: string;
+}
+
+/** The entries that payments have in their merchant's available and debt accounts and in fee income. */
+export async function readCredits(reader: Reader, paymentIds: readonly string[]): Promise<CreditEntry[]> {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('ledger_postings')
+      .innerJoin('ledger_entries', 'ledger_entries.posting_id', 'ledger_postings.id')
+      .innerJoin('ledger_accounts', 'ledger_accounts.id', 'ledger_entries.account_id')
+      .select([
+        'ledger_postings.payment_id as paymentId',
+        'ledger_postings.currency',
+        'ledger_accounts.kind',
+        'ledger_entries.debit',
+        'ledger_entries.credit',
+      ])
+      .where('ledger_postings.payment_id', 'in', chunk)
+      .where((e) =>
+        e.or([
+          e('ledger_accounts.kind', 'in', ['available', 'fee_income']),
+          e('ledger_accounts.id', 'like', '%/debt'),
+        ]),
+      )
+      .execute(),
+  );
+  return rows.map(({ paymentId, ...row }) => ({ ...row, paymentId: paymentId ?? '' }));
 }

@@ -86,7 +86,7 @@ export function createAuditLog(clock: Clock): AuditLog {
 
     async list(reader, filter) {
       return (await store.listEntries(reader, filter)).map((row) => ({
-        id: Number(row.id),
+        id: row.id,
         time: row.time,
         merchantId: row.merchant_id,
         mode: row.mode,

@@ -29,6 +29,12 @@ export async function createLedgerTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('payment_id', 'text')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .execute();
+  await schema
+    .createIndex('ledger_postings_payment')
+    .on('ledger_postings')
+    .columns(['payment_id'])
+    .where('payment_id', 'is not', null)
+    .execute();
 
   await schema
     .createTable('ledger_entries')
