@@ -45,7 +45,7 @@ ${rangeHelp}
       // Never overwrites, and nobody else can read who paid.
       const output = await open(file, 'wx', 0o600);
       try {
-        const count = await write(payments, format, async (part) => void (await output.write(part)), context);
+        const count = await write(payments, format, (part) => output.appendFile(part), context);
         return { json: { file, payments: count }, text: `Wrote ${count} payments to ${file}` };
       } finally {
         await output.close();
