@@ -109,7 +109,7 @@ export const bankAccounts = {
     method: 'GET',
     path: '/v1/bank-accounts/primary/{bank_account_id}',
     key: 'secret',
-    changesData: true,
+    changesOnGet: true,
     description:
       'Makes this the primary bank account instead of the current one. Repeating the call changes nothing.',
     params,

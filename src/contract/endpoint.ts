@@ -18,8 +18,6 @@ export interface Route {
   /** Other paths of the same endpoint, with the same placeholders. */
   readonly aliases?: readonly string[];
   readonly key: KeyKind;
-  /** True for a GET that changes something, which the specification has two of. Keys that may only read cannot call it. */
-  readonly changesData?: true;
 }
 
 export interface Endpoint extends Route {
@@ -32,6 +30,8 @@ export interface Endpoint extends Route {
   readonly data?: z.ZodMiniType;
   /** True for lists of records. Their replies have `meta.pagination`. */
   readonly paginated?: true;
+  /** True for a GET that changes something, as the specification has it. Such a path does not accept HEAD. */
+  readonly changesOnGet?: true;
   /** Its own error codes, in addition to the common ones: keys, validation, unknown ids, rate limits, outages. */
   readonly errors?: readonly ErrorCode[];
   readonly sample: Sample;

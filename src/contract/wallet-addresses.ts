@@ -87,7 +87,7 @@ export const walletAddresses = {
     method: 'GET',
     path: '/v1/wallet-addresses/primary/{wallet_address_id}',
     key: 'secret',
-    changesData: true,
+    changesOnGet: true,
     description:
       'Makes this the primary address of its currency and network instead of the current one. Repeating the call changes nothing.',
     params,
