@@ -83,7 +83,10 @@ export function mount<T extends Table>(
 }
 
 /** Refuses what a restricted key may not do. Problem: `secret_key_required`. */
-function checkKeyScope({ keyScope }: Caller, { resource, endpoint: { method, changesOnGet } }: Mounted): void {
+function checkKeyScope(
+  { keyScope }: Caller,
+  { resource, endpoint: { method, changesOnGet } }: Mounted,
+): void {
   const isRead = method === 'GET' && changesOnGet !== true;
   switch (keyScope) {
     case 'full':

@@ -28,7 +28,6 @@ export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId): W
       const endpoint = await store.findEndpoint(reader, scope);
       if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
       const now = clock.now('live');
-      const { signal } = new AbortController();
       return Promise.all(
         webhookEventType.options.map(async (type) => {
           const id = newId();
@@ -36,7 +35,7 @@ export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId): W
           const body = JSON.stringify({ type, timestamp: isoTime(clock.now(scope.mode)), data });
           const secrets = signingSecrets(endpoint, now);
           const delivery = { url: endpoint.url, mode: scope.mode, id, body, secrets, now };
-          return { type, id, ...(await sender.send(delivery, signal)) };
+          return { type, id, ...(await sender.send(delivery, new AbortController().signal)) };
         }),
       );
     },
