@@ -26,6 +26,7 @@ import { createCustomers } from './customers/customers.js';
 import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
 import { createServerTime } from './db/server-time.js';
+import { createErasure } from './erasure/erasure.js';
 import { createLedger } from './ledger/ledger.js';
 import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
@@ -36,6 +37,7 @@ import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
+import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
 import { hasReturningReceipts } from './payments/receipt-store.js';
 import { createReceipts } from './payments/receipts.js';
@@ -60,6 +62,7 @@ import { createEndpoints } from './webhooks/endpoints.js';
 import { createOutbox } from './webhooks/outbox.js';
 import { createSender } from './webhooks/send.js';
 import { createTargets, type Resolve } from './webhooks/targets.js';
+import { createWebhookTest } from './webhooks/webhook-test.js';
 import { createWebhooks } from './webhooks/webhooks.js';
 import { createBalanceHandlers } from './withdrawals/balance-handlers.js';
 import { createPayoutHandlers } from './withdrawals/payout-handlers.js';
@@ -144,18 +147,13 @@ export async function createApp(options: AppOptions) {
   const ledger = createLedger(newId);
   const depositAddresses = createDepositAddresses(addressSources, newId);
 
-  const dispatcher = createDispatcher({
-    database,
-    clock,
-    newId,
-    log,
-    auditLog,
-    sender: createSender({
-      targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
-      certificateAuthority: overrides.webhooks?.certificateAuthority,
-      timeoutMs: overrides.webhooks?.timeoutMs,
-    }),
+  const sender = createSender({
+    targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
+    certificateAuthority: overrides.webhooks?.certificateAuthority,
+    timeoutMs: overrides.webhooks?.timeoutMs,
   });
+  const dispatcher = createDispatcher({ database, clock, newId, log, auditLog, sender });
+  const webhookTest = createWebhookTest(sender, clock, newId);
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
   const webhooks = createWebhooks(clock);
   const endpoints = createEndpoints(clock);
@@ -181,6 +179,8 @@ export async function createApp(options: AppOptions) {
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
+  const paymentExport = createPaymentExport({ database, ledger, currencies });
+  const erasure = createErasure(auditLog, newId);
   const receipts = createReceipts({
     clock,
     newId,
@@ -296,6 +296,8 @@ export async function createApp(options: AppOptions) {
     merchants,
     customers,
     payments,
+    paymentExport,
+    erasure,
     paymentPlans,
     walletAddresses,
     balances,
@@ -305,6 +307,7 @@ export async function createApp(options: AppOptions) {
     billing,
     endpoints,
     webhooks,
+    webhookTest,
     dispatcher,
     scanner,
     simulatedChains,

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { isNodeTooOld } from './node-version.js';
 
 async function main(): Promise<void> {
+  // Whoever reads the output may stop early, as `head` does.
+  process.stdout.on('error', () => process.exit(1));
   const { runCommandTo } = await import('./commands/run.js');
   process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
     async stdout(text) {

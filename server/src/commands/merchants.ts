@@ -232,12 +232,12 @@ function settingsOf({
   return settings;
 }
 
-function show(value: unknown): string {
+function show(value: string | number | null | readonly string[] | Readonly<Record<string, string>>): string {
   if (value === null) return 'not set';
   if (Array.isArray(value)) return value.join(', ');
   if (typeof value === 'object') {
     return Object.entries(value)
-      .map(([name, one]) => `${name}=${String(one)}`)
+      .map(([name, one]) => `${name}=${one}`)
       .join(', ');
   }
   return String(value);

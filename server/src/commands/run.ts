@@ -6,11 +6,13 @@ import { UsageError, type Command, type Options, type CommandContext } from './c
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
 import { chainCommands } from './chains.js';
+import { customerCommands } from './customers.js';
 import { databaseCommands } from './database.js';
 import { commandHelp, groupHelp, usageText } from './help.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
+import { paymentCommands } from './payments.js';
 import { payoutCommands } from './payouts.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
@@ -42,6 +44,8 @@ export const commands: Readonly<Record<string, Command>> = {
   ...keyCommands,
   ...auditCommands,
   ...chainCommands,
+  ...paymentCommands,
+  ...customerCommands,
   ...balanceCommands,
   ...transferCommands,
   ...payoutCommands,
@@ -142,13 +146,15 @@ async function withContext<T>(
       checkoutUrl: config.checkoutUrl ?? `${publicUrl}/pay`,
       stopping: new AbortController().signal,
     });
-    return await work({
+    const result = await work({
       ...app,
       database,
       actor: `command line, user ${osUser()}`,
       print: (text) => streams.stdout(text),
       progress: (text) => streams.stderr(`${text}\n`),
     });
+    await app.dispatcher.stop();
+    return result;
   } finally {
     await database.close();
   }

@@ -1,7 +1,8 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
 import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
-import { oneOf, text, UsageError, type Command } from './command.js';
+import type { SampleResult } from '../webhooks/webhook-test.js';
+import { oneOf, required, text, UsageError, type Command } from './command.js';
 
 const defaultLimit = 100;
 
@@ -34,6 +35,29 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       };
     },
   },
+  'webhooks test': {
+    usage: 'webhooks test --merchant ID --mode test|live',
+    help: `Sends a signed sample of each event type to a webhook URL, and shows the answers. A sample has isSample: true in its data, and the reference webhook-test, which no order has. It is sent once, and not stored. Exits with 1 if one is not answered with a 2xx status.
+
+  --merchant ID   the merchant whose URL it is
+  --mode MODE     test or live: each has its own URL`,
+    options: { merchant: text, mode: text },
+    positionals: [],
+    async run({ database, webhookTest }, options) {
+      const scope = {
+        merchantId: required(options, 'merchant'),
+        mode: oneOf(options, 'mode', ['test', 'live']),
+      };
+      const results = await webhookTest.run(database.reader, scope);
+      return {
+        json: results.map(({ type, id, status, durationMs, excerpt, error }) => ({
+          ...{ type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null },
+        })),
+        text: results.map(sampleText).join('\n'),
+        hasFailed: results.some(({ error }) => error !== undefined),
+      };
+    },
+  },
   'webhooks retry': {
     usage: 'webhooks retry ID',
     help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within a second. If that fails, it is retried like a new event.`,
@@ -60,6 +84,12 @@ function eventText(event: WebhookRecord): string {
   const due = dueAt === null ? '' : `  due ${isoTime(dueAt)}`;
   const head = `${id}  ${status.padEnd(9)}  ${type}  ${mode}  of ${subjectId}  to ${merchantId}${due}`;
   return [head, ...attempts.map((attempt) => `    ${attemptText(attempt)}`)].join('\n');
+}
+
+function sampleText({ type, status, durationMs, excerpt, error }: SampleResult): string {
+  const verdict = error === undefined ? `ok    ${type}  HTTP ${status ?? ''}` : `FAIL  ${type}  ${error}`;
+  const answer = excerpt === '' ? '' : `  ${JSON.stringify(excerpt.slice(0, 100))}`;
+  return `${verdict}  ${durationMs} ms${answer}`;
 }
 
 function attemptText({ attemptedAt, durationMs, responseStatus, error }: WebhookAttempt): string {

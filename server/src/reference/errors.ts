@@ -53,16 +53,19 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
     remedy: 'Send `Authorization: Bearer <API_KEY>`.',
   },
   invalid_api_key: {
-    meaning: 'The API key is unknown or has been revoked.',
+    meaning: 'The API key is unknown, has been revoked or has expired.',
     cause:
-      'The key was revoked, belongs to another server, or was cut off when it was copied. A header that does not read `Bearer <API_KEY>` is refused in the same way.',
+      'The key was revoked or has expired, belongs to another server, or was cut off when it was copied. A header that does not read `Bearer <API_KEY>` is refused in the same way.',
     remedy:
       "Check the key and the header. If the key is gone, create a new one with `keys create` on the server's command line; a key is shown only once.",
   },
   secret_key_required: {
-    meaning: 'The endpoint requires a secret key, but a public key was sent.',
-    cause: "Public keys work only on a payment's own endpoints and on `verify/checkout`.",
-    remedy: 'Make this call from your server, with the secret key. Never put that key in a page.',
+    meaning:
+      'The endpoint requires a secret key, but a public key was sent, or a secret key whose scope does not include it.',
+    cause:
+      "Public keys work only on a payment's own endpoints and on `verify/checkout`. A secret key with the scope `read` changes nothing, and one with the scope `verify` only gets, lists and verifies payments and transactions. The message names the scope.",
+    remedy:
+      'Make this call from your server, with a secret key that may do it. Never put that key in a page.',
   },
   customer_not_allowed: {
     meaning: 'The customer is blacklisted.',
@@ -252,7 +255,8 @@ export function errorsOf({ method, key, params, errors = [] }: Endpoint): ErrorC
     ...(method === 'GET' ? [] : (['invalid_json'] as const)),
     'missing_api_key',
     'invalid_api_key',
-    ...(key === 'secret' ? (['secret_key_required'] as const) : []),
+    // A restricted secret key is refused where a public one is not.
+    ...(key === 'secret' || method !== 'GET' ? (['secret_key_required'] as const) : []),
     ...(params ? (['not_found'] as const) : []),
     ...errors,
     ...(isKeyed ? (['idempotency_in_progress', 'idempotency_mismatch'] as const) : []),

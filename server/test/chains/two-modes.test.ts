@@ -1,5 +1,7 @@
 /** A network of the same code in both modes, and merchants with deposit keys of their own: nothing of them mixes. */
 import { HDKey } from '@scure/bip32';
+import { verifyPayment } from 'crypto-checkout/client';
+import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createAddressSource,
@@ -204,5 +206,17 @@ describe.each(engines)('a network in both modes, on $name', (engine) => {
     expect(cursors[0]?.height).toBe((await chain.head()).height);
     const foreign = await server.api('GET', `/v1/transactions/${live.id}/verify`, { key: first });
     expect(foreign.status).toBe(404);
+  });
+
+  it('says its mode on every record, and verifyPayment takes only live ones for money', async () => {
+    const [live, test] = [await lock(first), await lock(server.secretKey)];
+    const record = (key: string, { id }: Locked) => ask<Payment>('GET', `/v1/transactions/${id}/verify`, key);
+    const [paidLive, paidTest] = [await record(first, live), await record(server.secretKey, test)];
+    expect([paidLive.mode, paidTest.mode]).toEqual(['live', 'test']);
+    const failed = (payment: Payment, mode?: 'test') =>
+      verifyPayment(payment, { txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode })
+        .failed.map(({ rule }) => rule)
+        .filter((rule) => rule === 'mode');
+    expect([failed(paidLive), failed(paidTest), failed(paidTest, 'test')]).toEqual([[], ['mode'], []]);
   });
 });

@@ -1,0 +1,134 @@
+/** Finds and replaces personal data in the tables of all rooms. */
+import { sql } from 'kysely';
+import type { CustomerTable, PaymentTable } from '../db/schema.js';
+import type { Transaction } from '../db/engine.js';
+
+export function findCustomers(
+  transaction: Transaction,
+  merchantId: string,
+  emailLower: string,
+): Promise<Pick<CustomerTable, 'id'>[]> {
+  return transaction
+    .selectFrom('customers')
+    .select('id')
+    .where('merchant_id', '=', merchantId)
+    .where('email_lower', '=', emailLower)
+    .execute();
+}
+
+export function findPayments(
+  transaction: Transaction,
+  merchantId: string,
+  emailLower: string,
+): Promise<Pick<PaymentTable, 'id' | 'description'>[]> {
+  return transaction
+    .selectFrom('payments')
+    .select(['id', 'description'])
+    .where('merchant_id', '=', merchantId)
+    .where(sql<string>`lower(customer_email)`, '=', emailLower)
+    .execute();
+}
+
+export async function hasActiveSubscription(
+  transaction: Transaction,
+  customerIds: readonly string[],
+): Promise<boolean> {
+  if (customerIds.length === 0) return false;
+  const row = await transaction
+    .selectFrom('subscribers')
+    .select('id')
+    .where('customer_id', 'in', customerIds)
+    .where('is_active', '=', 1)
+    .where('removed_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function eraseCustomer(transaction: Transaction, id: string, email: string): Promise<void> {
+  await transaction
+    .updateTable('customers')
+    .set({ email, email_lower: email.toLowerCase(), full_name: null, phone_number: null })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function erasePayment(
+  transaction: Transaction,
+  id: string,
+  email: string,
+  description: string,
+): Promise<void> {
+  await transaction
+    .updateTable('payments')
+    .set({ customer_email: email, customer_name: null, customer_phone: null, description })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Rewrites JSON; undefined keeps it. */
+type Rewrite = (json: string) => string | undefined;
+
+const pageSize = 500;
+
+/** @returns how many events were changed */
+export async function rewriteWebhooks(
+  transaction: Transaction,
+  merchantId: string,
+  rewrite: Rewrite,
+): Promise<number> {
+  let changed = 0;
+  let after = '';
+  for (;;) {
+    const page = await transaction
+      .selectFrom('outbox')
+      .select(['id', 'data'])
+      .where('merchant_id', '=', merchantId)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(pageSize)
+      .execute();
+    for (const { id, data } of page) {
+      const rewritten = rewrite(data);
+      if (rewritten === undefined) continue;
+      await transaction.updateTable('outbox').set({ data: rewritten }).where('id', '=', id).execute();
+      // A receiver may have echoed what it was sent.
+      await transaction
+        .updateTable('webhook_tries')
+        .set({ response_excerpt: '' })
+        .where('event_id', '=', id)
+        .execute();
+      changed += 1;
+    }
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) return changed;
+    after = last.id;
+  }
+}
+
+/** @returns how many stored replies were changed */
+export async function rewriteReplies(
+  transaction: Transaction,
+  merchantId: string,
+  rewrite: Rewrite,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('idempotency_replies')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .execute();
+  let changed = 0;
+  for (const row of rows) {
+    const rewritten = rewrite(row.reply);
+    if (rewritten === undefined) continue;
+    await transaction
+      .updateTable('idempotency_replies')
+      .set({ reply: rewritten })
+      .where('merchant_id', '=', row.merchant_id)
+      .where('mode', '=', row.mode)
+      .where('hash', '=', row.hash)
+      .execute();
+    changed += 1;
+  }
+  return changed;
+}

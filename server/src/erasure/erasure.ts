@@ -1,0 +1,91 @@
+/**
+ * Erases a customer's personal data wherever it is kept, and leaves the books as they are. This room alone writes to other
+ * rooms' tables, so that there is one list of the places where personal data is.
+ */
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound, Problem } from '../shared/problem.js';
+import type { Transaction } from '../db/engine.js';
+import * as store from './erasure-store.js';
+
+/** How many records were changed. */
+export interface Erased {
+  readonly customers: number;
+  readonly payments: number;
+  readonly webhooks: number;
+  readonly storedReplies: number;
+  /** What stands in place of the email now. */
+  readonly replacedBy: string;
+}
+
+export interface Erasure {
+  /**
+   * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
+   * descriptions, webhook payloads and stored replies. Amounts, transactions and references stay.
+   * Problems: `not_found`, `invalid_state` if a subscription is active.
+   */
+  erase(transaction: Transaction, merchantId: string, email: string, actor: string): Promise<Erased>;
+}
+
+export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
+  return {
+    async erase(transaction, merchantId, givenEmail, actor) {
+      const email = givenEmail.trim().toLowerCase();
+      const customers = await store.findCustomers(transaction, merchantId, email);
+      const payments = await store.findPayments(transaction, merchantId, email);
+      if (customers.length === 0 && payments.length === 0) throw notFound('customer');
+      const customerIds = customers.map(({ id }) => id);
+      if (await store.hasActiveSubscription(transaction, customerIds)) {
+        throw new Problem(
+          'invalid_state',
+          'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
+        );
+      }
+      // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
+      const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
+      const redact = createRedact(email, replacedBy);
+      for (const { id } of customers) await store.eraseCustomer(transaction, id, replacedBy);
+      for (const { id, description } of payments) {
+        await store.erasePayment(transaction, id, replacedBy, redact.text(description));
+      }
+      const webhooks = await store.rewriteWebhooks(transaction, merchantId, redact.json);
+      const storedReplies = await store.rewriteReplies(transaction, merchantId, redact.json);
+      const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
+      await auditLog.record(transaction, {
+        merchantId,
+        actor,
+        action: 'customer.erased',
+        subjectId: customerIds[0] ?? replacedBy,
+        after: counts,
+      });
+      return { ...counts, replacedBy };
+    },
+  };
+}
+
+const erasedDescription = 'Payment from an erased customer';
+
+/** Replaces the email in any case, wherever it stands, and what is told of its owner beside it. */
+function createRedact(email: string, replacedBy: string) {
+  const emailPattern = new RegExp(escapePattern(email), 'giu');
+  const text = (value: string): string =>
+    value.startsWith('Payment from ') ? erasedDescription : value.replaceAll(emailPattern, replacedBy);
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return text(value);
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const kept = Object.entries(value).filter(([name]) => name !== 'fullName' && name !== 'phoneNumber');
+    return Object.fromEntries(kept.map(([name, one]) => [name, walk(one)]));
+  };
+  return {
+    text,
+    /** @returns undefined if the JSON does not contain the email */
+    json(json: string): string | undefined {
+      return json.toLowerCase().includes(email) ? JSON.stringify(walk(JSON.parse(json))) : undefined;
+    },
+  };
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

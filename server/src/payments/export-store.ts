@@ -1,0 +1,54 @@
+/** Reads payments and receipts in pages, for exports. */
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import type { PaymentTable, ReceiptTable } from '../db/schema.js';
+import type { Scope } from '../shared/scope.js';
+
+const pageSize = 500;
+
+/** Oldest first, by keyset: the thousandth page costs as much as the first. */
+export async function* pages(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): AsyncGenerator<PaymentTable[]> {
+  let after: Pick<PaymentTable, 'created_at' | 'id'> | undefined;
+  for (;;) {
+    let query = reader
+      .selectFrom('payments')
+      .selectAll()
+      .where('merchant_id', '=', merchantId)
+      .where('mode', '=', mode);
+    if (from !== undefined) query = query.where('created_at', '>=', from);
+    if (to !== undefined) query = query.where('created_at', '<=', to);
+    if (after) {
+      const last = after;
+      query = query.where((e) => e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)));
+    }
+    const page = await query.orderBy('created_at').orderBy('id').limit(pageSize).execute();
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    if (page.length < pageSize) return;
+    after = last;
+  }
+}
+
+/** The receipts of payments, oldest first, by payment. */
+export async function receiptsOf(
+  reader: Reader,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, ReceiptTable[]>> {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .selectAll()
+      .where('payment_id', 'in', chunk)
+      .orderBy('first_seen_at')
+      .orderBy('id')
+      .execute(),
+  );
+  const byPayment = new Map<string, ReceiptTable[]>();
+  for (const row of rows) byPayment.set(row.payment_id, [...(byPayment.get(row.payment_id) ?? []), row]);
+  return byPayment;
+}

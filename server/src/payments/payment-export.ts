@@ -1,0 +1,115 @@
+/** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
+import { fromUnits } from 'crypto-checkout/contract';
+import type { Database } from '../db/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Currencies } from '../money/currencies.js';
+import { isoTime } from '../shared/clock.js';
+import type { Scope } from '../shared/scope.js';
+import { statusOf } from './assess.js';
+import * as store from './export-store.js';
+
+/** Amounts are exact decimals. Times are ISO 8601. */
+export interface ExportedPayment {
+  readonly id: string;
+  readonly mode: string;
+  readonly createdAt: string;
+  readonly status: string;
+  readonly txRef: string;
+  readonly description: string;
+  /** The email; empty if anonymous. */
+  readonly customer: string;
+  readonly baseAmount: string;
+  readonly baseCurrency: string;
+  /** What the payer was asked for; empty before a currency was chosen. */
+  readonly currency: string;
+  readonly network: string;
+  readonly amount: string;
+  /** When it first succeeded; empty if it never did. */
+  readonly paidAt: string;
+  readonly receipts: readonly ExportedReceipt[];
+  /** By currency. The sum of `net` over all payments is what payments brought to the balance. */
+  readonly credited: readonly ExportedCredit[];
+}
+
+export interface ExportedReceipt {
+  readonly currency: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly txHash: string;
+  /** seen, confirmed, dropped or reversed. */
+  readonly status: string;
+  readonly firstSeenAt: string;
+  readonly confirmedAt: string;
+}
+
+export interface ExportedCredit {
+  readonly currency: string;
+  readonly amount: string;
+  readonly fee: string;
+  readonly net: string;
+}
+
+export interface ExportRange {
+  /** Epoch milliseconds, inclusive. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export interface PaymentExport {
+  /** Oldest first, read page by page: the memory that it takes does not grow with the number of payments. */
+  read(scope: Scope, range: ExportRange): AsyncGenerator<ExportedPayment>;
+}
+
+export interface PaymentExportDeps {
+  readonly database: Pick<Database, 'reader'>;
+  readonly ledger: Pick<Ledger, 'credits'>;
+  readonly currencies: Pick<Currencies, 'known'>;
+}
+
+export function createPaymentExport({ database, ledger, currencies }: PaymentExportDeps): PaymentExport {
+  const decimal = (units: string | bigint | null, code: string | null) =>
+    units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
+  const time = (at: number | null) => (at === null ? '' : isoTime(at));
+
+  return {
+    async *read(scope, range) {
+      for await (const page of store.pages(database.reader, scope, range)) {
+        const ids = page.map(({ id }) => id);
+        const receipts = await store.receiptsOf(database.reader, ids);
+        const credits = await ledger.credits(database.reader, ids);
+        for (const row of page) {
+          yield {
+            id: row.id,
+            mode: row.mode,
+            createdAt: isoTime(row.created_at),
+            status: statusOf(row.state),
+            txRef: row.tx_ref,
+            description: row.description,
+            customer: row.customer_email ?? '',
+            baseAmount: decimal(row.base_amount, row.base_currency),
+            baseCurrency: row.base_currency,
+            currency: row.currency ?? '',
+            network: row.network ?? '',
+            amount: decimal(row.amount, row.currency),
+            paidAt: time(row.settled_at),
+            receipts: (receipts.get(row.id) ?? []).map((receipt) => ({
+              currency: receipt.currency,
+              network: receipt.network,
+              amount: decimal(receipt.amount, receipt.currency),
+              txHash: receipt.tx_hash,
+              status: receipt.status,
+              firstSeenAt: isoTime(receipt.first_seen_at),
+              confirmedAt: time(receipt.confirmed_at),
+            })),
+            credited: (credits.get(row.id) ?? []).map(({ currency, net, fee }) => ({
+              currency,
+              amount: decimal(net + fee, currency),
+              fee: decimal(fee, currency),
+              net: decimal(net, currency),
+            })),
+          };
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** Sends a signed sample of every event to a merchant's endpoint, so that its receiver can be tried before real events. */
+import { api, webhookEventType, type WebhookEventType } from 'crypto-checkout/contract';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { Reader } from '../db/engine.js';
+import { notConfigured, signingSecrets } from './endpoints.js';
+import type { Outcome, Sender } from './send.js';
+import * as store from './store.js';
+
+export interface SampleResult extends Outcome {
+  readonly type: WebhookEventType;
+  /** The `webhook-id` that was sent. */
+  readonly id: string;
+}
+
+export interface WebhookTest {
+  /**
+   * Sends all samples at once, and returns the answers in the order of the types. Nothing is stored or repeated.
+   * Problem: `webhook_not_configured`.
+   */
+  run(reader: Reader, scope: Scope): Promise<SampleResult[]>;
+}
+
+export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId): WebhookTest {
+  return {
+    async run(reader, scope) {
+      const endpoint = await store.findEndpoint(reader, scope);
+      if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
+      const now = clock.real();
+      return Promise.all(
+        webhookEventType.options.map(async (type) => {
+          const id = newId();
+          const data = { ...sampleData(type, scope.mode), mode: scope.mode, sequence: now, isSample: true };
+          const body = JSON.stringify({ type, timestamp: isoTime(clock.now(scope)), data });
+          const secrets = signingSecrets(endpoint, now);
+          const delivery = { url: endpoint.url, mode: scope.mode, id, body, secrets, now };
+          return { type, id, ...(await sender.send(delivery, new AbortController().signal)) };
+        }),
+      );
+    },
+  };
+}
+
+/** References that no order has, so that a receiver that does not know `isSample` finds nothing to deliver. */
+const txRef = 'webhook-test';
+
+function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown> {
+  const payment = { ...api.transactions.verify.sample.data, txRef, mode };
+  switch (type) {
+    case 'payment.success':
+    case 'payment.overpaid':
+      return payment;
+    case 'payment.error':
+      return { ...payment, status: 'error', state: 'expired' };
+    case 'payment.late':
+      return { ...payment, status: 'error', state: 'expired_late' };
+    case 'payment.reversed':
+      return { ...payment, status: 'error', state: 'reversed' };
+    case 'payment.cancelled':
+      return { ...payment, status: 'cancelled', state: 'cancelled' };
+    case 'payment.partial':
+    case 'payment.updated':
+      return { ...payment, status: 'in progress', state: 'partially_paid' };
+    case 'wallet.transaction':
+      return { transaction: payment, wallet: api.wallets.retrieve.sample.data };
+    case 'transfer.success':
+      return { ...api.transfers.retrieve.sample.data, status: 'success' };
+    case 'transfer.failed':
+      return { ...api.transfers.retrieve.sample.data, status: 'failed', failureReason: 'A sample' };
+    case 'subscription.payment_due': {
+      const { url } = api.payments.create.sample.data;
+      return { ...api.subscribers.retrieve.sample.data, cycle: 1, payment, url };
+    }
+    case 'subscription.ended':
+      return { ...api.subscribers.retrieve.sample.data, isActive: false, reason: 'completed' };
+    default:
+      return type satisfies never;
+  }
+}

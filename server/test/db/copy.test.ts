@@ -1,0 +1,90 @@
+/** `database copy`: everything arrives on the other engine, the books add up, and the server goes on with it. */
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/db/open.js';
+import { runCommandLine } from '../support/command-line.js';
+import { engines, type TestEngine } from '../support/engines.js';
+import { openMerchant } from '../support/merchant-fixture.js';
+import { createRecords } from '../support/records.js';
+import { startServer } from '../support/server.js';
+
+const pairs = engines.flatMap((from) => engines.map((to) => [from.name, to.name, from, to] as const));
+
+async function makeEmpty(engine: TestEngine): Promise<string> {
+  const made = await engine.createEmpty();
+  onTestFinished(() => made.dispose());
+  return made.url;
+}
+
+/** All rows of all tables, each as sorted text. */
+async function contentOf(url: string): Promise<Record<string, string[]>> {
+  const database = await openDatabase(url, { mustExist: true });
+  const tables = (await database.reader.introspection.getTables()).map(({ name }) => name);
+  const content: Record<string, string[]> = {};
+  for (const table of tables) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(
+      database.reader,
+    );
+    const sorted = (row: Record<string, unknown>) => JSON.stringify(Object.entries(row).sort());
+    content[table] = rows.map(sorted).sort();
+  }
+  await database.close();
+  return content;
+}
+
+describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
+  it('copies every row, and a server goes on with the copy', async () => {
+    const source = await from.create();
+    onTestFinished(() => source.dispose());
+    const server = await startServer({ engine: from, databaseUrl: source.url });
+    const records = createRecords(server);
+    await records.setWebhookUrl('http://localhost:9/hooks');
+    await records.payout();
+    await records.subscriber();
+    await records.wallet();
+    await records.bankAccount();
+    await server.stop();
+
+    const target = await makeEmpty(to);
+    const copied = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
+    expect([copied.exitCode, copied.stdout], copied.stderr).toEqual([
+      0,
+      expect.stringMatching(
+        /^Copied \d+ rows to \S+\. All tables have as many rows as before, and the ledger is in order\n$/,
+      ),
+    ]);
+    expect(copied.stderr).toMatch(/^payments: \d+ rows$/m);
+    const [before, after] = [await contentOf(source.url), await contentOf(target)];
+    expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+    expect(before['payments']?.length).toBeGreaterThan(1);
+    expect(after).toEqual(before);
+
+    const env = { BOOTSTRAP_PUBLIC_KEY: server.publicKey, BOOTSTRAP_SECRET_KEY: server.secretKey };
+    const restarted = await startServer({ engine: to, databaseUrl: target, env });
+    onTestFinished(() => restarted.stop());
+    const merchant = openMerchant(restarted);
+    const { availableBalance } = await merchant.balance();
+    expect(availableBalance).toBeGreaterThan(0);
+    // New rows get new numbers: log entries and the audit log are counted by the database.
+    await merchant.fund({ amount: 20 });
+    await createRecords(restarted).walletAddress();
+    await merchant.expectBooksInOrder();
+
+    const again = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
+    expect(again.exitCode).toBe(2);
+    expect(again.stderr).toContain('The target is not empty');
+  }, 30_000);
+});
+
+it('a target that cannot be opened is named without its password', async () => {
+  const [engine] = engines;
+  const source = await engine?.create();
+  if (!source) throw new Error('There is no engine');
+  onTestFinished(() => source.dispose());
+  await (await openDatabase(source.url)).close();
+  const to = 'postgres://ada:hunter2@127.0.0.1:1/none';
+  const { exitCode, stderr } = await runCommandLine(source.url, ['database', 'copy', '--to', to]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('127.0.0.1:1/none cannot be opened');
+  expect(stderr).not.toContain('hunter2');
+});
