@@ -6,8 +6,10 @@
 import * as z from 'zod/mini';
 import type { Route } from './endpoint.js';
 
-/** ISO 8601 in UTC with milliseconds. */
-export const timestamp = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
+/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
+export const timestamp = /* @__PURE__ */ z
+  .string()
+  .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
 
 export const paymentStatus = z.enum(['in progress', 'error', 'cancelled', 'success']);
 
@@ -39,7 +41,7 @@ export const paymentState = z.enum([
 ]);
 
 export const logEntry = z.object({
-  time: timestamp,
+  time: z.string(),
   type: z.enum(['event', 'success', 'error']),
   event: z.string(),
 });
@@ -56,19 +58,13 @@ export const currencyOption = z.object({
   confirmations: z.number(),
 });
 
-const customerDetails = z.object({
-  email: z.optional(z.string()),
-  fullName: z.optional(z.string()),
-  phoneNumber: z.optional(z.string()),
-});
-
-const branding = z.object({
+export const branding = z.object({
   id: z.string(),
   businessName: z.string(),
   name: z.string(),
   logo: z.string(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: z.string(),
+  updatedAt: z.string(),
 });
 
 /**
@@ -100,8 +96,6 @@ export const payment = z.object({
   /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
   confirmations: z.optional(z.number()),
   confirmationsRequired: z.optional(z.number()),
-  nairaValue: z.optional(z.number()),
-  dollarValue: z.optional(z.number()),
   baseAmount: z.number(),
   baseCurrency: z.string(),
   currencies: z.array(z.string()),
@@ -111,12 +105,11 @@ export const payment = z.object({
   transactionFees: z.number(),
   totalDue: z.number(),
   customer: z.string(),
-  customerDetails: z.optional(customerDetails),
   addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
   addressSentFrom: z.array(z.string()),
   transactionTimeLog: z.array(logEntry),
   isCurrencyLocked: z.boolean(),
-  createdAt: timestamp,
+  createdAt: z.string(),
   branding: z.optional(branding),
 });
 
