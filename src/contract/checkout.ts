@@ -58,6 +58,12 @@ export const currencyOption = z.object({
   confirmations: z.number(),
 });
 
+const customerDetails = z.object({
+  email: z.optional(z.string()),
+  fullName: z.optional(z.string()),
+  phoneNumber: z.optional(z.string()),
+});
+
 export const branding = z.object({
   id: z.string(),
   businessName: z.string(),
@@ -96,6 +102,8 @@ export const payment = z.object({
   /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
   confirmations: z.optional(z.number()),
   confirmationsRequired: z.optional(z.number()),
+  nairaValue: z.optional(z.number()),
+  dollarValue: z.optional(z.number()),
   baseAmount: z.number(),
   baseCurrency: z.string(),
   currencies: z.array(z.string()),
@@ -105,6 +113,8 @@ export const payment = z.object({
   transactionFees: z.number(),
   totalDue: z.number(),
   customer: z.string(),
+  /** To public keys, the email and the name are abbreviated, and the phone number is absent. */
+  customerDetails: z.optional(customerDetails),
   addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
   addressSentFrom: z.array(z.string()),
   transactionTimeLog: z.array(logEntry),

@@ -76,17 +76,6 @@ export const credit = z.object({
 export type Credit = z.output<typeof credit>;
 
 export const paymentRecord = z.extend(payment, {
-  /** To public keys, the email and the name are abbreviated, and the phone number is absent. */
-  customerDetails: z.optional(
-    z.object({
-      email: z.optional(z.string()),
-      fullName: z.optional(z.string()),
-      phoneNumber: z.optional(z.string()),
-    }),
-  ),
-  /** What was received, valued when it was first seen. */
-  nairaValue: z.optional(z.number()),
-  dollarValue: z.optional(z.number()),
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
   branding: z.optional(z.extend(branding, { createdAt: timestamp, updatedAt: timestamp })),
