@@ -102,7 +102,7 @@ export async function fill(sql, payments, templates) {
     when (select state from payments where id = '${templates.paid}') then '${templates.paid}'
     when (select state from payments where id = '${templates.expired}') then '${templates.expired}'
     else '${templates.cancelled}' end`;
-  const entries = ['time', 'type', 'event'];
+  const entries = ['time', 'type', 'event', 'code', 'entry_values'];
   await sql.run(
     `insert into log_entries (payment_id, ${entries.join(', ')})
      select p.id, ${entries.map((name) => `t.${name}`).join(', ')} from payments p join log_entries t on ${parent}

@@ -35,6 +35,16 @@ const filtered = (path, filters) =>
 export const listQueries = [
   ...spans('transactions'),
   { name: 'transactions, a month, its last page', path: `/v1/transactions?${month}`, page: last },
+  ...filtered('transactions', [
+    'txRef=order-11',
+    'status=success',
+    'status=cancelled',
+    'currency=USDT',
+    'network=tron',
+    'customer=customer-11@example.com',
+    `txHash=${'11'.padStart(26, '0')}`,
+    'status=success&currency=USDT&network=tron',
+  ]),
   ...spans('customers'),
   ...filtered('customers', [
     'isBlackListed=false',

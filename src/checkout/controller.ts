@@ -170,9 +170,9 @@ export class CheckoutController implements ReactiveController {
     if (hasEnded(to)) this.#forgetPayment(to);
     // Only redirect payers who saw the payment succeed, not those who come back to it later.
     const { order, noRedirect } = this.#host;
-    const canRedirect = to.name === 'success' && from.name !== 'creating' && !noRedirect;
-    const target =
-      canRedirect && isTrusted(order, to.payment) ? redirectTarget(order, to.payment) : undefined;
+    const canRedirect =
+      to.name === 'success' && from.name !== 'creating' && !noRedirect && isTrusted(order, to.payment);
+    const target = canRedirect ? redirectTarget(order, to.payment) : undefined;
     this.#redirectAt = target === undefined ? undefined : performance.now() + redirectDelayMs;
   }
 

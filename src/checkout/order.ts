@@ -65,12 +65,10 @@ export function createPaymentBody(order: Order, attempt: number, previous?: Paym
 export function redirectTarget(order: Order, payment: Payment | undefined): string | undefined {
   try {
     const url = new URL(payment?.redirectUrl || order.redirectUrl || '');
-    if (payment) {
-      const { txRef = '', id: paymentId, status } = payment;
-      for (const [name, value] of Object.entries({ txRef, paymentId, status })) {
-        url.searchParams.set(name, value);
-      }
-    }
+    const { searchParams } = url;
+    searchParams.set('txRef', payment?.txRef ?? '');
+    searchParams.set('paymentId', payment?.id ?? '');
+    searchParams.set('status', payment?.status ?? '');
     return /^https?:$/.test(url.protocol) ? url.href : undefined;
   } catch {
     return undefined;
@@ -78,6 +76,6 @@ export function redirectTarget(order: Order, payment: Payment | undefined): stri
 }
 
 /** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
-export function isTrusted({ redirectUrl }: Order, payment: Payment | undefined): boolean {
-  return payment?.isRedirectTrusted === true || [undefined, '', redirectUrl].includes(payment?.redirectUrl);
+export function isTrusted({ redirectUrl }: Order, payment: Payment): boolean {
+  return payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl;
 }

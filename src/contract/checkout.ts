@@ -6,8 +6,10 @@
 import * as z from 'zod/mini';
 import type { Route } from './endpoint.js';
 
-/** ISO 8601 in UTC with milliseconds. */
-export const timestamp = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
+/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
+export const timestamp = /* @__PURE__ */ z
+  .string()
+  .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
 
 export const paymentStatus = z.enum(['in progress', 'error', 'cancelled', 'success']);
 
@@ -39,7 +41,7 @@ export const paymentState = z.enum([
 ]);
 
 export const logEntry = z.object({
-  time: timestamp,
+  time: z.string(),
   type: z.enum(['event', 'success', 'error']),
   event: z.string(),
 });
@@ -62,15 +64,15 @@ const customerDetails = z.object({
   phoneNumber: z.optional(z.string()),
 });
 
-const branding = z.object({
+export const branding = z.object({
   id: z.string(),
   businessName: z.string(),
   name: z.string(),
   logo: z.string(),
   /** An https or mailto URL where payers get help, or empty. Our addition; other servers do not send it. */
   supportUrl: z.optional(z.string()),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: z.string(),
+  updatedAt: z.string(),
 });
 
 /**
@@ -115,12 +117,13 @@ export const payment = z.object({
   transactionFees: z.number(),
   totalDue: z.number(),
   customer: z.string(),
+  /** To public keys, the email and the name are abbreviated, and the phone number is absent. */
   customerDetails: z.optional(customerDetails),
   addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
   addressSentFrom: z.array(z.string()),
   transactionTimeLog: z.array(logEntry),
   isCurrencyLocked: z.boolean(),
-  createdAt: timestamp,
+  createdAt: z.string(),
   branding: z.optional(branding),
 });
 

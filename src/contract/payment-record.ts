@@ -1,6 +1,6 @@
 /** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
-import { logEntry, payment, timestamp } from './checkout.js';
+import { branding, logEntry, payment, timestamp } from './checkout.js';
 
 /** What a log entry reports. The list is closed: a page can say each one in its own language. */
 export const logCode = z.enum([
@@ -46,7 +46,7 @@ export const logValues = z.object({
 export type LogValues = z.output<typeof logValues>;
 
 /** An entry of the time log. */
-export const codedLogEntry = z.extend(logEntry, { code: logCode, values: logValues });
+export const codedLogEntry = z.extend(logEntry, { time: timestamp, code: logCode, values: logValues });
 export type CodedLogEntry = z.output<typeof codedLogEntry>;
 
 /** A transfer to the payment's address, as seen on its chain. */
@@ -77,6 +77,8 @@ export type Credit = z.output<typeof credit>;
 
 export const paymentRecord = z.extend(payment, {
   transactionTimeLog: z.array(codedLogEntry),
+  createdAt: timestamp,
+  branding: z.optional(z.extend(branding, { createdAt: timestamp, updatedAt: timestamp })),
   /** Oldest first, transfers that were lost included. */
   receipts: z.array(receipt),
   /** Only for secret keys. Money in other currencies and late money is included. */

@@ -99,8 +99,6 @@ export const en = {
   problemBusy: 'The payment service is busy. Try again in a moment.',
   problemBelowMinimum: 'The total is too small for this coin. Choose another one.',
   problemUnsupported: 'This coin cannot be used right now. Choose another one.',
-  problemDuplicate:
-    'This order was started before, perhaps on another device. Continue there, or ask the shop.',
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
   problemState: 'This step is no longer possible. Here is where the payment stands.',
   problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',

@@ -12,7 +12,8 @@ const keys: Readonly<Record<string, MessageKey>> = {
   idempotency_in_progress: 'problemBusy',
   amount_below_minimum: 'problemBelowMinimum',
   unsupported_currency: 'problemUnsupported',
-  duplicate_tx_ref: 'problemDuplicate',
+  // Trying again goes on with the next references.
+  duplicate_tx_ref: 'problemBusy',
   not_found: 'problemNotFound',
   invalid_state: 'problemState',
   currency_locked: 'problemState',

@@ -37,7 +37,7 @@ export function logText(entries: readonly LogEntry[]): string {
 }
 
 function localTime(time: string, locale: string | undefined): string {
-  const format = new Intl.DateTimeFormat(locale, {
+  return new Date(time).toLocaleString(locale, {
     month: 'short',
     day: 'numeric',
     hour: 'numeric',
@@ -45,5 +45,4 @@ function localTime(time: string, locale: string | undefined): string {
     second: '2-digit',
     timeZoneName: 'short',
   });
-  return format.format(new Date(time));
 }

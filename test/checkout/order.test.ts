@@ -80,9 +80,12 @@ it.each([
   ['/thanks', undefined],
   ['', undefined],
 ])('the redirect URL %s leads to %s', (redirectUrl, expected) => {
-  expect(redirectTarget({ ...order, redirectUrl }, undefined)).toBe(expected);
-  const { origin, pathname } = new URL(redirectTarget(order, createdPayment({ redirectUrl })) ?? 'none:');
-  expect(pathname === '' ? undefined : origin + pathname).toBe(expected);
+  for (const target of [
+    redirectTarget({ ...order, redirectUrl }, createdPayment()),
+    redirectTarget(order, createdPayment({ redirectUrl })),
+  ]) {
+    expect(target?.split('?')[0]).toBe(expected);
+  }
 });
 
 it('returns to the shop with the payment’s reference, id and status', () => {

@@ -10,10 +10,16 @@ import type { Reader } from './engine.js';
  * A `where` condition: rows of the scope, created between `from` and `to`.
  * @param table must have the columns merchant_id, mode and created_at
  */
-export function isListed(table: string, scope: Scope, { from, to }: PageRequest): Expression<SqlBool> {
+export function isListed(table: string, scope: Scope, range: PageRequest): Expression<SqlBool> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
-  const createdAt = column('created_at');
   return sql<SqlBool>`${column('merchant_id')} = ${scope.merchantId} and ${column('mode')} = ${scope.mode}
+    and ${isCreatedWithin(table, range)}`;
+}
+
+/** A `where` condition: rows created between `from` and `to`. */
+export function isCreatedWithin(table: string, { from, to }: PageRequest): Expression<SqlBool> {
+  const createdAt = sql.ref(`${table}.created_at`);
+  return sql<SqlBool>`true
     ${from === undefined ? sql`` : sql`and ${createdAt} >= ${from}`}
     ${to === undefined ? sql`` : sql`and ${createdAt} <= ${to}`}`;
 }

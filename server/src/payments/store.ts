@@ -4,7 +4,7 @@ import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, 
 import { jsonRows, readRows } from '../db/json.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
-import { isListed, readPage } from '../db/pages.js';
+import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import { paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf } from '../db/chunks.js';
@@ -270,29 +270,43 @@ export interface PaymentFilter {
 /** Each filter has an index of its own, in the order of the list. */
 function filters(
   e: ExpressionBuilder<Schema, 'payments'>,
-  { merchantId, mode }: Scope,
-  { txRef, status, currency, network, customer, txHash }: PaymentFilter,
+  { status, currency, network, customer }: PaymentFilter,
 ): Expression<SqlBool>[] {
   return [
-    ...(txRef === undefined ? [] : [e('tx_ref', '=', txRef)]),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),
-    ...(customer === undefined ? [] : [e(sql`lower(customer_email)`, '=', customer.toLowerCase())]),
-    ...(txHash === undefined
+    ...(customer === undefined
       ? []
       : [
-          e(
-            'id',
-            'in',
-            e
-              .selectFrom('receipts')
-              .select('payment_id')
-              .where('receipts.merchant_id', '=', merchantId)
-              .where('receipts.mode', '=', mode)
-              .where('tx_hash', '=', txHash),
-          ),
+          // Says what the index does, so that SQLite uses it.
+          e('customer_email', 'is not', null),
+          e(sql`lower(customer_email)`, '=', customer.toLowerCase()),
         ]),
+  ];
+}
+
+/** The ids of the payments with a reference or a transfer, which are few. */
+function lookUps(
+  e: ExpressionBuilder<Schema, 'payments'>,
+  { merchantId, mode }: Scope,
+  { txRef, txHash }: PaymentFilter,
+): Expression<SqlBool>[] {
+  const byReference = e
+    .selectFrom('payments as named')
+    .select('named.id')
+    .where('named.merchant_id', '=', merchantId)
+    .where('named.mode', '=', mode)
+    .where('named.tx_ref', '=', txRef ?? '');
+  const byTransfer = e
+    .selectFrom('receipts')
+    .select('receipts.payment_id')
+    .where('receipts.merchant_id', '=', merchantId)
+    .where('receipts.mode', '=', mode)
+    .where('receipts.tx_hash', '=', txHash ?? '');
+  return [
+    ...(txRef === undefined ? [] : [e('payments.id', 'in', byReference)]),
+    ...(txHash === undefined ? [] : [e('payments.id', 'in', byTransfer)]),
   ];
 }
 
@@ -311,11 +325,14 @@ async function listFiltered(
   scope: Scope,
   query: PageRequest & PaymentFilter,
 ): Promise<{ records: StoredRecord[]; total: number }> {
+  const hasLookUp = query.txRef !== undefined || query.txHash !== undefined;
   const matching = reader
     .selectFrom('payments')
     .select('payments.id')
-    .where(isListed('payments', scope, query))
-    .where((e) => e.and(filters(e, scope, query)));
+    // The look-ups are within the scope already. With the scope in the condition as well, SQLite would rather scan all
+    // payments of the merchant, because it has no statistics.
+    .where(hasLookUp ? isCreatedWithin('payments', query) : isListed('payments', scope, query))
+    .where((e) => e.and([...lookUps(e, scope, query), ...filters(e, query)]));
   const { rows, total } = await readPage(matching, 'payments', query);
   if (rows.length === 0) return { records: [], total };
   const ids = rows.map(({ id }) => id);

@@ -102,7 +102,7 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
   duplicate_tx_ref: {
     meaning: 'Another payment already has this `txRef`.',
     cause:
-      'You sent an order twice without an `Idempotency-Key`, or your references started over. A reference can be used once per merchant and mode, and is never released.',
+      'You sent an order twice without an `Idempotency-Key`, or your references started over. A reference can be used once per merchant, mode and kind of key, and is never released.',
     remedy:
       'Continue with the existing payment, or use a new reference. With a secret key, `data.paymentId` is the id of the existing payment.',
   },
@@ -165,7 +165,8 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   rate_limited: {
     meaning: 'Too many requests.',
-    cause: 'An API key or an IP address exceeded its limit. The request was not carried out.',
+    cause:
+      'An API key or an IP address exceeded its limit, or one payment was changed too often with a public key. The request was not carried out.',
     remedy: 'Wait for the seconds in `Retry-After`, then send the request again.',
   },
   internal_error: {

@@ -348,7 +348,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
         baseAmount: 0.00012345,
         totalDue: 0.00012345,
         amountDue: 0,
-        fee: 0.00000123,
+        fee: 0.00000123456789012,
         transactionFees: 0.00000123,
       });
       const units = 123_456_789_012_000n;
@@ -391,7 +391,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       await mine(1);
       await sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
       const gone = await onlyDeposit(wallet);
-      expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountSeen: 0, fee: 0.06 });
+      expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountSeen: 0, fee: 0 });
       expect(logOf(gone).slice(1)).toEqual(['Dropped from the network: 6 USDT on tron']);
       expect(await eventsOf(gone.id)).toEqual([]);
     });
