@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/db/open.js';
 import type { Database } from '../../src/db/database.js';
 import type { Rate } from '../../src/money/rates.js';
 import type { Scope } from '../../src/shared/scope.js';
-import type { TestEngine } from '../support/engines.js';
+import type { TestEngine } from './engines.js';
 
 const { signal } = new AbortController();
 const log = pino({ level: 'silent' });
