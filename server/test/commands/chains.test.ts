@@ -37,7 +37,7 @@ describe.each(engines)('the commands about chains, on $name', (engine) => {
         { network: 'tron', paymentId: id, reason: expect.stringContaining('broken') as string },
       ]);
       expect((await merchant.run('chains', 'status')).stdout).toContain(`payment ${id}`);
-      expect(lines.filter((line) => line.includes('A payment was set aside'))[0]).toContain(id);
+      expect(lines.find((line) => line.includes('A payment was set aside'))).toContain(id);
       const scrape = await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
       expect(await scrape.text()).toContain('checkout_payments_set_aside{mode="test",network="tron"} 1');
 

@@ -26,7 +26,7 @@ export interface LockedPayment {
 
 export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
   const made = await engine.create();
-  let database: Database = await openDatabase(made.url);
+  const database: Database = await openDatabase(made.url);
   const time = { now: Date.UTC(2026, 0, 1) };
   /** In cents per dollar: what a coin of a currency costs. */
   const cents = new Map<string, bigint>();
