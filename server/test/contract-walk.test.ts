@@ -98,7 +98,7 @@ const validCalls: {
   },
   transfers: {
     async create(records) {
-      await records.paidPayment();
+      await records.paidPayment('ethereum');
       const walletAddress = await records.walletAddress();
       return { body: { amount: 0.5, currency: 'USDT', walletAddress } };
     },

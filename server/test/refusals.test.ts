@@ -97,7 +97,7 @@ const refusals: Refusals = {
     insufficient_balance: ({ records, send }) =>
       send('POST', '/v1/transfers', { ...usdt, amount: 1_000_000, walletAddress: records.evmAddress() }),
     async balance_suspended({ server, records, send }) {
-      await records.paidPayment();
+      await records.paidPayment('ethereum');
       const { balances } = server.app;
       const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
       await server.database.write((transaction) => balances.suspend(transaction, scope, 'USDT'));

@@ -281,7 +281,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
       expect(transaction['addressSentFrom']).not.toEqual([]);
     });
     it('Transfer status — `pending` on creation', async () => {
-      await records.paidPayment();
+      await records.paidPayment('ethereum');
       const body = {
         amount: 0.5,
         currency: 'USDT',
@@ -593,7 +593,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
         walletNetwork: 'ethereum',
       });
       row('POST /v1/transfers', 'data: Transfer', async () => {
-        await records.paidPayment();
+        await records.paidPayment('ethereum');
         const transfer = await record('POST', '/v1/transfers', body());
         expectFields(transfer, transferFields);
         expect(transfer).toMatchObject({ status: 'pending', amount: 0.5, currency: 'USDT' });
@@ -602,7 +602,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
         const quote = await record('POST', '/v1/transfers/fee', body());
         expectFields(quote, { currency: 'string', amount: 'number' });
         expect(Object.keys(quote).sort()).toEqual(['amount', 'currency']);
-        await records.paidPayment();
+        await records.paidPayment('ethereum');
         expect(await record('POST', '/v1/transfers', body())).toMatchObject({ fee: quote['amount'] });
       });
       row('GET /v1/transfers/{transfer_id}', 'data: Transfer', async () => {

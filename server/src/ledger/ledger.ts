@@ -94,6 +94,8 @@ export interface PaymentCredit {
 export interface Holdings {
   /** What withdrawals have reserved on all networks. */
   readonly held: bigint;
+  /** The part of it that is reserved on the network. */
+  readonly heldHere: bigint;
   /** What the merchant owes, at least 0. */
   readonly debt: bigint;
   /** The merchant's coins on the network, reserved or not. */
@@ -183,10 +185,11 @@ export function createLedger(newId: NewId): Ledger {
     },
 
     async holdings(reader, { merchantId, mode }, code, on) {
-      const holdings = { held: 0n, debt: 0n, coins: 0n };
+      const holdings = { held: 0n, heldHere: 0n, debt: 0n, coins: 0n };
       for (const { id, currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
         if (currency !== code) continue;
         if (kind === 'reserved') holdings.held += BigInt(balance);
+        if (kind === 'reserved' && network === on) holdings.heldHere = BigInt(balance);
         if (kind === 'custody' && network === on) holdings.coins = BigInt(balance);
         if (id === debtId(mode, code, { kind: 'available', merchantId })) holdings.debt = -BigInt(balance);
       }

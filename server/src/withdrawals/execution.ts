@@ -92,13 +92,14 @@ export function createExecution(deps: ExecutionDeps): Execution {
     const owner = { merchantId, mode };
     // Locks the merchant's money: whatever confirms or reverses a deposit waits until the transaction ends.
     await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+    const { held, heldHere, debt, coins } = await ledger.holdings(transaction, owner, currency, network);
+    // Everything that is held is there, and so is this.
+    if (debt === 0n && coins >= heldHere) return 'covered';
     const needed = BigInt(row.amount) + BigInt(row.fee);
-    const moving = await store.readProcessing(transaction, row);
-    const sumOf = (rows: typeof moving) =>
-      rows.reduce((sum, { amount, fee }) => sum + BigInt(amount) + BigInt(fee), 0n);
-    const { held, debt, coins } = await ledger.holdings(transaction, owner, currency, network);
-    const isHere = coins - sumOf(moving.filter((one) => one.network === network)) >= needed;
-    const isPaidFor = held - debt - sumOf(moving) >= needed;
+    const moving = await store.sumProcessing(transaction, row);
+    const movingInAll = [...moving.values()].reduce((sum, units) => sum + units, 0n);
+    const isHere = coins - (moving.get(network) ?? 0n) >= needed;
+    const isPaidFor = held - debt - movingInAll >= needed;
     if (isHere && isPaidFor) return 'covered';
     return (await returningDeposits(transaction, owner, currency)) ? 'waiting' : 'gone';
   }

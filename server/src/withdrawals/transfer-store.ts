@@ -177,18 +177,20 @@ export async function* droppableTransfers(reader: Reader, since: number): AsyncG
   }
 }
 
-/** The coins that a merchant's withdrawals are moving now: signed, and not yet paid out or given back. */
-export async function readProcessing(
+/** By network, the units that a merchant's withdrawals are moving now: signed, and not yet paid out or given back. */
+export async function sumProcessing(
   reader: Reader,
   { merchant_id, mode, currency }: Pick<TransferTable, 'merchant_id' | 'mode' | 'currency'>,
-): Promise<Pick<TransferTable, 'network' | 'amount' | 'fee'>[]> {
-  return reader
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await reader
     .selectFrom('transfers')
-    .select(['network', 'amount', 'fee'])
+    .groupBy('network')
+    .select(['network', sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
     .where('executor', '=', 'signer')
     .where('status', '=', 'processing')
     .where('merchant_id', '=', merchant_id)
     .where('mode', '=', mode)
     .where('currency', '=', currency)
     .execute();
+  return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
 }

@@ -26,6 +26,7 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
     });
     merchant = openMerchant(server);
     await merchant.fund({ amount: 100 });
+    await merchant.fund({ network: 'bsc', amount: 100 });
     const { address } = await merchant.lock();
     await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
     await merchant.mine();
@@ -100,6 +101,9 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
   const settlements = 'Every successful payment has one settlement';
   const transfers = 'Every transfer has one hold, one post or void once it has ended, and a matching payout';
   const reserved = 'Reserved is the sum of the open holds';
+  const custody = 'Custody is what was received less what was sent, by network and merchant';
+  const fees = 'Fee income is the fees of all credited receipts and sent transfers';
+  const merchants = 'Available, reserved and debts are what was credited less what was paid out';
   const banks = 'Every payout to a bank is posted once, and returned once if it failed';
 
   const rows: readonly (readonly [string, readonly string[], Tamper])[] = [
@@ -123,12 +127,16 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
           .execute(),
     ],
     ['a posting has no entries', [balanced], addPosting(() => 'empty')],
-    ['an available balance is negative', [balances, signs], account('available')],
-    ['a custody balance is wrong', [balances], account('custody')],
-    ['a reserved balance does not match its holds', [balances, signs, reserved], account('reserved')],
+    ['an available balance is negative', [balances, signs, merchants], account('available')],
+    ['a custody balance is wrong', [balances, custody], account('custody')],
+    [
+      'a reserved balance does not match its holds',
+      [balances, signs, reserved, merchants],
+      account('reserved'),
+    ],
     [
       'a debt is positive',
-      [signs, balances],
+      [signs, balances, merchants],
       (transaction) =>
         transaction
           .insertInto('ledger_accounts')
@@ -145,15 +153,28 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
     ],
     [
       'a credited receipt is no longer confirmed',
-      [receipts, unallocated],
+      [receipts, unallocated, custody],
       (transaction) =>
         transaction.updateTable('receipts').set({ status: 'seen' }).where('is_credited', '=', 0).execute(),
     ],
     ['the receipt of a posting does not exist', [balanced, receipts], addPosting(() => 'receipt:nothing')],
     [
       'a receipt is marked as credited',
-      [unallocated],
+      [unallocated, merchants],
       (transaction) => transaction.updateTable('receipts').set({ is_credited: 1 }).execute(),
+    ],
+    [
+      'the fee of a receipt is changed',
+      [fees, merchants],
+      (transaction) =>
+        transaction.updateTable('receipts').set({ credited_fee: '7' }).where('is_credited', '=', 1).execute(),
+    ],
+    ['the fee income is wrong', [balances, fees], account('fee_income')],
+    [
+      'a transfer was lost without an undone post',
+      [transfers, custody, fees, merchants],
+      (transaction) =>
+        transaction.updateTable('transfers').set({ status: 'failed' }).where('id', '=', success).execute(),
     ],
     [
       'a payment is marked as settled',
@@ -177,12 +198,12 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
     ],
     [
       'a transfer is marked as a success',
-      [transfers, reserved],
+      [transfers, reserved, custody, fees, merchants],
       setTransfer(() => pending, { status: 'success' }),
     ],
     [
       'a successful transfer is marked as pending',
-      [transfers, reserved],
+      [transfers, reserved, custody, fees, merchants],
       setTransfer(() => success, { status: 'pending' }),
     ],
     [
@@ -209,7 +230,7 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
     ],
     [
       'a payout to a bank is marked as failed',
-      [banks],
+      [banks, merchants],
       (transaction) =>
         transaction.updateTable('payouts').set({ status: 'failed' }).where('id', '=', bankPayout).execute(),
     ],

@@ -316,7 +316,10 @@ describe.each(engines)('The scanner on $name', (engine) => {
     const before = await readCursor(fixture.database.reader, testNetwork('tron'));
     await fixture.send('tron', 'USDT');
     await fixture.mine('tron');
-    const failing = { ...fixture.sink, apply: () => Promise.reject(new Error('A bug in a rule')) };
+    const failing = {
+      hasDue: () => Promise.resolve(false),
+      apply: () => Promise.reject(new Error('A bug in a rule')),
+    };
     await expect(scan(fixture, { sink: failing }).scanner.scanNow(testNetwork('tron'))).rejects.toThrow(
       'A bug in a rule',
     );

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Overrides } from '../../src/app.js';
 import { engines } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
-import { openShop, type Shop } from './shop-fixture.js';
+import { openShop, type Shop } from '../support/shop-fixture.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const minute = 60_000;

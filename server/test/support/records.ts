@@ -22,11 +22,11 @@ export interface Records {
   /** A new customer subscribed to a new plan. */
   subscriber(): Promise<{ id: string; planId: string; email: string }>;
   payment(): Promise<string>;
-  /** A payment with its currency set: USDT on Tron. */
-  setPayment(): Promise<string>;
-  lockedPayment(): Promise<Payment>;
+  /** A payment with its currency set: USDT, on Tron by default. */
+  setPayment(network?: string): Promise<string>;
+  lockedPayment(network?: string): Promise<Payment>;
   /** A payment that is paid in full and confirmed. */
-  paidPayment(): Promise<string>;
+  paidPayment(network?: string): Promise<string>;
   /** A pending transfer to a new address, and a payment that funds it. */
   transfer(): Promise<string>;
   /** The payout of a completed transfer to a saved address. */
@@ -110,20 +110,20 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       return (await merchant.payments.create({ body })).data.payment.id;
     },
 
-    async setPayment() {
+    async setPayment(network = 'tron') {
       const payment_id = await records.payment();
-      const params = { payment_id, currency: 'USDT', network: 'tron' };
+      const params = { payment_id, currency: 'USDT', network };
       await merchant.payments.setCurrency({ params });
       return payment_id;
     },
 
-    async lockedPayment() {
-      const payment_id = await records.setPayment();
+    async lockedPayment(on) {
+      const payment_id = await records.setPayment(on);
       return (await merchant.payments.lockCurrency({ params: { payment_id } })).data;
     },
 
-    async paidPayment() {
-      const { id, addressInformation, amount } = await records.lockedPayment();
+    async paidPayment(on) {
+      const { id, addressInformation, amount } = await records.lockedPayment(on);
       const { address = '', network = '' } = addressInformation ?? {};
       await records.sandbox('transfers', { network, currency: 'USDT', address, amount });
       await records.sandbox('blocks', { network, count: 3 });
@@ -131,7 +131,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     },
 
     async transfer() {
-      await records.paidPayment();
+      await records.paidPayment('ethereum');
       const body = {
         amount: 0.5,
         currency: 'USDT',
@@ -142,7 +142,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     },
 
     async payout() {
-      await records.paidPayment();
+      await records.paidPayment('ethereum');
       const walletAddressId = await records.walletAddress();
       const body = { amount: 0.5, currency: 'USDT', walletAddress: walletAddressId };
       const { id: transferId } = (await merchant.transfers.create({ body })).data;

@@ -114,6 +114,7 @@ describe.each(engines)('transfers in progress, on $name', (engine) => {
           ? Promise.reject(new Error('The node is away'))
           : signer.confirmations(...args),
     }));
+    await merchant.fund({ amount: 20 });
     await merchant.fund({ network: 'bsc', amount: 20 });
     const waiting = await accept(merchant);
     const other = await merchant.transfer({ walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
@@ -140,28 +141,31 @@ describe.each(engines)('transfers in progress, on $name', (engine) => {
 
   it('are sent again if the chain drops them before they are confirmed', async () => {
     const merchant = await start();
-    await merchant.fund({ network: 'bsc', amount: 20 });
+    await merchant.fund({ amount: 20 });
+    await merchant.mine(100);
     const id = await accept(merchant);
     await merchant.until(id, 'processing');
-    await merchant.sandbox('reorgs', { network: 'tron', depth: 100 });
+    await merchant.sandbox('reorgs', { network: 'tron', depth: 90 });
     await expectSentOnce(merchant, id);
   });
 
   it('keep their state if a reorganisation moves them to another block', async () => {
     const merchant = await start();
-    await merchant.fund({ network: 'bsc', amount: 20 });
+    await merchant.fund({ amount: 20 });
+    await merchant.mine(100);
     const id = await accept(merchant);
     await merchant.until(id, 'processing');
-    await merchant.sandbox('reorgs', { network: 'tron', depth: 100, keep: true });
+    await merchant.sandbox('reorgs', { network: 'tron', depth: 90, keep: true });
     await expectSentOnce(merchant, id);
   });
 
   it('are sent again if the chain drops them after they were confirmed, and remain a success', async () => {
     const merchant = await start();
-    await merchant.fund({ network: 'bsc', amount: 20 });
+    await merchant.fund({ amount: 20 });
+    await merchant.mine(100);
     const id = await accept(merchant);
     const { txHash } = await merchant.until(id, 'success');
-    await merchant.sandbox('reorgs', { network: 'tron', depth: 100 });
+    await merchant.sandbox('reorgs', { network: 'tron', depth: 90 });
     await vi.waitFor(async () => expect(await merchant.timesOnChain(txHash)).toBe(1));
     expect(await merchant.arrived(externalAddresses.tron)).toEqual(['5000000']);
     expect(await merchant.retrieve(id)).toMatchObject({ status: 'success', txHash });

@@ -84,6 +84,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
   });
 
   it('do not include those that the server sends itself', async () => {
+    await merchant.fund({ network: 'bsc', amount: 10 });
     const id = await accept({ amount: 1, walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
     const reason = 'The server sends this transfer itself: operators cannot settle or fail transfers on bsc';
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(reason);

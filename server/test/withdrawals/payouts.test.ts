@@ -30,6 +30,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
     merchant = openMerchant(server);
     accountOptions = ['--merchant', server.bootstrapped.merchantId, '--mode', 'test'];
     await merchant.fund({ amount: 300 });
+    await merchant.fund({ network: 'bsc', amount: 300 });
     await merchant.fund({ currency: 'BTC', network: 'bitcoin', amount: 1 });
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 20 });
     const account = {

@@ -213,6 +213,7 @@ describe.each(engines)('transfers, on $name', (engine) => {
   });
 
   it('go to a saved address by its id, on its network', async () => {
+    await merchant.fund({ network: 'bsc', amount: 10 });
     const save = (body: object) =>
       merchant.ask<{ id: string }>('POST', '/v1/wallet-addresses', { body: { currency: 'USDT', ...body } });
     const tron = await save({ address: externalAddresses.tron, network: 'tron' });

@@ -11,7 +11,7 @@ import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { Rate } from '../../src/money/rates.js';
 import type { Actor } from '../../src/shared/scope.js';
-import type { TestEngine } from '../support/engines.js';
+import type { TestEngine } from './engines.js';
 
 const { signal } = new AbortController();
 const log = pino({ level: 'silent' });
@@ -50,7 +50,7 @@ export async function reorgAll(
 
 export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
   const made = await engine.create();
-  let database: Database = await openDatabase(made.url);
+  const database: Database = await openDatabase(made.url);
   await ensureTestSeed(database);
   const time = { now: Date.UTC(2026, 0, 1) };
   /** In cents per dollar: what a coin of a currency costs. */

@@ -1,0 +1,199 @@
+/** A withdrawal takes coins that lie for the merchant on its network, and is never short in silence, on both engines. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { TransactionRefused, type Signer } from '../../src/chains/signer.js';
+import type { Actor } from '../../src/shared/scope.js';
+import { engines } from '../support/engines.js';
+import { externalAddresses } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop-fixture.js';
+
+const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
+const { tron, evm } = externalAddresses;
+const hour = 3_600_000;
+
+describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  async function open(change?: (signer: Signer) => Signer): Promise<Actor> {
+    shop = await openShop(engine, change && { signers: (signers) => signers.map(change) });
+    for (const network of ['tron', 'ethereum']) await shop.scan(network);
+    return shop.merchant();
+  }
+
+  async function fund(scope: Actor, network: string, amount: number): Promise<string> {
+    const payment = await shop.lock(scope, { amount: '1', network });
+    const hash = await shop.send(network, 'USDT', payment.address, usdt(amount));
+    await shop.mine(network, 2);
+    expect((await shop.payment(payment.id)).state).toBe('settled_over');
+    return hash;
+  }
+
+  it('must lie on its network, and the refusal says where they are', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
+      code: 'insufficient_balance',
+      message: 'This takes 50.5 USDT on ethereum, but only 0 USDT lies there; there is 100 USDT on tron',
+    });
+    await fund(scope, 'ethereum', 20);
+    await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
+      message: 'This takes 50.5 USDT on ethereum, but only 20 USDT lies there; there is 100 USDT on tron',
+    });
+    await shop.withdraw(scope, '19.5', evm, 'ethereum');
+    await shop.withdraw(scope, '98', tron, 'tron');
+    await shop.expectBooksInOrder();
+  });
+
+  it('of another merchant on the network are not touched', async () => {
+    const scope = await open();
+    const other = await shop.merchant();
+    await fund(scope, 'tron', 100);
+    await fund(other, 'ethereum', 100);
+    await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
+      code: 'insufficient_balance',
+    });
+  });
+
+  it('are reserved there, so that withdrawals at the same time cannot take them twice', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    await fund(scope, 'ethereum', 20);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 5 }, () => shop.withdraw(scope, '9', evm, 'ethereum')),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    for (const answer of answers) {
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'insufficient_balance' });
+    }
+    await shop.expectBooksInOrder();
+  });
+
+  it('are sent only while the deposits are confirmed', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    const { id } = await shop.withdraw(scope, '50', tron, 'tron');
+    await shop.reorg('tron', 2, true);
+    await shop.advance();
+    expect(await shop.transfer(id)).toMatchObject({ status: 'pending', signed_transaction: null });
+    await shop.mine('tron', 2);
+    await shop.advance();
+    expect((await shop.transfer(id)).status).toBe('processing');
+    await shop.expectBooksInOrder();
+  });
+
+  it('are given back if the deposits are gone for good', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    const { id } = await shop.withdraw(scope, '50', tron, 'tron');
+    await shop.reorg('tron', 2, false);
+    await shop.advance();
+    expect(await shop.transfer(id)).toMatchObject({
+      status: 'failed',
+      tx_hash: null,
+      failure_reason: 'The deposits that it was to be paid from left the chain',
+    });
+    expect(await shop.balance(scope)).toEqual({ net: 0n, reserved: 0n, unallocated: 0n, custody: 0n });
+    await shop.expectBooksInOrder();
+  });
+
+  it('on one network are sent although deposits on another are lost, as far as they are paid for', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    await fund(scope, 'ethereum', 100);
+    const onTron = await shop.withdraw(scope, '90', tron, 'tron');
+    const onEthereum = await shop.withdraw(scope, '90', evm, 'ethereum');
+    await shop.reorg('tron', 2, true);
+    await shop.advance();
+    expect((await shop.transfer(onTron.id)).status).toBe('pending');
+    expect((await shop.transfer(onEthereum.id)).status).toBe('processing');
+    await shop.expectBooksInOrder();
+  });
+
+  async function send(scope: Actor): Promise<{ id: string; hash: string }> {
+    const { id } = await shop.withdraw(scope, '10', tron, 'tron');
+    await shop.advance();
+    await shop.mine('tron', 2);
+    await shop.advance();
+    const { status, tx_hash: hash } = await shop.transfer(id);
+    expect(status).toBe('success');
+    return { id, hash: hash ?? '' };
+  }
+
+  it('are sent again if a chain drops them long after the withdrawal was made, and soon after its end', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    await shop.mine('tron', 5);
+    const { id } = await shop.withdraw(scope, '10', tron, 'tron');
+    shop.time.now += 30 * hour;
+    await shop.advance();
+    await shop.mine('tron', 2);
+    await shop.advance();
+    expect((await shop.transfer(id)).status).toBe('success');
+    await shop.reorg('tron', 2, false);
+    await shop.restoreLost();
+    const rows = await shop.database.reader
+      .selectFrom('simulated_transfers')
+      .selectAll()
+      .where('address', '=', tron)
+      .execute();
+    expect(rows).toHaveLength(1);
+    await shop.expectBooksInOrder();
+  });
+
+  it('are sent again until they are confirmed again, however long that takes', async () => {
+    const scope = await open();
+    await fund(scope, 'tron', 100);
+    await shop.mine('tron', 5);
+    const { id, hash } = await send(scope);
+    await shop.reorg('tron', 2, false);
+    await shop.restoreLost();
+    expect((await shop.transfer(id)).confirmed_at).toBeNull();
+    // A node that forgets it once more, days later.
+    shop.time.now += 100 * hour;
+    await shop.drop(hash);
+    await shop.restoreLost();
+    await shop.mine('tron', 2);
+    await shop.restoreLost();
+    expect(await shop.transfer(id)).toMatchObject({ status: 'success', confirmed_at: shop.time.now });
+    const found = await shop.database.reader
+      .selectFrom('simulated_transfers')
+      .select('block_height')
+      .where('tx_hash', '=', hash)
+      .execute();
+    expect(found).toHaveLength(1);
+  });
+
+  it('are given back, and the merchant is told, if the network refuses what it had confirmed', async () => {
+    let isRefused = false;
+    const scope = await open((signer) => ({
+      ...signer,
+      broadcast: (...args) =>
+        isRefused ? Promise.reject(new TransactionRefused('Already spent')) : signer.broadcast(...args),
+    }));
+    await shop.database.write((transaction) =>
+      shop.app.endpoints.set(transaction, scope, 'https://shop.example/hooks'),
+    );
+    await fund(scope, 'tron', 100);
+    await shop.mine('tron', 5);
+    const before = await shop.balance(scope);
+    const fees = await shop.feeIncome();
+    const { id } = await send(scope);
+    isRefused = true;
+    await shop.reorg('tron', 2, false);
+    await shop.restoreLost();
+    expect(await shop.transfer(id)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'The network dropped the transaction after it was confirmed: Already spent',
+    });
+    expect(await shop.balance(scope)).toEqual(before);
+    expect(await shop.feeIncome()).toBe(fees);
+    const told = await shop.database.reader
+      .selectFrom('outbox')
+      .select('type')
+      .where('subject_id', '=', id)
+      .orderBy('sequence')
+      .execute();
+    expect(told.map(({ type }) => type)).toEqual(['transfer.success', 'transfer.failed']);
+    await shop.expectBooksInOrder();
+  });
+});
