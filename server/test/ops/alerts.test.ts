@@ -185,7 +185,7 @@ it.each([
   ['CheckoutNotReady', 'checkout_ready', {}, 0, 1],
 ])('%s fires by its threshold', (rule, name, labels, bad, good) => {
   const { expr = '' } = rules.find((one) => one.name === rule) ?? {};
-  const sample = (value: number): Sample[] => [{ name, labels: labels as Sample['labels'], value }];
+  const sample = (value: number): Sample[] => [{ name, labels, value }];
   expect([holds(expr, [], sample(bad), 1), holds(expr, [], sample(good), 1)]).toEqual([true, false]);
 });
 

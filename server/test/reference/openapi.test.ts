@@ -10,7 +10,7 @@ import {
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromJSONSchema } from 'zod';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { apiErrors, clientErrors, errorsOf, type ErrorEntry } from '../../src/reference/errors.js';
 import { parametersOf } from '../../src/reference/parameters.js';
 import { createOpenApi } from '../../src/reference/openapi.js';
@@ -147,17 +147,18 @@ const fields = rows.flatMap((row) => {
   const { parameters = [], requestBody } = operationOf(row);
   const described: Record<string, unknown> = {
     ...requestBody?.content['application/json'].schema.properties,
-    ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    ...Object.fromEntries(
+      parameters.flatMap(({ name, schema }) => (name === undefined ? [] : [[name, schema] as const])),
+    ),
   };
-  const shape: Record<string, z.ZodMiniType> = {
+  const shape: Record<string, z.core.$ZodType> = {
     ...row.endpoint.body?.def.shape,
     ...row.endpoint.query?.def.shape,
   };
   return Object.entries(shape).map(([field, schema]) => ({
     name: `${row.name}: ${field}`,
     inDocument: fromJSONSchema(described[field] as Parameters<typeof fromJSONSchema>[0]),
-    onServer: schema,
-    accepts: (value: unknown) => schema.safeParse(value).success,
+    accepts: (value: unknown) => z.safeParse(schema, value).success,
   }));
 });
 

@@ -169,23 +169,7 @@ const parameterValues = [
   ],
 ];
 const values: readonly unknown[] = [
-  ...[
-    null,
-    true,
-    -1,
-    0,
-    1e300,
-    1e-300,
-    0.1 + 0.2,
-    2 ** 60,
-    '',
-    ' ',
-    'NaN',
-    'Infinity',
-    '-0',
-    '0x10',
-    '1e5',
-  ],
+  ...[null, true, -1, 0, 1e300, 1e-300, 0.1 + 0.2, 2 ** 60, '', ' ', 'NaN', 'Infinity', '-0', '0x10', '1e5'],
   ...[
     [],
     {},
