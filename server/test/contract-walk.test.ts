@@ -217,8 +217,8 @@ function makeInvalid(endpoint: Endpoint, call: Call): { path: string; body: unkn
     const broken = endpoint.path.replace(`{${placeholder}}`, '%FF');
     return { path: pathOf({ ...endpoint, path: broken }, call), body: undefined, param: placeholder };
   }
-  // The endpoint takes no parameters, so only the path itself can be invalid.
-  return { path: `${path}?%00`, body: undefined, param: 'path' };
+  // The endpoint takes no parameters, so any is one too many.
+  return { path: `${path}?surplus=1`, body: undefined, param: 'surplus' };
 }
 
 it('There is a valid call of every endpoint, and of nothing else', () => {

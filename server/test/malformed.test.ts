@@ -54,7 +54,9 @@ describe.each(engines)('On $name', (engine) => {
     `${count} malformed requests get no 5xx, and leave nothing in the log`,
     { timeout: 60_000 + count * 50 },
     async () => {
-      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
+      await expect
+        .poll(async () => (await fetch(`${server.url}/readyz`)).status, { timeout: 10_000 })
+        .toBe(200);
       const failures: string[] = [];
       const statuses = new Map<string, number>();
       let next = 0;

@@ -57,16 +57,17 @@ export const positiveDecimal = z.pipe(
   z.string().check(z.refine((value) => value !== '0', { error: 'Must be more than 0' })),
 );
 
+function integerPattern(minimum: number): string {
+  if (minimum > 0) return String.raw`^\s*0*[1-9]\d{0,14}\s*$`;
+  return minimum === 0 ? String.raw`^\s*\d{1,15}\s*$` : String.raw`^\s*-?\d{1,15}\s*$`;
+}
+
 /** An integer from `minimum` to `maximum`, as a JSON number or numeric string. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
-    numberOrText(
-      'Must be an integer',
-      { type: 'integer', minimum, maximum },
-      minimum > 0 ? String.raw`^\s*0*[1-9]\d{0,14}\s*$` : String.raw`^\s*\d{1,15}\s*$`,
-    ),
+    numberOrText('Must be an integer', { type: 'integer', minimum, maximum }, integerPattern(minimum)),
     z.transform((value, context) => {
-      const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+      const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
       if (
         typeof number !== 'number' ||
         !Number.isSafeInteger(number) ||

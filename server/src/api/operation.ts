@@ -2,6 +2,7 @@
 import type { Data, Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import type { Database } from '../db/database.js';
+import { invalidField } from '../shared/problem.js';
 import type { Context, Handler, Reply } from './handler.js';
 import { readIdempotencyKey, type Idempotency, type KeyedReply, type OpenRecord } from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
@@ -75,8 +76,8 @@ export function createOperation<E extends Endpoint>(
 
   return async (call) => {
     const { request, caller, values } = call;
-    checkEncoding(request.url);
     const params = decodeParams(names, values);
+    checkEncoding(request.url);
     const body = hasBody ? await readBody(request) : {};
     const input = validate({ params, query: queryOf(request), body });
     const keyHeader = isKeyed ? request.headers['idempotency-key'] : undefined;
@@ -124,9 +125,17 @@ class RequestContext implements Context {
 function decodeParams(names: readonly string[], values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   names.forEach((name, index) => {
-    params[name] = decodeURIComponent(values[index] ?? '');
+    params[name] = decode(name, values[index] ?? '');
   });
   return params;
+}
+
+function decode(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw invalidField(name, 'Must be percent-encoded UTF-8');
+  }
 }
 
 /** Express parses the query at every access, and most requests have none. */

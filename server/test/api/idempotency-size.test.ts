@@ -23,7 +23,7 @@ describe.each(engines)('On $name', (engine) => {
       .selectFrom('idempotency_replies')
       .select((e) => [e.fn.countAll<number>().as('count'), length])
       .executeTakeFirstOrThrow();
-    return { records: Number(records.count), replies: Number(replies.count), bytes: Number(replies.bytes) };
+    return { records: records.count, replies: replies.count, bytes: replies.bytes };
   };
   const lock = (id: string, key: string) =>
     server.api('PATCH', `/v1/payments/${id}/currency/lock`, {

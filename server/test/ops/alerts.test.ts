@@ -117,7 +117,7 @@ describe.each(engines)('On $name', (engine) => {
   it('the first scrape has every metric and label of the rules, and none fires on an idle server', async () => {
     server = await startServer({ engine, env: { METRICS_TOKEN: token } });
     const { url } = server;
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
     await server.api('GET', '/v1/currencies');
     const samples = await scrape();
     for (const { name, expr } of usable) {
@@ -136,7 +136,7 @@ describe.each(engines)('On $name', (engine) => {
       }
     }
     // Every rule has a duration, because for a moment a request may well wait for a connection.
-    await expect.poll(async () => firing(samples, await scrape(), 1)).toEqual([]);
+    await expect.poll(async () => firing(samples, await scrape(), 1), { timeout: 5000 }).toEqual([]);
   });
 
   it('they fire on a broken one', async () => {
@@ -148,7 +148,7 @@ describe.each(engines)('On $name', (engine) => {
       overrides: { realNow: () => Date.now() + skew },
     });
     const { url, database } = server;
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
     const before = await scrape();
     // The tables that scans, jobs and payments write are gone, and an hour passes.
     await database.write(async (transaction) => {
@@ -185,7 +185,7 @@ it.each([
   ['CheckoutNotReady', 'checkout_ready', {}, 0, 1],
 ])('%s fires by its threshold', (rule, name, labels, bad, good) => {
   const { expr = '' } = rules.find((one) => one.name === rule) ?? {};
-  const sample = (value: number): Sample[] => [{ name, labels: labels as Sample['labels'], value }];
+  const sample = (value: number): Sample[] => [{ name, labels, value }];
   expect([holds(expr, [], sample(bad), 1), holds(expr, [], sample(good), 1)]).toEqual([true, false]);
 });
 

@@ -75,7 +75,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
       engine,
       env: { METRICS_TOKEN: token },
     });
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
     const mined = await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
     const { height } = mined.body.data as { height: number };
     await database.write((transaction) =>
@@ -120,7 +120,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
 
   it('reports networks, webhooks, jobs and the database', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
     await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
     const job = (text: string) =>
       samples(text).get('checkout_job_duration_seconds_count{job="expiry",outcome="success"}') ?? 0;

@@ -66,7 +66,7 @@ describe.each(engines)('A full disk on $name', (engine) => {
   it('is a 503 that says when to retry, and ends by itself when there is room', async () => {
     server = await startServer({ engine, log: log(), env: { METRICS_TOKEN: token } });
     const running = server;
-    await expect.poll(() => ready(running)).toBe('ready');
+    await expect.poll(() => ready(running), { timeout: 10_000 }).toBe('ready');
     lines.length = 0;
     expect(await metric(running)).toBe('1');
     await fill(running);
@@ -154,7 +154,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
         env: { METRICS_TOKEN: token, BLOCK_INTERVAL_MS: '50' },
       });
       const running = server;
-      await expect.poll(() => ready(running)).toBe('ready');
+      await expect.poll(() => ready(running), { timeout: 10_000 }).toBe('ready');
       lines.length = 0;
       const underWay = Array.from({ length: 10 }, () => create(running));
       await proxy.cut();

@@ -9,8 +9,8 @@ import {
   type ErrorCode,
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fromJSONSchema, safeParse } from 'zod';
-import type { z } from 'zod';
+import { fromJSONSchema } from 'zod';
+import * as z from 'zod/mini';
 import { apiErrors, clientErrors, errorsOf, type ErrorEntry } from '../../src/reference/errors.js';
 import { parametersOf } from '../../src/reference/parameters.js';
 import { createOpenApi } from '../../src/reference/openapi.js';
@@ -147,7 +147,9 @@ const fields = rows.flatMap((row) => {
   const { parameters = [], requestBody } = operationOf(row);
   const described: Record<string, unknown> = {
     ...requestBody?.content['application/json'].schema.properties,
-    ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    ...Object.fromEntries(
+      parameters.flatMap(({ name, schema }) => (name === undefined ? [] : [[name, schema] as const])),
+    ),
   };
   const shape: Record<string, z.core.$ZodType> = {
     ...row.endpoint.body?.def.shape,
@@ -156,8 +158,7 @@ const fields = rows.flatMap((row) => {
   return Object.entries(shape).map(([field, schema]) => ({
     name: `${row.name}: ${field}`,
     inDocument: fromJSONSchema(described[field] as Parameters<typeof fromJSONSchema>[0]),
-    onServer: schema,
-    accepts: (value: unknown) => safeParse(schema, value).success,
+    accepts: (value: unknown) => z.safeParse(schema, value).success,
   }));
 });
 
