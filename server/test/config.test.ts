@@ -50,7 +50,10 @@ it.each([
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
   [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMs: 0 }],
   [{ SANDBOX: 'off' }, { sandbox: false }],
-  [{ SANDBOX: 'on', DEMO: 'off' }, { sandbox: true, demo: false }],
+  [
+    { SANDBOX: 'on', DEMO: 'off' },
+    { sandbox: true, demo: false },
+  ],
   [{ DATABASE_PREPARED_STATEMENTS: 'off' }, { hasPreparedStatements: false }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
   [
