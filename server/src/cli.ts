@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: runs one command and prints its output. */
-import { once } from 'node:events';
 import { isNodeTooOld } from './node-version.js';
 
 async function main(): Promise<void> {
@@ -10,7 +9,8 @@ async function main(): Promise<void> {
   process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
     async stdout(text) {
       // A long export waits for its reader instead of filling the memory.
-      if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+      if (process.stdout.write(text)) return;
+      await new Promise((resolve) => process.stdout.once('drain', resolve));
     },
     stderr: (text) => void process.stderr.write(text),
   });

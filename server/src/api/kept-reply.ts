@@ -2,7 +2,7 @@
  * The form in which a reply is kept for its Idempotency-Key. A payment's lists only grow, so with a copy in every reply
  * the database would grow with the square of the changes. Only their length is kept, and they are read again.
  */
-import { payment as paymentSchema } from 'crypto-checkout/contract';
+import { paymentRecord } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
 /** New entries come last, so a list's first entries are those that it had before. */
@@ -31,7 +31,7 @@ export async function restoreReply(
   const reply: unknown = JSON.parse(json);
   const payment = paymentIn(reply);
   if (!payment) return json;
-  const current: Fields = z.parse(paymentSchema, await readPayment(String(payment['id'])));
+  const current: Fields = z.parse(paymentRecord, await readPayment(String(payment['id'])));
   for (const name of growingLists) {
     const length = payment[name];
     const list = current[name];

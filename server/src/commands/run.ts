@@ -21,7 +21,7 @@ import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
 import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
-import { orStartError, StartError } from '../shared/start-error.js';
+import { StartError } from '../shared/start-error.js';
 import { MissingDatabase } from '../db/migrate.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
 
@@ -129,11 +129,13 @@ async function withContext<T>(
 ): Promise<T> {
   const config = readConfig(environment);
   const place = describeDatabase(config.databaseUrl);
-  const database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
-    openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch((error: unknown) => {
-      if (!(error instanceof MissingDatabase)) throw error;
-      throw new StartError(`There is no database at ${place}; start the server first`, { cause: error });
-    }),
+  const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
+    (error: unknown) => {
+      if (error instanceof MissingDatabase) {
+        throw new StartError(`There is no database at ${place}; start the server first`);
+      }
+      throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
+    },
   );
   try {
     if (!isJson) streams.stderr(`Database: ${place}\n`);

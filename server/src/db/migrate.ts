@@ -33,10 +33,11 @@ export async function migrate(
     provider: { getMigrations: () => Promise.resolve(migrations(engine)) },
   });
   if (mustExist) {
-    const missing = (await migrator.getMigrations()).filter(({ executedAt }) => executedAt === undefined);
-    if (missing.length === 0) return;
+    const missing = (await migrator.getMigrations()).some(({ executedAt }) => executedAt === undefined);
+    const unknown = missing ? undefined : await findUnknownMigration(kysely, engine);
+    if (!missing && unknown === undefined) return;
     await kysely.destroy();
-    throw new MissingDatabase();
+    throw unknown === undefined ? new MissingDatabase() : new NewerSchema(unknown);
   }
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {

@@ -148,8 +148,9 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     name: 'checkout_payments_set_aside',
     help: 'Payments and transfers that a scan could not process; see the command `chains status`',
     async collect() {
-      const counts = await sources.setAside();
       this.reset();
+      const counts = await sources.setAside().catch(() => undefined);
+      if (!counts) return;
       for (const { mode, network } of sources.chains()) this.set({ mode, network }, 0);
       for (const { mode, network, count } of counts) this.set({ mode, network }, count);
     },

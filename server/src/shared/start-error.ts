@@ -5,8 +5,8 @@ import { errorMessage } from './error-message.js';
 export class StartError extends Error {
   override readonly name = 'StartError';
 
-  constructor(what: string, options: { readonly cause: unknown }) {
-    super(`${what}: ${errorMessage(options.cause)}`, options);
+  constructor(what: string, options?: { readonly cause: unknown }) {
+    super(options ? `${what}: ${errorMessage(options.cause)}` : what, options);
   }
 }
 

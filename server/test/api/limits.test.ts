@@ -134,7 +134,10 @@ describe.each(engines)('Before the key is checked, on $name', (engine) => {
   });
 
   it('an IP address has a limit for pages, files, the demo shop and /readyz', async () => {
-    const { url } = await begin({ RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '2' });
+    const { url } = await begin({
+      RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '2',
+      RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP: '10000',
+    });
     for (const path of [
       '/pay/NOBODY',
       '/crypto-checkout.js',

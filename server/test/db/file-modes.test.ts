@@ -88,7 +88,7 @@ it('A backup is private', async () => {
   await open(path);
   const backup = join(root, 'backup.db');
   const { exitCode, stderr } = await runCommandLine(`sqlite:${path}`, ['database', 'backup', backup]);
-  expect([exitCode, stderr]).toEqual([0, '']);
+  expect([exitCode, stderr]).toEqual([0, `Database: ${path}\n`]);
   expect(await modeOf(backup)).toBe('600');
   expect((await stat(backup)).size).toBeGreaterThan(0);
   const again = await runCommandLine(`sqlite:${path}`, ['database', 'backup', backup]);

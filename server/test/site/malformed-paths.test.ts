@@ -101,13 +101,19 @@ describe.each(engines)('On $name', (engine) => {
     ['/v1/customers', '{"email":"ada@example.com","fullName":"\\u0000"}'],
     ['/sandbox/blocks', '{"network":"tron\\u0000"}'],
     ['/demo-api/orders', '{"quantity":1,"baseCurrency":"USD\\u0000"}'],
-    ['/demo-api/orders/lantern-1-USD-0123456789/verification', '{"paymentId":"a\\u0000b"}'],
-    ['/demo-api/orders/lantern-1-USD-0123456789/verification', '{"paymentId":".."}'],
+    ['/demo-api/orders/ORDER/verification', '{"paymentId":"a\\u0000b"}'],
+    ['/demo-api/orders/ORDER/verification', '{"paymentId":".."}'],
     ['/demo-api/orders', '\0'],
   ])('U+0000 in a body of %s is 400: %s', async (path, body) => {
     lines.length = 0;
     const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
-    expect(await status(path, headers, body)).toBe(400);
+    const placed = await fetch(`${server.url}/demo-api/orders`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"quantity":1,"baseCurrency":"USD"}',
+    });
+    const { reference } = (await placed.json()) as { reference: string };
+    expect(await status(path.replace('ORDER', reference), headers, body)).toBe(400);
     expect(lines).toEqual([]);
   });
 });

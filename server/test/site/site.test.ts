@@ -367,7 +367,8 @@ describe('the demo shop', () => {
   it('limits how often a visitor uses the simulator', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('No database engine is available');
-    const limited = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+    const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1000' };
+    const limited = await startServer({ engine, env });
     const statuses = await Promise.all(
       Array.from({ length: 61 }, async () => {
         const reply = await fetch(`${limited.url}/demo-api/orders/none/simulation`, { method: 'POST' });

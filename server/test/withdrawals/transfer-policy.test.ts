@@ -14,7 +14,7 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
   beforeAll(async () => {
     server = await startServer({ engine });
     merchant = openMerchant(server);
-    await merchant.fund({ amount: 1000 });
+    await merchant.fund({ network: 'ethereum', amount: 1000 });
   });
   afterAll(async () => {
     await merchant.expectBooksInOrder();
