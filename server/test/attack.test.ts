@@ -90,7 +90,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     const body = { ...order, customer: { email: 'ada@example.com', name: 'Ada Example' } };
     const reply = await shop.server.api('POST', '/v1/payments/checkout', { key, body });
     expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    return reply.body.data['payment'] as unknown as PaymentRecord;
+    return reply.body.data['payment'] as PaymentRecord;
   }
 
   const tables: readonly Readonly<Record<string, Endpoint>>[] = [...Object.values(api), sandbox];
