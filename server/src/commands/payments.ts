@@ -1,14 +1,17 @@
 /** `payments …`: exports payments for a merchant's accountant. */
-import { open } from 'node:fs/promises';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { csvLine } from './csv.js';
+import { counted } from './counted.js';
+import { writeNewFile } from './new-file.js';
 import {
+  modeOf,
   oneOf,
   optional,
   rangeHelp,
   rangeOf,
   required,
   text,
+  UsageError,
   type Command,
   type CommandContext,
 } from './command.js';
@@ -25,31 +28,33 @@ The CSV has three kinds of lines: a payment, then its receipts and its credits. 
   --mode MODE     test or live
   --format FORMAT  csv, or json: an array with one payment on each line
 ${rangeHelp}
-  --output FILE   a new file to write to, readable only by you (default: stdout)`,
+  --output FILE   a new file to write to, readable only by you (default: stdout). An existing file is never overwritten`,
     options: { merchant: text, mode: text, format: text, from: text, to: text, output: text },
     positionals: [],
     async run(context, options) {
       const scope = {
         merchantId: required(options, 'merchant'),
-        mode: oneOf(options, 'mode', ['test', 'live']),
+        mode: modeOf(options),
       };
       const format = oneOf(options, 'format', ['csv', 'json']);
       const range = rangeOf(options);
+      const file = optional(options, 'output');
+      if (format === 'csv' && options['json'] === true && file === undefined) {
+        throw new UsageError(
+          '--format csv prints CSV, and --json asks for JSON: use --format json, or --output FILE',
+        );
+      }
       await context.merchants.retrieve(context.database.reader, scope.merchantId);
       const payments = context.paymentExport.read(scope, range);
-      const file = optional(options, 'output');
       if (file === undefined) {
         await write(payments, format, (part) => context.print(part));
         return { json: undefined, text: '', isPrinted: true };
       }
       // Never overwrites, and nobody else can read who paid.
-      const output = await open(file, 'wx', 0o600);
-      try {
-        const count = await write(payments, format, (part) => output.appendFile(part), context);
-        return { json: { file, payments: count }, text: `Wrote ${count} payments to ${file}` };
-      } finally {
-        await output.close();
-      }
+      const count = await writeNewFile(file, (output) =>
+        write(payments, format, (part) => output.appendFile(part), context),
+      );
+      return { json: { file, payments: count }, text: `Wrote ${counted(count, 'payment')} to ${file}` };
     },
   },
 };

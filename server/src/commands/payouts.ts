@@ -8,7 +8,7 @@ import type { Transaction } from '../db/engine.js';
 export const payoutCommands: Readonly<Record<string, Command>> = {
   'payouts create': {
     usage:
-      'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT [--mode test|live]',
+      'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT --mode test|live',
     help: `Takes an amount from a merchant's balance, for you to pay to a bank account. Repeating it changes nothing.
 
   --merchant ID             the merchant who is paid
@@ -16,7 +16,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   --amount AMOUNT           a decimal in the currency
   --currency CODE           currency of the balance to take it from
   --reference TEXT          text on the bank statement; it identifies the payout, so use each once per merchant
-  --mode test|live          the balance's mode (default live)`,
+  --mode test|live          the balance's mode`,
     options: {
       merchant: text,
       'bank-account': text,
@@ -65,7 +65,9 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
   'payouts settle': {
     usage: 'payouts settle ID',
-    help: 'Marks a bank payout as paid. Repeating it changes nothing.',
+    help: `Marks a bank payout as paid. Repeating it changes nothing.
+
+  ID   the payout, as "payouts list" shows it`,
     options: {},
     positionals: ['ID'],
     async run(context, _options, [id = '']) {
@@ -78,7 +80,8 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
     usage: 'payouts fail ID --reason TEXT',
     help: `Marks a bank payout as failed and returns its amount to the merchant's balance. Repeating it changes nothing.
 
-  --reason TEXT             the reason that the merchant sees`,
+  ID              the payout, as "payouts list" shows it
+  --reason TEXT   the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
     async run(context, options, [id = '']) {

@@ -30,6 +30,7 @@ export const transferCommands: Readonly<Record<string, Command>> = {
     usage: 'transfers settle ID --tx-hash HASH [--network-fee AMOUNT]',
     help: `Marks a transfer as sent by hand. Repeating it with the same hash changes nothing.
 
+  ID                        the transfer, as "transfers list" shows it
   --tx-hash HASH            hash of the transaction that paid it
   --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)`,
     options: { 'tx-hash': text, 'network-fee': text },
@@ -46,6 +47,7 @@ export const transferCommands: Readonly<Record<string, Command>> = {
     usage: 'transfers fail ID --reason TEXT',
     help: `Marks a transfer that was not sent as failed and makes its amount available again. Repeating it changes nothing.
 
+  ID                        the transfer, as "transfers list" shows it
   --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
