@@ -27,7 +27,7 @@ it('no parameter that takes a number is called text', () => {
       .filter(({ name, place, type }) => {
         const schema = place === 'body' ? endpoint.body : endpoint.query;
         const field = schema && inputSchema(schema).properties?.[name];
-        return type === 'text' && /"type":"(number|integer)"/.test(JSON.stringify(field) ?? '');
+        return type === 'text' && /"type":"(number|integer)"/.test(JSON.stringify(field ?? {}));
       })
       .map(({ name }) => `${endpoint.path} ${name}`),
   );
