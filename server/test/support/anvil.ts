@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { arch, platform } from 'node:process';
 import {
   createPublicClient,
@@ -27,9 +28,11 @@ export interface Anvil {
   readonly sender: Hex;
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
   mine(blocks?: number): Promise<void>;
+  /** Whether each transaction gets a block at once, as it does by default. */
+  automine(isOn: boolean): Promise<void>;
   /** Deploys a contract and returns its address. */
   deploy(name: ContractName, args?: readonly unknown[]): Promise<Hex>;
-  /** Sends the native coin. */
+  /** Sends the native coin. Resolves when the transaction is in a block, if blocks are mined automatically. */
   send(to: string, value: bigint): Promise<Hex>;
   /** Calls a function of a contract in a transaction. */
   call(
@@ -41,6 +44,8 @@ export interface Anvil {
   ): Promise<Hex>;
   /** Signs a transfer of the native coin without sending it, with the sender's next nonce by default. */
   sign(to: string, value: bigint, nonce?: number): Promise<Hex>;
+  /** Sends a signed transaction. */
+  publish(transaction: Hex): Promise<Hex>;
   /** Replaces the last blocks. Transactions are put into the new blocks, by their number from 0. */
   reorg(depth: number, transactions?: readonly (readonly [Hex, number])[]): Promise<void>;
   stop(): Promise<void>;
@@ -74,28 +79,41 @@ export async function startAnvil(port = 0): Promise<Anvil> {
     return result;
   };
 
+  let isAutomining = true;
+  /** The answer to a transaction comes before its block. */
+  async function mined(sent: Promise<Hex>): Promise<Hex> {
+    const hash = await sent;
+    while (isAutomining && !(await rpc('eth_getTransactionReceipt', [hash]))) await delay(5);
+    return hash;
+  }
+
   return {
     url,
     sender: account.address,
     rpc,
     async mine(blocks = 1) {
-      await rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
+      if (blocks > 0) await rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
+    },
+    async automine(isOn) {
+      await rpc('evm_setAutomine', [isOn]);
+      isAutomining = isOn;
     },
     async deploy(name, args = []) {
-      const hash = await wallet.deployContract({ ...contracts[name], args, ...fees, gas: 3_000_000n });
+      const hash = await mined(wallet.deployContract({ ...contracts[name], args, ...fees, gas: 3_000_000n }));
       const { contractAddress } = await client.getTransactionReceipt({ hash });
       if (!contractAddress) throw new Error(`${name} was not deployed`);
       return contractAddress;
     },
-    send: (to, value) => wallet.sendTransaction({ to: getAddress(to), value, ...fees }),
+    send: (to, value) => mined(wallet.sendTransaction({ to: getAddress(to), value, ...fees })),
     call(name, to, functionName, args, value = 0n) {
       const data = encodeFunctionData({ abi: contracts[name].abi, functionName, args });
-      return wallet.sendTransaction({ to, data, value, ...fees });
+      return mined(wallet.sendTransaction({ to, data, value, ...fees }));
     },
     async sign(to, value, nonce) {
       const next = nonce ?? (await client.getTransactionCount({ address: account.address }));
       return wallet.signTransaction({ to: getAddress(to), value, nonce: next, ...fees });
     },
+    publish: (transaction) => mined(rpc<Hex>('eth_sendRawTransaction', [transaction])),
     async reorg(depth, transactions = []) {
       await rpc('anvil_reorg', [depth, transactions]);
     },

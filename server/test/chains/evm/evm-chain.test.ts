@@ -105,12 +105,12 @@ describe('Transfers in blocks', () => {
   it('Finds two transfers of one transaction, and two transactions in one block', async () => {
     const [a, b] = [newAddress(), newAddress()];
     await anvil.call('PlainToken', tokens.plain, 'transferToBoth', [a, b, ether]);
-    await anvil.rpc('evm_setAutomine', [false]);
+    await anvil.automine(false);
     await anvil.send(a, 1n);
     await anvil.send(a, 2n);
     await anvil.call('PlainToken', tokens.plain, 'transferToBoth', [a, a, 2n * ether]);
     await anvil.mine();
-    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.automine(true);
     await follower.sync();
     expect(follower.received(a)).toEqual([
       { currency: 'USDC', amount: 1_000_000n },
@@ -171,11 +171,11 @@ describe('Transfers made inside contracts', () => {
   it('Finds them by the balance, names the block, and counts a normal one in the same block once', async () => {
     const [a, b, c] = [newAddress(), newAddress(), newAddress()];
     const follower = await follow(open({}, { openNative: async () => [a, b, c] }));
-    await anvil.rpc('evm_setAutomine', [false]);
+    await anvil.automine(false);
     await anvil.call('Splitter', splitter, 'pay', [[a, b]], 4n * ether);
     const txHash = await anvil.send(a, ether);
     await anvil.mine();
-    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.automine(true);
     await follower.sync();
     const { hash } = follower.head();
     expect(follower.transfers(a)).toMatchObject([
@@ -231,12 +231,12 @@ describe('Pending transfers', () => {
   ])('Sees $what before its block, under the same identity', async ({ send, amount }) => {
     const address = newAddress();
     const follower = await follow(open());
-    await anvil.rpc('evm_setAutomine', [false]);
+    await anvil.automine(false);
     const txHash = await send(address);
     await follower.sync();
     const [pending] = follower.transfers(address);
     await anvil.mine();
-    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.automine(true);
     await follower.sync();
     const [mined, ...more] = follower.transfers(address);
     expect(pending).toMatchObject({ txHash, amount, height: 'pending' });
@@ -247,12 +247,12 @@ describe('Pending transfers', () => {
   it('Counts what a token that takes a fee says in its log, under another identity than the pending one', async () => {
     const address = newAddress();
     const follower = await follow(open());
-    await anvil.rpc('evm_setAutomine', [false]);
+    await anvil.automine(false);
     await anvil.call('FeeToken', tokens.fee, 'transfer', [address, 100n]);
     await follower.sync();
     const [pending] = follower.transfers(address);
     await anvil.mine();
-    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.automine(true);
     await follower.sync();
     const [mined] = follower.transfers(address);
     expect([pending?.amount, mined?.amount]).toEqual([100n, 99n]);
@@ -262,7 +262,7 @@ describe('Pending transfers', () => {
   it('Forgets one that was replaced', async () => {
     const [address, other] = [newAddress(), newAddress()];
     const follower = await follow(open());
-    await anvil.rpc('evm_setAutomine', [false]);
+    await anvil.automine(false);
     const txHash = await anvil.send(address, ether);
     await follower.sync();
     expect(follower.transfers(address)).toMatchObject([{ height: 'pending' }]);
@@ -272,7 +272,7 @@ describe('Pending transfers', () => {
     expect(follower.transfers(address)).toEqual([]);
     expect(follower.transfers(other)).toMatchObject([{ height: 'pending' }]);
     await anvil.mine();
-    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.automine(true);
     await follower.sync();
     expect(follower.received(other)).toEqual([{ currency: 'ETH', amount: ether }]);
   });
@@ -299,7 +299,7 @@ describe('Reorganisations', () => {
       const address = newAddress();
       const follower = await follow(open());
       const raw = await anvil.sign(address, ether);
-      await anvil.rpc('eth_sendRawTransaction', [raw]);
+      await anvil.publish(raw);
       await anvil.mine(depth - 1);
       await follower.sync();
       const [before] = follower.transfers(address);
@@ -319,7 +319,7 @@ describe('Reorganisations', () => {
       const [address, other] = [newAddress(), newAddress()];
       const follower = await follow(open());
       const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [anvil.sender, 'latest']));
-      await anvil.rpc('eth_sendRawTransaction', [await anvil.sign(address, ether, nonce)]);
+      await anvil.publish(await anvil.sign(address, ether, nonce));
       await anvil.mine(depth - 1);
       await follower.sync();
       await anvil.reorg(depth, [[await anvil.sign(other, ether, nonce), 0]]);

@@ -5,7 +5,8 @@ import { readDifference } from '../../../src/chains/read-chain.js';
 const { signal } = new AbortController();
 
 export interface Follower {
-  readonly chain: Chain;
+  /** Goes on with another adapter, as a restarted server does. */
+  restart(chain: Chain): void;
   /** Reads up to the head. */
   sync(): Promise<void>;
   /** What an address got, by the blocks that are on the chain now. */
@@ -19,7 +20,8 @@ export interface Follower {
 }
 
 /** @param last the block to begin after; the head by default */
-export async function follow(chain: Chain, last?: ChainHead): Promise<Follower> {
+export async function follow(first: Chain, last?: ChainHead): Promise<Follower> {
+  let chain = first;
   let cursor = last ?? (await chain.head(signal));
   let scanned: ChainHead[] = [cursor];
   const blocks = new Map<number, ChainBlock>();
@@ -35,8 +37,10 @@ export async function follow(chain: Chain, last?: ChainHead): Promise<Follower> 
     ].filter((transfer) => transfer.address === address);
 
   return {
-    chain,
     reorgs,
+    restart(other) {
+      chain = other;
+    },
     head: () => cursor,
     transfers,
     received: (address) =>
