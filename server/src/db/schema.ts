@@ -493,7 +493,8 @@ export interface Schema {
   api_keys: ApiKeyTable;
   payments: PaymentTable;
   log_entries: LogEntryTable;
-  addresses: AddressTable;
+  // Counted by the database, so that each process can read what others have added since.
+  addresses: AddressTable & { sequence: Generated<number> };
   wallets: WalletTable;
   derivations: DerivationTable;
   receipts: ReceiptTable;

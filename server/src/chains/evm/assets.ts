@@ -33,7 +33,15 @@ export function readAssets(code: string, list: readonly EvmAsset[], dialect: Dia
   return { native, tokens };
 }
 
-/** Asks the contracts for their decimals: with wrong ones, amounts would be wrong by powers of ten. */
+/** Whether a call failed in the contract, and not in the node. */
+function isRevert({ code, message }: RpcFailure): boolean {
+  return code === 3 || /revert|invalid opcode|out of gas|stack underflow/i.test(message);
+}
+
+/**
+ * Asks the contracts for their decimals: with wrong ones, amounts would be wrong by powers of ten.
+ * @throws RpcFailure if the node cannot tell
+ */
 export async function checkContracts(
   node: NodeClient,
   code: string,
@@ -49,7 +57,10 @@ export async function checkContracts(
     signal,
   );
   return list.flatMap(([, asset], index) => {
-    const problem = problemOf(asset, code, answers[index]);
+    const answer = answers[index];
+    // Only what the contract itself answers says something about it.
+    if (answer instanceof RpcFailure && !isRevert(answer)) throw answer;
+    const problem = problemOf(asset, code, answer);
     return problem === undefined ? [] : { currency: asset.currency, problem };
   });
 }

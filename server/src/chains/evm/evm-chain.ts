@@ -28,6 +28,8 @@ export interface EvmChain extends Chain {
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const headAttempts = 3;
 const finalizedRetryMs = 600_000;
+/** How often assets that are off are checked again. */
+const recheckMs = 60_000;
 
 /**
  * Creates the chain of an EVM network. Asks nothing of the nodes before the first call.
@@ -57,18 +59,18 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     dialect,
     watched: deps.watched,
   };
-  const pool = createEvmPool(config, deps, async (node, signal) => {
+  let assetsCheckedAt = 0;
+  async function checkAssets(node: NodeClient, signal: AbortSignal): Promise<void> {
     const problems = await checkContracts(node, code, configured, signal);
-    const isKnown =
-      problems.map(({ problem }) => problem).join() === assetProblems.map((a) => a.problem).join();
-    if (!isKnown) for (const { problem } of problems) warn(problem);
-    assetProblems = problems;
+    const known = new Set(assetProblems.map(({ problem }) => problem));
+    for (const { problem } of problems) if (!known.has(problem)) warn(problem);
     const off = new Set(problems.map(({ currency }) => currency));
-    assets = {
-      ...configured,
-      tokens: new Map([...configured.tokens].filter(([, { currency }]) => !off.has(currency))),
-    };
-  });
+    const tokens = [...configured.tokens].filter(([, { currency }]) => !off.has(currency));
+    assetProblems = problems;
+    assets = { ...configured, tokens: new Map(tokens) };
+    assetsCheckedAt = now();
+  }
+  const pool = createEvmPool(config, deps, checkAssets);
   const ranges = createRangeReader();
   const pendingReader = createPendingReader(context, now);
   /** The newest head that was told. */
@@ -178,6 +180,9 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       let head: ChainHead;
       try {
         head = await pool.run(async (node) => {
+          // A node that was not synchronised when it was asked does not know new contracts.
+          if (assetProblems.length > 0 && now() - assetsCheckedAt > recheckMs)
+            await checkAssets(node, signal);
           if (given?.node === node.name && !(given.answer instanceof RpcFailure)) {
             const quick = readHead(node, given.answer);
             if (quick.hash === told?.hash) return told;

@@ -1,7 +1,7 @@
 /** Reads blocks with their token logs from one node: one block by its hash, or many by ranges while catching up. */
 import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError, RpcFailure } from '../rpc/node-error.js';
-import { parseBlock, parseHeader, parseLogs, type EvmBlock, type EvmLog } from './replies.js';
+import { parseBlock, parseHeader, parseLogs, parseReceipt, type EvmBlock, type EvmLog } from './replies.js';
 import { mayHaveTransfers, transferTopic } from './token.js';
 import type { ReadBlock } from './transfers.js';
 
@@ -53,7 +53,9 @@ async function readLogs(
     const logs = await ask();
     if (logs.length > 0 || !isSuspicious(block, contracts)) return logs;
     // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
-    return await ask();
+    const again = await ask();
+    if (again.length === 0) await checkByReceipts(node, block, contracts, signal);
+    return again;
   } catch (error) {
     if (error instanceof RpcFailure && !isUnsupported(error)) return undefined;
     throw error;
@@ -63,6 +65,24 @@ async function readLogs(
 /** Whether a block without logs seems to have some. It can be wrong, because a bloom filter can. */
 function isSuspicious({ logsBloom }: EvmBlock, contracts: readonly string[]): boolean {
   return logsBloom !== undefined && mayHaveTransfers(logsBloom, contracts);
+}
+
+/** The receipts of a block decide whether it has none of the logs. Nodes that do not tell them are believed. */
+async function checkByReceipts(
+  node: NodeClient,
+  block: EvmBlock,
+  contracts: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const [answer] = await node.batch(
+    [{ method: 'eth_getBlockReceipts', params: [hexOf(block.height)] }],
+    signal,
+  );
+  if (!Array.isArray(answer)) return;
+  const logs = answer.map(parseReceipt).flatMap((receipt) => receipt.logs);
+  const isMissed = ({ address, topics }: EvmLog) =>
+    contracts.includes(address) && topics[0] === transferTopic && topics.length === 3;
+  if (logs.some(isMissed)) throw inconsistent(node, block.height);
 }
 
 /** Every log must be of the block, of one of its transactions, and of what was asked for. */
@@ -108,6 +128,8 @@ export interface RangeReader {
 
 const firstSize = 8;
 const largestSize = 500;
+/** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
+const slowMs = 2000;
 
 export function createRangeReader(): RangeReader {
   let size = firstSize;
@@ -173,9 +195,12 @@ export function createRangeReader(): RangeReader {
     async read(node, from, to, contracts, signal) {
       for (;;) {
         const end = Math.min(to, from + size - 1);
+        const startedAt = performance.now();
         try {
           const blocks = await readRange(node, from, end, contracts, signal);
-          if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
+          const isSlow = performance.now() - startedAt > slowMs;
+          if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
+          else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
           return blocks;
         } catch (error) {
           signal.throwIfAborted();

@@ -219,11 +219,7 @@ async function exchange(
   const controller = new AbortController();
   const abort = () => controller.abort();
   signal.addEventListener('abort', abort);
-  let isTimedOut = false;
-  const timer = setTimeout(() => {
-    isTimedOut = true;
-    controller.abort();
-  }, timeoutMs);
+  const timer = setTimeout(() => controller.abort(new TimedOut()), timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -238,9 +234,6 @@ async function exchange(
       retryAfter: response.headers.get('retry-after'),
       text: await readText(response),
     };
-  } catch (error) {
-    if (isTimedOut) throw new TimedOut();
-    throw error;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);

@@ -120,7 +120,7 @@ describe('The second node is asked', () => {
       text: 'cannot be reached',
     },
   ])('if the first one $what', async ({ respond, text }) => {
-    first.respond = respond as NonNullable<NodeProxy['respond']>;
+    first.respond = respond;
     const chain = open([first, second]);
     await expectPaidThroughSecond(chain);
     expect(said.join()).toContain(text);
@@ -313,6 +313,8 @@ describe('A server that lags behind', () => {
     const follower = await follow(open([first]));
     const address = newAddress();
     await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
+    first.change = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+    expect((await failure(follower.sync())).message).toContain('do not fit each other');
     let empty = 1;
     first.change = ({ method }) => (method === 'eth_getLogs' && empty-- > 0 ? [] : undefined);
     await follower.sync();
