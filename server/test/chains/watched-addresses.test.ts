@@ -8,6 +8,7 @@ import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import { openDatabase } from '../../src/db/open.js';
 import { newId } from '../../src/shared/ids.js';
+import { testAddress } from './fixture.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 describe.each(engines)('Watched addresses on $name', (engine) => {
@@ -81,6 +82,16 @@ describe.each(engines)('Watched addresses on $name', (engine) => {
     await load();
     expect(await find('a0', 'x', 'b0')).toEqual(['a0', 'b0']);
     expect(await watched.find('live', ['a0', 'b0'])).toEqual(new Set());
+  });
+
+  it('Are found if an EVM address is asked in lower case, and answered like that', async () => {
+    const address = testAddress('evm', 7);
+    await add(address);
+    const lower = address.toLowerCase();
+    expect(await find(lower)).toEqual([lower]);
+    await load();
+    expect(await find(lower)).toEqual([lower]);
+    expect(await find(address)).toEqual([address]);
   });
 
   it('Are found at once when another process adds them', async () => {

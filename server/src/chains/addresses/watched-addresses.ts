@@ -6,11 +6,12 @@ import { inChunks } from '../../db/chunks.js';
 import type { Database } from '../../db/database.js';
 import type { Mode } from '../../shared/scope.js';
 import { createAddressFilter } from './address-filter.js';
+import { canonicalForms } from './formats.js';
 
 export interface WatchedAddresses {
   /**
-   * Which of these are deposit addresses of a mode, in their canonical form. Everything that any process has committed before
-   * the call counts. Must not be called inside a transaction.
+   * Which of these are deposit addresses of a mode, answered as they were asked: in their canonical form, or EVM addresses in
+   * lower case. Everything that any process has committed before the call counts. Must not be called inside a transaction.
    */
   find(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /** How many addresses the database was asked about, for benchmarks and tests. */
@@ -42,7 +43,7 @@ export function createWatchedAddresses(
   function add(rows: readonly { readonly sequence: number; readonly address: string }[]): void {
     const noticed = now();
     for (const { sequence, address } of rows) {
-      filter.add(address);
+      filter.add(address.toLowerCase());
       gaps.delete(sequence);
       // SQLite has one writer, so its numbers are in the order of the commits.
       const missing = engine === 'sqlite' ? sequence : Math.max(last + 1, sequence - mostGaps);
@@ -76,7 +77,10 @@ export function createWatchedAddresses(
 
   async function lookUp(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>> {
     lookups += addresses.length;
-    const rows = await inChunks(addresses, (chunk) =>
+    const asked = new Map(
+      addresses.flatMap((address) => canonicalForms(mode, address).map((form) => [form, address])),
+    );
+    const rows = await inChunks([...asked.keys()], (chunk) =>
       reader
         .selectFrom('addresses')
         .select('address')
@@ -84,7 +88,7 @@ export function createWatchedAddresses(
         .where('mode', '=', mode)
         .execute(),
     );
-    return new Set(rows.map(({ address }) => address));
+    return new Set(rows.flatMap(({ address }) => asked.get(address) ?? []));
   }
 
   return {
@@ -106,7 +110,7 @@ export function createWatchedAddresses(
       await refreshed();
       return lookUp(
         mode,
-        addresses.filter((address) => filter.mayHave(address)),
+        addresses.filter((address) => filter.mayHave(address.toLowerCase())),
       );
     },
   };

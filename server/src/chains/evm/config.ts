@@ -34,7 +34,10 @@ export interface EvmConfig {
 }
 
 export interface EvmDeps {
-  /** Which of these addresses are deposit addresses. Asked once per block, in the form shown to payers. */
+  /**
+   * Which of these addresses are deposit addresses; asked once per block. EVM addresses are asked in lower case and must be
+   * answered like that, because computing their checksum takes longer than reading the block. `WatchedAddresses.find` does so.
+   */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * The addresses whose balance of the native coin is read in each block, to find transfers made inside contracts: those of

@@ -6,6 +6,11 @@ import type { EvmTransaction } from './replies.js';
 export interface Dialect {
   /** The address as payers see it, from 0x and 40 lower-case digits. */
   writeAddress(hex: string): string;
+  /**
+   * The form in which it is asked whether an address is a deposit address. Where the form for payers takes long to compute and
+   * differs in upper and lower case alone, it is the one in lower case.
+   */
+  askedAddress(hex: string): string;
   /** 0x and 40 lower-case digits; undefined if the text is not an address. */
   readAddress(text: string): string | undefined;
   /** A transaction's or block's hash as explorers show it, from 0x and 64 lower-case digits. */
@@ -30,6 +35,7 @@ const format = addressFormat('live', 'evm');
 
 export const evmDialect: Dialect = {
   writeAddress: (hex) => format.read(hex) ?? hex,
+  askedAddress: (hex) => hex,
   readAddress(text) {
     const lower = text.toLowerCase();
     return digits.test(lower) && format.read(text) !== undefined ? lower : undefined;

@@ -4,6 +4,7 @@ import type { NodeClient } from '../rpc/node-client.js';
 import { RpcFailure } from '../rpc/node-error.js';
 import { isObject } from '../rpc/node-client.js';
 import { toUnits } from './assets.js';
+import type { EvmAsset } from './config.js';
 import { parsePendingBlock, type EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
 import { firstLogIndex, nativeIndex, type TransferContext } from './transfers.js';
@@ -50,16 +51,29 @@ export function createPendingReader(context: TransferContext, now: () => number)
   async function find(
     transactions: readonly EvmTransaction[],
   ): Promise<Map<string, readonly ChainTransfer[]>> {
-    const transfers = transactions.flatMap((transaction) => {
-      const transfer = expectedTransfer(transaction, context);
-      return transfer ? { hash: transaction.hash, transfer } : [];
+    const { dialect } = context;
+    const expected = transactions.flatMap((transaction) => {
+      const move = expectedMove(transaction, context);
+      return move ? { transaction, move, asked: dialect.askedAddress(move.to) } : [];
     });
-    if (transfers.length === 0) return new Map();
-    const ours = await context.watched([...new Set(transfers.map(({ transfer }) => transfer.address))]);
+    if (expected.length === 0) return new Map();
+    const ours = await context.watched([...new Set(expected.map(({ asked }) => asked))]);
     return new Map(
-      transfers
-        .filter(({ transfer }) => ours.has(transfer.address))
-        .map(({ hash, transfer }) => [hash, [transfer]]),
+      expected
+        .filter(({ asked }) => ours.has(asked))
+        .map(({ transaction: { hash, from }, move: { to, amount, asset, outputIndex } }) => [
+          hash,
+          [
+            {
+              txHash: dialect.writeHash(hash),
+              outputIndex,
+              currency: asset.currency,
+              senders: from === null ? [] : [dialect.writeAddress(from)],
+              address: dialect.writeAddress(to),
+              amount: toUnits(amount, asset),
+            },
+          ],
+        ]),
     );
   }
 
@@ -83,30 +97,24 @@ export function createPendingReader(context: TransferContext, now: () => number)
   };
 }
 
+interface ExpectedMove {
+  readonly to: string;
+  readonly amount: bigint;
+  readonly asset: EvmAsset;
+  readonly outputIndex: number;
+}
+
 /** What a pending transaction will transfer if it succeeds: the native coin, or a token that is called directly. */
-function expectedTransfer(
-  { hash, from, to, value, input }: EvmTransaction,
-  { assets, dialect }: TransferContext,
-): ChainTransfer | undefined {
+function expectedMove(
+  { from, to, value, input }: EvmTransaction,
+  { assets }: TransferContext,
+): ExpectedMove | undefined {
   if (to === null || from === to) return undefined;
-  const senders = from === null ? [] : [dialect.writeAddress(from)];
-  const txHash = dialect.writeHash(hash);
   const token = assets.tokens.get(to);
   const call = token && readTransferCall(input);
   if (token && call && call.amount > 0n && call.to !== from) {
-    const { currency } = token;
-    const address = dialect.writeAddress(call.to);
-    return {
-      txHash,
-      outputIndex: firstLogIndex,
-      currency,
-      senders,
-      address,
-      amount: toUnits(call.amount, token),
-    };
+    return { ...call, asset: token, outputIndex: firstLogIndex };
   }
   if (!assets.native || value === 0n) return undefined;
-  const { currency } = assets.native;
-  const amount = toUnits(value, assets.native);
-  return { txHash, outputIndex: nativeIndex, currency, senders, address: dialect.writeAddress(to), amount };
+  return { to, amount: value, asset: assets.native, outputIndex: nativeIndex };
 }

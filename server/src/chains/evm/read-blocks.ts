@@ -141,7 +141,7 @@ export function createRangeReader(): RangeReader {
     contracts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly ReadBlock[]> {
-    // Logs of a range are told by height. Only if its last block is the same before and after are they of one chain.
+    // Logs of a range are told by height. Only if its last block is the same before and after are they of these blocks.
     const before = await readHash(node, to, signal);
     const filter = {
       fromBlock: hexOf(from),
@@ -166,9 +166,7 @@ export function createRangeReader(): RangeReader {
     const isLinked = blocks.every(
       ({ parentHash }, index) => index === 0 || parentHash === blocks[index - 1]?.hash,
     );
-    if (!isLinked || blocks.at(-1)?.hash !== before || (await readHash(node, to, signal)) !== before) {
-      throw inconsistent(node, to);
-    }
+    if (!isLinked || blocks.at(-1)?.hash !== before) throw inconsistent(node, to);
     const byBlock = new Map<string, EvmLog[]>();
     for (const log of logs) byBlock.set(log.blockHash, [...(byBlock.get(log.blockHash) ?? []), log]);
     const read: ReadBlock[] = [];

@@ -52,12 +52,10 @@ export async function findTransfers(
 ): Promise<ChainTransfer[][]> {
   const { assets, dialect } = context;
   const moves = blocks.map((read) => movesOf(read, assets));
-  const shown = new Map(moves.flat().map(({ to }) => [to, '']));
-  for (const hex of shown.keys()) shown.set(hex, dialect.writeAddress(hex));
-  const ours = shown.size === 0 ? new Set<string>() : await context.watched([...shown.values()]);
+  const asked = new Map(moves.flat().map(({ to }) => [to, dialect.askedAddress(to)]));
+  const ours = asked.size === 0 ? new Set<string>() : await context.watched([...asked.values()]);
   signal.throwIfAborted();
-  const isOurs = ({ to }: Move) => ours.has(shown.get(to) ?? '');
-  const hits = moves.map((list) => list.filter(isOurs));
+  const hits = moves.map((list) => list.filter(({ to }) => ours.has(asked.get(to) ?? to)));
   if (hits.every((list) => list.length === 0)) return hits.map(() => []);
 
   const receipts = await readReceipts(node, hits.flat(), signal);

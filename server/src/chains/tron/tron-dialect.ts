@@ -34,6 +34,7 @@ export function toEvmAddress(text: string): string | undefined {
 export function createTronDialect(httpUrlOf: (node: string, path: string) => string): Dialect {
   return {
     writeAddress: toTronAddress,
+    askedAddress: toTronAddress,
     readAddress: toEvmAddress,
     writeHash: (hash) => hash.slice(2),
     hasPending: false,
