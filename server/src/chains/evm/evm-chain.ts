@@ -217,7 +217,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
     blocks: (from, to, signal) =>
       pool.run(async (node) => {
-        const read = await ranges.read(node, from, to, contracts(), signal);
+        const read = await ranges.read(node, { from, to, tip: told?.height ?? to }, contracts(), signal);
         return toBlocks(node, read, signal);
       }, signal),
 

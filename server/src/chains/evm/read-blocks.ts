@@ -109,16 +109,21 @@ function isUnsupported({ code }: RpcFailure): boolean {
   return code === -32601 || code === -32602;
 }
 
+export interface BlockRange {
+  readonly from: number;
+  readonly to: number;
+  readonly tip: number;
+}
+
 /** Reads ranges of blocks, of a size that follows what the node bears. */
 export interface RangeReader {
   /**
    * Reads blocks from a height on: linked by their hashes, at least one, and as many as the size allows.
-   * @param to the highest block to read
+   * @param range the blocks to read, and the newest block that a node told of
    */
   read(
     node: NodeClient,
-    from: number,
-    to: number,
+    range: BlockRange,
     contracts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly ReadBlock[]>;
@@ -130,14 +135,15 @@ const firstSize = 8;
 const largestSize = 500;
 /** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
 const slowMs = 2000;
+/** Servers behind a balancer differ by a few blocks. */
+const unsureBlocks = 32;
 
 export function createRangeReader(): RangeReader {
   let size = firstSize;
 
   async function readRange(
     node: NodeClient,
-    from: number,
-    to: number,
+    { from, to, tip }: BlockRange,
     contracts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly ReadBlock[]> {
@@ -174,7 +180,10 @@ export function createRangeReader(): RangeReader {
       const own = byBlock.get(block.hash) ?? [];
       byBlock.delete(block.hash);
       checkLogs(node, block, own, contracts);
-      if (own.length > 0 || !isSuspicious(block, contracts)) {
+      // Without a bloom filter, nothing shows that a server told only the logs of the blocks that it had read.
+      const isUnsure =
+        block.logsBloom === undefined ? block.height > tip - unsureBlocks : isSuspicious(block, contracts);
+      if (own.length > 0 || contracts.length === 0 || !isUnsure) {
         read.push({ block, logs: own });
         continue;
       }
@@ -190,12 +199,12 @@ export function createRangeReader(): RangeReader {
   return {
     size: () => size,
 
-    async read(node, from, to, contracts, signal) {
+    async read(node, { from, to, tip }, contracts, signal) {
       for (;;) {
         const end = Math.min(to, from + size - 1);
         const startedAt = performance.now();
         try {
-          const blocks = await readRange(node, from, end, contracts, signal);
+          const blocks = await readRange(node, { from, to: end, tip }, contracts, signal);
           const isSlow = performance.now() - startedAt > slowMs;
           if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
           else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));

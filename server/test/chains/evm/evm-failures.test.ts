@@ -321,6 +321,24 @@ describe('A server that lags behind', () => {
     expect(follower.received(address)).toEqual([{ currency: 'USDT', amount: 3n }]);
   });
 
+  it('and tells only some logs of a range is noticed, by the bloom filter or by asking about each new block', async () => {
+    for (const bloom of [undefined, `0x${'0'.repeat(512)}`]) {
+      const follower = await follow(open([first]));
+      const address = newAddress();
+      await anvil.mine(4);
+      await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
+      await anvil.mine(2);
+      first.change = ({ method, params: [filter] }, result) => {
+        if (method === 'eth_getLogs' && 'fromBlock' in (filter as object)) return [];
+        const isBlock = method === 'eth_getBlockByNumber' && result !== null;
+        return isBlock && bloom !== undefined ? { ...(result as object), logsBloom: bloom } : undefined;
+      };
+      await follower.sync();
+      first.change = undefined;
+      expect(follower.received(address)).toEqual([{ currency: 'USDT', amount: 3n }]);
+    }
+  });
+
   it('and is not believed if its newest block is old', async () => {
     const chain = open([first], { blockTimeMs: 2000 });
     await anvil.mine();
