@@ -8,8 +8,8 @@ import { mostAddresses, readBalances, transfersInContracts } from './balances.js
 import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createPendingReader } from './pending.js';
-import { createRangeReader, readBlock } from './read-blocks.js';
-import { numberOf, parseHeader } from './replies.js';
+import { createRangeReader, hexOf, readBlock } from './read-blocks.js';
+import { numberOf, parseHeader, parseReceipt } from './replies.js';
 import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmStatus {
@@ -23,6 +23,12 @@ export interface EvmStatus {
 
 export interface EvmChain extends Chain {
   status(): EvmStatus;
+  /**
+   * The height of the block that a transaction is in; undefined if it is in none that the node knows.
+   * @param txHash 64 hex digits, with or without 0x
+   * @throws NodesUnavailable
+   */
+  locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
 }
 
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
@@ -230,6 +236,16 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
         return transfers;
       }, signal);
     },
+
+    locate: (txHash, signal) =>
+      pool.run(async (node) => {
+        const hash = `0x${txHash.replace(/^0x/i, '').toLowerCase()}`;
+        const answer = await node.call('eth_getTransactionReceipt', [hash], signal);
+        if (answer === null) return undefined;
+        const { blockHash, height } = parseReceipt(answer);
+        const block = await node.call('eth_getBlockByNumber', [hexOf(height), false], signal);
+        return block !== null && parseHeader(block).hash === blockHash ? height : undefined;
+      }, signal),
 
     status: () => ({ nodes: pool.status(), assetProblems, blocksWithoutBalances }),
   };

@@ -40,6 +40,7 @@ export interface EvmLog {
 export interface EvmReceipt {
   readonly transactionHash: string;
   readonly blockHash: string;
+  readonly height: number;
   readonly isSuccess: boolean;
   readonly logs: readonly EvmLog[];
 }
@@ -115,6 +116,7 @@ export function parseReceipt(value: unknown): EvmReceipt {
   return {
     transactionHash: hashOf(receipt['transactionHash']),
     blockHash: hashOf(receipt['blockHash']),
+    height: numberOf(receipt['blockNumber']),
     isSuccess: status === 1n,
     logs: parseLogs(receipt['logs']),
   };

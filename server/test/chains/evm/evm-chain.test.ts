@@ -4,6 +4,7 @@ import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import type { EvmConfig, EvmDeps } from '../../../src/chains/evm/config.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
+import { roundsOf } from '../../support/rounds.js';
 import { testAddress } from '../fixture.js';
 import { follow, type Follower } from './follower.js';
 
@@ -42,6 +43,17 @@ function config(changes: Partial<EvmConfig> = {}): EvmConfig {
 
 const open = (changes: Partial<EvmConfig> = {}, deps: Partial<EvmDeps> = {}): EvmChain =>
   createEvmChain(config(changes), { watched, ...deps });
+
+/** Mulberry32: a small random number generator that gives the same numbers for the same seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
 
 beforeAll(async () => {
   anvil = await startAnvil();
@@ -330,6 +342,74 @@ describe('Reorganisations', () => {
   });
 });
 
+describe('Random events', () => {
+  const seeds = Array.from({ length: roundsOf({ usual: 3, soak: 100 }) }, (_, index) => index + 1);
+
+  it.each(seeds)(
+    'leave what a fresh reading finds, whenever it was read in between (seed %i)',
+    async (seed) => {
+      const random = randomOf(seed);
+      const addresses = Array.from({ length: 4 }, newAddress);
+      const deps = { openNative: async () => addresses };
+      const { blocks: _, ...single } = open({}, deps);
+      const followers = [await follow(open({}, deps)), await follow(single)];
+      const start = followers[0]?.head();
+      let depth = 0;
+      for (let count = 0; count < 40; count += 1) {
+        const address = addresses[random(addresses.length)] ?? newAddress();
+        const amount = BigInt(1 + random(1000));
+        switch (random(9)) {
+          case 0:
+          case 1:
+            await anvil.send(address, amount);
+            depth += 1;
+            break;
+          case 2:
+            await anvil.call('SilentToken', tokens.silent, 'transfer', [address, amount]);
+            depth += 1;
+            break;
+          case 3:
+            await anvil.call('Splitter', splitter, 'pay', [[address]], amount);
+            depth += 1;
+            break;
+          case 4: {
+            const blocks = 1 + random(12);
+            await anvil.mine(blocks);
+            depth += blocks;
+            break;
+          }
+          case 5: {
+            const replaced = Math.min(depth, 1 + random(4));
+            if (replaced > 0) await anvil.reorg(replaced);
+            break;
+          }
+          default:
+            await followers[random(2)]?.sync();
+        }
+      }
+      for (const follower of followers) await follower.sync();
+      const fresh = await follow(single, start);
+      await fresh.sync();
+      const found = (follower: Follower) =>
+        addresses.map((address) =>
+          follower.transfers(address).sort((a, b) => Number(a.height) - Number(b.height)),
+        );
+      const expected = found(fresh);
+      expect(followers.map(found)).toEqual([expected, expected]);
+      const { signal } = new AbortController();
+      const balances = addresses.map((address) => anvil.rpc<string>('eth_getBalance', [address, 'latest']));
+      const received = addresses.map((address) =>
+        fresh
+          .received(address)
+          .filter(({ currency }) => currency === 'ETH')
+          .reduce((sum, { amount }) => sum + amount, 0n),
+      );
+      expect(received).toEqual((await Promise.all(balances)).map(BigInt));
+      expect(await open().head(signal)).toMatchObject(fresh.head());
+    },
+  );
+});
+
 describe('Catching up', () => {
   it('Reads ranges with the same result as block by block', async () => {
     const start = await follow(open());
@@ -395,6 +475,17 @@ describe('Assets', () => {
     expect(() => open({ assets: [token, { ...token, currency: 'USDC' }] })).toThrow('twice');
     expect(() => open({ assets: [{ ...token, contract: '0x12' }] })).toThrow('is not an address');
   });
+});
+
+it('Tells in which block a transaction is, until a reorganisation drops it', async () => {
+  const { signal } = new AbortController();
+  const chain = open();
+  const txHash = await anvil.send(newAddress(), 1n);
+  const { height } = await chain.head(signal);
+  expect(await chain.locate(txHash, signal)).toBe(height);
+  expect(await chain.locate(txHash.slice(2).toUpperCase(), signal)).toBe(height);
+  await anvil.reorg(1);
+  expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
 
 it('Tells the finalized block', async () => {
