@@ -1,7 +1,17 @@
 /** What differs between EVM networks and those that only answer like one. */
 import { addressFormat } from '../addresses/formats.js';
 import type { NodeClient } from '../rpc/node-client.js';
-import type { EvmTransaction } from './replies.js';
+import type { EvmBlock, EvmTransaction } from './replies.js';
+
+/** A transfer of the native coin by a contract. Hashes and addresses are lower-case hex with 0x. */
+export interface ContractMove {
+  readonly txHash: string;
+  /** Its place among the transfers that the transaction's contracts made. */
+  readonly place: number;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
 
 export interface Dialect {
   /** The address as payers see it, from 0x and 40 lower-case digits. */
@@ -19,6 +29,16 @@ export interface Dialect {
   readonly hasPending: boolean;
   /** Whether balances can be read as they were at a block, to find transfers made inside contracts. */
   readonly hasBalancesAtBlock: boolean;
+  /**
+   * The native coins that contracts sent to some addresses in a block, for networks whose nodes tell them; undefined if this
+   * node does not.
+   */
+  contractMoves?(
+    node: NodeClient,
+    block: EvmBlock,
+    addresses: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly ContractMove[] | undefined>;
   /**
    * Which of these transactions really move the native coin, for networks that show other things as its transfers.
    * Undefined if all of them do.

@@ -3,21 +3,21 @@ import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
 import { createNodePool, type NodePool, type NodeStatus } from '../rpc/node-pool.js';
-import { checkContracts, readAssets, type Assets } from './assets.js';
+import { checkContracts, readAssets, toUnits, type Assets } from './assets.js';
 import { mostAddresses, readBalances, transfersInContracts } from './balances.js';
-import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
+import type { AssetProblem, EvmAsset, EvmConfig, EvmDeps } from './config.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, hexOf, readBlock } from './read-blocks.js';
 import { numberOf, parseHeader, parseReceipt } from './replies.js';
-import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
+import { findTransfers, firstContractIndex, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmStatus {
   /** Health and use of each node, in the order of the configuration. */
   readonly nodes: readonly NodeStatus[];
   /** Assets that are not read, because their contract is not what the configuration says. Do not offer them. */
   readonly assetProblems: readonly AssetProblem[];
-  /** Blocks in which no node could tell balances, so that transfers made inside contracts were not looked for. */
+  /** Blocks of which no node told what contracts sent, so that it was not found. */
   readonly blocksWithoutBalances: number;
 }
 
@@ -120,7 +120,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     return { height, hash };
   }
 
-  /** The balances of the native coin after each block and before the first; undefined where no node can tell. */
+  /** The native coins that contracts sent in each block to the addresses of open payments. */
   async function contractTransfers(
     node: NodeClient,
     blocks: readonly ReadBlock[],
@@ -128,15 +128,52 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     signal: AbortSignal,
   ): Promise<ChainTransfer[][]> {
     const { native } = assets;
-    const first = blocks[0]?.block;
-    if (!native || !deps.openNative || !dialect.hasBalancesAtBlock || !first) return blocks.map(() => []);
+    const canTell = dialect.hasBalancesAtBlock || dialect.contractMoves !== undefined;
+    if (!native || !deps.openNative || !canTell) return blocks.map(() => []);
     const addresses = [...new Set(await deps.openNative())]
       .slice(0, mostAddresses)
       .flatMap((address) => dialect.readAddress(address) ?? []);
     signal.throwIfAborted();
     if (addresses.length === 0) return blocks.map(() => []);
+    return dialect.contractMoves
+      ? readContractMoves(node, blocks, new Set(addresses), native, signal)
+      : compareBalances(node, blocks, found, addresses, native, signal);
+  }
 
-    const { parentHash } = first;
+  async function readContractMoves(
+    node: NodeClient,
+    blocks: readonly ReadBlock[],
+    addresses: ReadonlySet<string>,
+    native: EvmAsset,
+    signal: AbortSignal,
+  ): Promise<ChainTransfer[][]> {
+    const transfers: ChainTransfer[][] = [];
+    for (const { block } of blocks) {
+      const moves = await dialect.contractMoves?.(node, block, addresses, signal);
+      if (!moves) noteMissing(block.height);
+      transfers.push(
+        (moves ?? []).map(({ txHash, place, from, to, amount }) => ({
+          txHash: dialect.writeHash(txHash),
+          outputIndex: firstContractIndex + place,
+          currency: native.currency,
+          senders: [dialect.writeAddress(from)],
+          address: dialect.writeAddress(to),
+          amount: toUnits(amount, native),
+        })),
+      );
+    }
+    return transfers;
+  }
+
+  async function compareBalances(
+    node: NodeClient,
+    blocks: readonly ReadBlock[],
+    found: readonly (readonly ChainTransfer[])[],
+    addresses: readonly string[],
+    native: EvmAsset,
+    signal: AbortSignal,
+  ): Promise<ChainTransfer[][]> {
+    const parentHash = blocks[0]?.block.parentHash ?? '';
     const isKept = lastBalances?.hash === parentHash && addresses.every((a) => lastBalances?.balances.has(a));
     const hashes = blocks.map(({ block }) => block.hash);
     const read = await readBalances(node, addresses, isKept ? hashes : [parentHash, ...hashes], signal);
@@ -148,14 +185,18 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       if (before && after) {
         return transfersInContracts({ block, before, after, transfers: found[index] ?? [] }, native, dialect);
       }
-      if (blocksWithoutBalances === 0) {
-        warn(
-          `The nodes of ${code} do not have the balances of block ${block.height}, so transfers made inside contracts are not found there. Use a node that keeps the state of older blocks.`,
-        );
-      }
-      blocksWithoutBalances += 1;
+      noteMissing(block.height);
       return [];
     });
+  }
+
+  function noteMissing(height: number): void {
+    if (blocksWithoutBalances === 0) {
+      warn(
+        `The nodes of ${code} do not tell what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
+      );
+    }
+    blocksWithoutBalances += 1;
   }
 
   async function toBlocks(

@@ -31,6 +31,8 @@ export const firstLogIndex = 1;
  * seen while it was pending has what the call says, and must not pass for the one that was mined.
  */
 const deviating = 1_000_000;
+/** The first index of what the contracts of a transaction sent, on networks whose nodes tell that. */
+export const firstContractIndex = 2_000_000;
 
 /** What could be a transfer of ours. */
 interface Move {

@@ -15,14 +15,11 @@ export interface TronConfig extends EvmConfig {
   readonly httpNodes?: readonly string[] | undefined;
 }
 
-/** The balance of TRX can only be read for the newest block, so transfers made inside contracts are not found that way. */
-export type TronDeps = Omit<EvmDeps, 'openNative'>;
-
 /**
  * Creates the chain of Tron. Addresses are T…, transaction and block hashes are without 0x. Failures are those of
  * `createEvmChain`.
  */
-export function createTronChain(config: TronConfig, deps: TronDeps): EvmChain {
+export function createTronChain(config: TronConfig, deps: EvmDeps): EvmChain {
   return createEvmLikeChain(withJsonRpc(config), deps, dialectOf(config));
 }
 

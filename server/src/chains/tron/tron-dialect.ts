@@ -5,7 +5,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
-import type { Dialect } from '../evm/dialect.js';
+import type { ContractMove, Dialect } from '../evm/dialect.js';
 import type { EvmTransaction } from '../evm/replies.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
 import { NodeError } from '../rpc/node-error.js';
@@ -56,7 +56,52 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
       }
       return confirmed;
     },
+
+    async contractMoves(node, { height, transactions }, addresses, signal) {
+      const url = httpUrlOf(node.name, '/wallet/gettransactioninfobyblocknum');
+      let answer: unknown;
+      try {
+        answer = await node.post(url, { num: height }, signal);
+      } catch (error) {
+        // Some providers do not offer it.
+        if (error instanceof NodeError && error.fault === 'refused') return undefined;
+        throw error;
+      }
+      if (!Array.isArray(answer)) return undefined;
+      const hashes = new Set(transactions.map(({ hash }) => hash));
+      return answer.filter(isObject).flatMap((info) => {
+        const txHash = `0x${String(info['id'])}`;
+        // It is asked for by height. In another block at this height, there are other transactions.
+        if (!hashes.has(txHash)) {
+          throw new NodeError(
+            'inconsistent',
+            `${node.name} has other transactions of block ${height} in its HTTP API`,
+          );
+        }
+        const receipt = isObject(info['receipt']) ? info['receipt'] : {};
+        const hasFailed = info['result'] === 'FAILED' || (receipt['result'] ?? 'SUCCESS') !== 'SUCCESS';
+        return hasFailed ? [] : movesOf(txHash, info['internal_transactions'], addresses);
+      });
+    },
   };
+}
+
+/** `call` and `suicide` in hex. Other internal transactions, such as a delegated call, move nothing. */
+const movingNotes = new Set(['63616c6c', '73756963696465']);
+
+function movesOf(txHash: string, list: unknown, addresses: ReadonlySet<string>): ContractMove[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
+    if (!isObject(entry) || entry['rejected'] === true || !movingNotes.has(String(entry['note']))) return [];
+    const to = toEvmAddress(String(entry['transferTo_address']));
+    const from = toEvmAddress(String(entry['caller_address']));
+    if (to === undefined || from === undefined || from === to || !addresses.has(to)) return [];
+    const values = Array.isArray(entry['callValueInfo']) ? (entry['callValueInfo'] as unknown[]) : [];
+    // A value with a token's id is of that token. Several values of TRX are not possible.
+    const value = values.find((info) => isObject(info) && info['tokenId'] === undefined);
+    const amount = isObject(value) ? value['callValue'] : undefined;
+    if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount <= 0) return [];
+    return { txHash, place, from, to, amount: BigInt(amount) };
+  });
 }
 
 async function isTrxTransfer(

@@ -168,7 +168,43 @@ function answerJsonRpc({ method, params = [] }: Question): unknown {
   }
 }
 
-function answerHttp({ value }: Question): unknown {
+const sent = (to: string, value: object, more: object = {}) => ({
+  caller_address: `41${usdtContract.slice(2)}`,
+  transferTo_address: `41${to.repeat(40)}`,
+  note: '63616c6c',
+  callValueInfo: [value],
+  hash: '5'.repeat(64),
+  ...more,
+});
+
+function blockInfo(): unknown {
+  return all.map(({ hash, status }) => ({
+    id: hash.slice(2),
+    fee: 345_000,
+    blockNumber: 67_000_002,
+    blockTimeStamp: 1_731_000_000_000,
+    contractResult: [''],
+    receipt: { net_usage: 345, result: status === '0x1' ? 'SUCCESS' : 'REVERT' },
+    ...(hash === transactions.usdt.hash && {
+      internal_transactions: [
+        sent('a', { callValue: 7_000_000 }),
+        sent('a', { callValue: 1_000_000, tokenId: '1000001' }),
+        sent('a', { callValue: 2_000_000 }, { rejected: true }),
+        sent('a', { callValue: 3_000_000 }, { note: '64656c656761746563616c6c' }),
+        sent('a', {}),
+        sent('b', { callValue: 4_000_000 }),
+        sent('a', { callValue: 5_000_000 }, { note: '73756963696465' }),
+      ],
+    }),
+    ...(hash === transactions.failed.hash && {
+      result: 'FAILED',
+      internal_transactions: [sent('a', { callValue: 6_000_000 })],
+    }),
+  }));
+}
+
+function answerHttp(path: string, { value }: Question): unknown {
+  if (path === '/wallet/gettransactioninfobyblocknum') return blockInfo();
   const found = all.find(({ hash }) => hash === `0x${value}`);
   if (!found) return {};
   return {
@@ -201,6 +237,6 @@ function answerHttp({ value }: Question): unknown {
 /** What the node answers at a path; an Error for a JSON-RPC error. */
 export const recorded = Object.assign(
   (path: string, question: Question): unknown =>
-    path === '/jsonrpc' ? answerJsonRpc(question) : answerHttp(question),
+    path === '/jsonrpc' ? answerJsonRpc(question) : answerHttp(path, question),
   { transactions },
 );

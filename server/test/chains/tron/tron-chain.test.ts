@@ -77,7 +77,11 @@ async function stop(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-function open(url: string, changes: Partial<TronConfig> = {}): EvmChain {
+function open(
+  url: string,
+  changes: Partial<TronConfig> = {},
+  openNative = async (): Promise<string[]> => [],
+): EvmChain {
   return createTronChain(
     {
       mode: 'test',
@@ -90,7 +94,7 @@ function open(url: string, changes: Partial<TronConfig> = {}): EvmChain {
       ],
       ...changes,
     },
-    { watched: async (addresses) => new Set(addresses) },
+    { watched: async (addresses) => new Set(addresses), openNative },
   );
 }
 
@@ -138,6 +142,21 @@ describe('Recorded replies', () => {
         amount: 49_990_000n,
       },
     ]);
+  });
+
+  it('Tell the TRX that contracts sent to open payments, and no tokens, refused or delegated calls', async () => {
+    const address = toTronAddress(`0x${'a'.repeat(40)}`);
+    const chain = open(node.url, {}, async () => [address]);
+    const block = await chain.block(67_000_002, signal);
+    const sent = block?.transfers.filter((transfer) => transfer.address === address);
+    const txHash = recorded.transactions.usdt.hash.slice(2);
+    const senders = ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];
+    expect(sent).toEqual([
+      { txHash, outputIndex: 2_000_000, currency: 'TRX', senders, address, amount: 7_000_000n },
+      { txHash, outputIndex: 2_000_006, currency: 'TRX', senders, address, amount: 5_000_000n },
+    ]);
+    expect(block?.transfers).toHaveLength(4);
+    expect(chain.status().blocksWithoutBalances).toBe(0);
   });
 
   it('Tell no pending transactions, and are not asked for them', async () => {
