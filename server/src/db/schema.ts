@@ -591,7 +591,8 @@ export interface Schema {
   audit_log: AuditLogTable;
   payments: PaymentTable;
   log_entries: LogEntryTable;
-  addresses: AddressTable;
+  // Counted by the database, so that each process can read what others have added since.
+  addresses: AddressTable & { sequence: Generated<number> };
   wallets: WalletTable;
   derivations: DerivationTable;
   receipts: ReceiptTable;
