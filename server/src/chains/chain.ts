@@ -26,6 +26,8 @@ export interface ChainTransfer {
 export interface ChainHead {
   readonly height: number;
   readonly hash: string;
+  /** Blocks up to this height cannot be reorganised, however few confirmations they have; undefined if unknown. */
+  readonly finalizedHeight?: number | undefined;
 }
 
 export interface ChainBlock extends ChainHead {
@@ -40,6 +42,11 @@ export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
   /** The block of the best chain at a height; undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
+  /**
+   * Reads several blocks at once while catching up, for chains that can do so faster than block by block.
+   * @returns blocks from `from` on, in order, without gaps; not after `to`, and maybe fewer than that
+   */
+  blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
 }
