@@ -82,6 +82,8 @@ export async function startLitecoind(path) {
       '-dnsseed=0',
       '-dbcache=4',
       '-par=1',
+      // By default, a new wallet makes a thousand keys.
+      '-keypool=10',
       '-fallbackfee=0.0001',
       // Without it, Litecoin Core keeps the first of two transactions, whatever the second one pays.
       '-mempoolreplacement=1',

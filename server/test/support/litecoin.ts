@@ -60,14 +60,22 @@ export async function startLitecoin(): Promise<LitecoinNode> {
   return {
     ...node,
     rpc,
+    async kill() {
+      // Writes the blocks and the mempool to the disk, which a node does by itself only now and then.
+      await rpc('gettxoutsetinfo');
+      await rpc('savemempool');
+      await node.kill();
+    },
     mine,
     async reorg(depth, transactions) {
       const height = await rpc<number>('getblockcount');
       const lowest = await rpc<string>('getblockhash', height - depth + 1);
       await rpc('invalidateblock', lowest);
+      // To another address: with the same one, the new block can be the one that has just been made invalid.
+      const other = await rpc<string>('getnewaddress');
       for (let made = 0; made <= depth; made += 1) {
-        if (transactions === 'mined again') await mine();
-        else await rpc('generateblock', own, []);
+        if (transactions === 'mined again') await rpc('generatetoaddress', 1, other);
+        else await rpc('generateblock', other, []);
       }
     },
     pay: (address, amount, isReplaceable = false) =>

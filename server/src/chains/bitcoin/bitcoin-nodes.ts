@@ -78,9 +78,10 @@ export async function verifyNetwork(
 ): Promise<void> {
   const first = await node.call('getblockhash', [0], signal);
   if (first === genesisHash) return;
+  if (!isHash(first)) throw unknownForm(node, 'getblockhash');
   throw new NodeError(
     'wrong-network',
-    `${node.name} is on another network: its first block is ${isHash(first) ? first : 'unreadable'}, not ${genesisHash}`,
+    `${node.name} is on another network: its first block is ${first}, not ${genesisHash}`,
   );
 }
 

@@ -1,5 +1,5 @@
 /** Payments in a real coin: paid by a Litecoin Core, and followed through replacements, reorgs and the death of the node. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from 'crypto-checkout/contract';
 import { decimalOf } from 'crypto-checkout/contract';
 import { checkLedger } from '../../../src/audit/check.js';
@@ -30,7 +30,7 @@ describe.skipIf(!hasLitecoind)('Payments in real litecoins', () => {
   describe.each(engines)('on $name', (engine) => {
     let server: TestServer;
 
-    beforeEach(async () => {
+    beforeAll(async () => {
       const chain = createBitcoinChain(
         { ...litecoinRegtest, nodes: [node.url], timeoutMs: 2000 },
         {
@@ -46,11 +46,7 @@ describe.skipIf(!hasLitecoind)('Payments in real litecoins', () => {
       );
       server = await startServer({ engine, overrides: { networks: [{ network, chain }] } });
     });
-    afterEach(async () => {
-      const checks = await checkLedger(server.database.reader);
-      await server.stop();
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
-    });
+    afterAll(() => server.stop());
 
     const scan = () => server.app.scanner.scanNow({ mode: 'test', network: network.code });
 
@@ -170,6 +166,11 @@ describe.skipIf(!hasLitecoind)('Payments in real litecoins', () => {
       await node.start();
       await node.mine();
       expect(await look(id)).toMatchObject({ status: 'success', received: Number(amount) });
+    });
+
+    it('After all that, the books are in order', async () => {
+      const checks = await checkLedger(server.database.reader);
+      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
     });
   });
 });
