@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
 export interface ProxiedCall {
+  readonly id: unknown;
   readonly method: string;
   readonly params: readonly unknown[];
 }
@@ -27,7 +28,7 @@ export type Behaviour =
   | { readonly results: (call: ProxiedCall, answer: unknown) => unknown }
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** @param target the node's URL; without one, `behave` must answer everything */
+/** @param target the node's URL. It is not asked what `behave` answers */
 export async function startNodeProxy(target: string): Promise<NodeProxy> {
   const { origin, username, password } = new URL(target);
   const stalled = new Set<ServerResponse>();
@@ -54,10 +55,10 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const sent = JSON.parse(body) as (ProxiedCall & { id: unknown })[] | (ProxiedCall & { id: unknown });
+    const sent = JSON.parse(body) as ProxiedCall[] | ProxiedCall;
     const calls = Array.isArray(sent) ? sent : [sent];
     proxy.requests += 1;
-    proxy.calls.push(...calls.map(({ method, params }) => ({ method, params })));
+    proxy.calls.push(...calls);
     const behaviour = proxy.behave?.(calls);
     if (behaviour === 'stall') return void stalled.add(response);
     if (behaviour === 'hang up') return void response.destroy();

@@ -43,7 +43,7 @@ const noParent = '0'.repeat(64);
  *
  * Every call works with one node, and starts again with the next one if that fails. Calls throw NodesUnavailable if no node
  * can be used. Its message has a sentence per node, without URLs.
- * @throws if the configuration has no node, a URL that is none, or a cookie file that cannot be read
+ * @throws if the configuration has no node, or a URL that is none
  */
 export function createBitcoinChain(
   config: BitcoinConfig,

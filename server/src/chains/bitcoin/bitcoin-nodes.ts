@@ -24,29 +24,37 @@ const maxBatch = 100;
 
 export type BitcoinNodes = Pick<NodePool, 'run' | 'status'>;
 
-/** @throws if a node's URL or cookie file cannot be read */
+/** @throws if the configuration has no node, or a URL that is none */
 export function createBitcoinNodes(
   config: BitcoinConfig,
   onChange?: NodePoolOptions['onChange'],
 ): BitcoinNodes {
-  const canChange = config.nodes.some(hasCookie);
-  let urls = config.nodes.map(withCookie);
-  let pool = createBitcoinPool(config, urls, onChange);
+  const hasCookies = config.nodes.some(hasCookie);
+  const resolve = () => config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
+  const open = () =>
+    createBitcoinPool(
+      config,
+      resolved.map(({ url }) => url),
+      onChange,
+    );
+  let resolved = resolve();
+  let pool = open();
 
   return {
     async run(work, signal) {
       try {
         return await pool.run(work, signal);
       } catch (error) {
-        const isRefused =
-          error instanceof NodesUnavailable &&
-          error.errors.some((failure) => failure instanceof NodeError && failure.fault === 'refused');
-        if (!canChange || !isRefused) throw error;
-        const current = config.nodes.map(withCookie);
-        if (current.every((url, index) => url === urls[index])) throw error;
-        urls = current;
-        pool = createBitcoinPool(config, urls, onChange);
-        return pool.run(work, signal);
+        if (!hasCookies || !(error instanceof NodesUnavailable)) throw error;
+        // A node has a new cookie after each start.
+        const former = resolved;
+        resolved = resolve();
+        if (resolved.some(({ url }, index) => url !== former[index]?.url)) {
+          pool = open();
+          return pool.run(work, signal);
+        }
+        const problems = resolved.flatMap(({ problem }) => problem ?? []);
+        throw new NodesUnavailable([error.message, ...problems].join('. '), error.errors);
       }
     },
     status: () => pool.status(),

@@ -45,18 +45,26 @@ const oldestVersion = 210_000;
 
 /**
  * Asks each node of a network for all that a payment needs.
- * @throws if a node's URL or cookie file cannot be read
+ * @throws if the configuration has no node, or a URL that is none
  */
 export async function checkBitcoinNetwork(
   config: BitcoinConfig,
   signal: AbortSignal,
   { onProgress, now = Date.now }: CheckOptions = {},
 ): Promise<readonly BitcoinNodeReport[]> {
-  const urls = config.nodes.map(withCookie);
+  const resolved = config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
+  const { clients } = createBitcoinPool(
+    config,
+    resolved.map(({ url }) => url),
+  );
   const reports: BitcoinNodeReport[] = [];
-  for (const node of createBitcoinPool(config, urls).clients) {
+  for (const [index, node] of clients.entries()) {
     onProgress?.(`Asking ${node.name} of ${config.code}`);
-    reports.push(await checkNode(node, config, now, signal));
+    const report = await checkNode(node, config, now, signal);
+    const cookieProblem = resolved[index]?.problem;
+    reports.push(
+      cookieProblem === undefined ? report : { ...report, problems: [cookieProblem, ...report.problems] },
+    );
   }
   return reports;
 }

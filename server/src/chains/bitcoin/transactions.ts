@@ -8,6 +8,7 @@ import {
 import type { ChainTransfer } from '../chain.js';
 import { readSatoshis } from './amounts.js';
 import { isObject } from '../rpc/node-client.js';
+import { NodeError } from '../rpc/node-error.js';
 
 /** A transaction, as far as we read it. */
 export interface NodeTransaction {
@@ -50,7 +51,7 @@ function readOutput(output: unknown, prefixes: AddressPrefixes): NodeOutput | un
   return address === undefined ? undefined : { address, index: output['n'], value: output['value'] };
 }
 
-/** @throws if an output of ours has no readable amount */
+/** @throws NodeError if an output of ours has no readable amount */
 export function transfersOf(
   { txid, inputs, outputs }: NodeTransaction,
   ours: ReadonlySet<string>,
@@ -63,7 +64,7 @@ export function transfersOf(
   return received.map(({ address, index, value }) => {
     const amount = readSatoshis(value);
     if (amount === undefined || !isHeight(index)) {
-      throw new Error(`The transaction ${txid} pays ${address} an amount that cannot be read`);
+      throw new NodeError('garbage', `The transaction ${txid} pays ${address} an amount that cannot be read`);
     }
     return { txHash: txid, outputIndex: index, currency, senders, address, amount };
   });

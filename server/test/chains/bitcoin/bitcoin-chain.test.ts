@@ -1,5 +1,5 @@
 /** The Bitcoin adapter on a real Litecoin Core: what it reports of blocks and of the mempool, and how it bears failing nodes. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -25,6 +25,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   let chain: BitcoinChain;
   let warnings: string[];
   let nextIndex = 0;
+  const methods = new Set<string>();
   const ours = new Set<string>();
 
   beforeAll(async () => {
@@ -37,6 +38,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     chain = open();
   });
   afterEach(async () => {
+    for (const { method } of proxy.calls) methods.add(method);
     await proxy.close();
     // The next test begins with an empty mempool.
     if ((await node.rpc<string[]>('getrawmempool')).length > 0) await node.mine();
@@ -444,18 +446,23 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       await expect(elsewhere.head(signal)).rejects.toThrow('is behind');
     });
 
-    it('A node whose cookie changes is used again', async () => {
+    it('A node with a cookie file is used once it has written the file, and again after each start', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-cookie-'));
       const cookie = join(directory, '.cookie');
-      const url = new URL(node.url);
-      const nodes = [`${url.origin}/?cookie=${encodeURIComponent(cookie)}`];
-      expect(() => open({ nodes })).toThrow('cookie file could not be read (ENOENT)');
-      await writeFile(cookie, 'test:of the last start');
+      const { origin, username, password } = new URL(node.url);
+      const nodes = [`${origin}/?cookie=${encodeURIComponent(cookie)}`];
+      // A node that is down has deleted its file. The server starts all the same.
       chain = open({ nodes });
+      await expect(chain.head(signal)).rejects.toThrow('The cookie file of node 1 cannot be read (ENOENT)');
+      const [report] = await checkBitcoinNetwork({ ...litecoinRegtest, nodes }, signal);
+      expect(report?.problems).toMatchObject(
+        [/cookie file of node 1/, /HTTP 401/].map((text) => expect.stringMatching(text) as string),
+      );
+      await writeFile(cookie, 'test:of the last start');
       const error = await chain.head(signal).catch((thrown: unknown) => String(thrown));
       expect(error).toContain('HTTP 401');
       expect(error).not.toContain('of the last start');
-      await writeFile(cookie, `${url.username}:${url.password}\n`);
+      await writeFile(cookie, `${username}:${password}\n`);
       expect(await chain.head(signal)).toMatchObject({ height: await node.rpc('getblockcount') });
       await rm(directory, { recursive: true });
     });
@@ -490,6 +497,25 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
   });
 
+  describe('Litecoin Core derives the same addresses', () => {
+    it.each([
+      ['0436f6e1', undefined],
+      ['044a5262', undefined],
+      ['045f1cf6', undefined],
+      ['043587cf', 'p2wpkh'],
+    ] as const)(
+      'from the descriptor of the key with the version %s and script %s',
+      async (version, script) => {
+        const key = withVersion(testExtendedPublicKeys.litecoin, version);
+        const { derive, descriptor } = createAddressSource('test', 'litecoin', key, {
+          net: 'regtest',
+          script,
+        });
+        expect(await node.rpc('deriveaddresses', descriptor, [0, 4])).toEqual([0, 1, 2, 3, 4].map(derive));
+      },
+    );
+  });
+
   describe('checks a network', () => {
     const check = (changes: Partial<BitcoinConfig> = {}) =>
       checkBitcoinNetwork({ ...litecoinRegtest, nodes: [proxy.url], ...changes }, signal);
@@ -498,9 +524,9 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(await check()).toEqual([
         {
           name: 'node 1',
-          software: expect.stringContaining('LitecoinCore'),
+          software: expect.stringContaining('LitecoinCore') as string,
           height: await node.rpc('getblockcount'),
-          lastBlockAgeMs: expect.any(Number),
+          lastBlockAgeMs: expect.any(Number) as number,
           pruneHeight: undefined,
           mempoolSize: 0,
           peers: 0,
@@ -525,6 +551,44 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ]);
       expect(JSON.stringify(reports)).not.toContain('wrong-password');
     });
+  });
+
+  // Last, because blocks cannot be made as the other tests need them once MWEB is active.
+  it('Payments into, inside and out of MWEB do not disturb, and those out of it count', async () => {
+    await node.mine(431 - (await node.rpc<number>('getblockcount')));
+    const hidden = () => node.rpc<string>('getnewaddress', '', 'mweb');
+    await node.pay(await hidden(), '20');
+    const plain = { address: newAddress(), amount: 10_000_000n };
+    await node.pay(plain.address, '0.1');
+    expect(await pending()).toMatchObject([plain]);
+    await node.mine();
+    expect((await lastBlock()).transfers).toMatchObject([plain]);
+    await node.mine();
+
+    // From here on, the wallet can pay with nothing but what is inside.
+    const coins = await node.rpc<{ txid: string; vout: number; address: string }[]>('listunspent', 0);
+    const outside = coins.filter(({ address }) => !address.includes('mweb'));
+    await node.rpc(
+      'lockunspent',
+      false,
+      outside.map(({ txid, vout }) => ({ txid, vout })),
+    );
+    await node.pay(await hidden(), '1');
+    const address = newAddress();
+    const txid = await node.pay(address, '2');
+    expect(await node.rpc('getrawmempool')).toHaveLength(2);
+    expect(await pending()).toEqual([]);
+    await node.mine();
+    const { transfers } = await lastBlock();
+    expect(transfers).toMatchObject([{ address, amount: 200_000_000n, currency: 'LTC' }]);
+    // The block pays it in its own transaction for all payments out of MWEB.
+    expect(transfers[0]?.txHash).not.toBe(txid);
+  });
+
+  it('The documented whitelist allows what the adapter asks, and no more', async () => {
+    const guide = await readFile(join(import.meta.dirname, '../../../../docs/networks.md'), 'utf8');
+    const allowed = /^rpcwhitelist=checkout:(.+)$/m.exec(guide)?.[1]?.split(',');
+    expect([...methods].sort()).toEqual(allowed);
   });
 });
 
