@@ -11,7 +11,10 @@ export interface NetworkRef {
 /** A transfer of an asset to one address. A transaction can contain several. */
 export interface ChainTransfer {
   readonly txHash: string;
-  /** Which output, log or transfer of the transaction. */
+  /**
+   * Which output, log or transfer of the transaction. Negative if a contract sent the native coin, which has no transaction
+   * of its own: `txHash` is then the hash of the block, and this follows from the address.
+   */
   readonly outputIndex: number;
   /** Currency code, such as USDT. Assets that are not configured are not reported. */
   readonly currency: string;

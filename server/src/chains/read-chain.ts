@@ -61,7 +61,8 @@ export async function readDifference(
   // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
   if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
-  return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash } };
+  const finalizedHeight = tip.finalizedHeight && Math.min(tip.finalizedHeight, head.height);
+  return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash, finalizedHeight } };
 }
 
 /** Reads the blocks after a base, as long as each links to the previous one; `forked` if none can follow the base. */

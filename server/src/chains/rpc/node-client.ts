@@ -86,13 +86,13 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return fail('limited', `takes no more requests for ${seconds(pauseMs)}`, pauseMs);
   }
 
-  async function send(url: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+  async function send(to: NodeTarget, body: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const waitMs = pausedUntil - now();
     if (waitMs > 0) throw fail('limited', `takes no more requests for ${seconds(waitMs)}`, waitMs);
     used.requests += 1;
     try {
-      const answer = await exchange(target, url, body, timeoutMs, signal);
+      const answer = await exchange(to, body, timeoutMs, signal);
       if (answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null)) {
         throw pause(answer.retryAfter);
       }
@@ -111,7 +111,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       if (error instanceof NodeError) throw error;
       if (error instanceof TooLong) throw fail('too-large', 'answered with too much');
       if (error instanceof TimedOut) throw fail('timeout', `did not answer within ${seconds(timeoutMs)}`);
-      throw fail('unreachable', `cannot be reached: ${describe(error)}`);
+      throw fail('unreachable', `cannot be reached: ${to.redact(describe(error))}`);
     }
   }
 
@@ -131,7 +131,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   async function sendCall(call: RpcCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++;
     used.calls += 1;
-    const answer = await send(target.url, { jsonrpc: '2.0', id, ...call }, signal);
+    const answer = await send(target, { jsonrpc: '2.0', id, ...call }, signal);
     // An answer that is an error can lack the id: the node could not read it.
     if (!isObject(answer) || (answer['id'] !== id && !isObject(answer['error']))) {
       throw fail('garbage', 'did not answer the call');
@@ -144,7 +144,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   async function sendBatch(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
     const requests = calls.map((call) => ({ jsonrpc: '2.0', id: nextId++, ...call }));
     used.calls += calls.length;
-    const answers = await send(target.url, requests, signal);
+    const answers = await send(target, requests, signal);
     if (!Array.isArray(answers)) {
       const failure = isObject(answers) && isObject(answers['error']) ? readAnswer(answers) : undefined;
       if (failure instanceof NodeError) throw failure;
@@ -194,7 +194,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       return results;
     },
 
-    post: (url, body, signal) => send(url, body, signal),
+    post: async (url, body, signal) => send(readNodeUrl(url, options.headers), body, signal),
     usage: () => ({ ...used }),
     batchSize: () => size,
   };
@@ -210,8 +210,7 @@ interface Answer {
 }
 
 async function exchange(
-  { headers }: NodeTarget,
-  url: string,
+  { url, headers }: NodeTarget,
   body: unknown,
   timeoutMs: number,
   signal: AbortSignal,
@@ -220,11 +219,7 @@ async function exchange(
   const controller = new AbortController();
   const abort = () => controller.abort();
   signal.addEventListener('abort', abort);
-  let isTimedOut = false;
-  const timer = setTimeout(() => {
-    isTimedOut = true;
-    controller.abort();
-  }, timeoutMs);
+  const timer = setTimeout(() => controller.abort(new TimedOut()), timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -239,9 +234,6 @@ async function exchange(
       retryAfter: response.headers.get('retry-after'),
       text: await readText(response),
     };
-  } catch (error) {
-    if (isTimedOut) throw new TimedOut();
-    throw error;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
