@@ -14,8 +14,7 @@ export const rpcCodes = {
   unknown: -5,
   /** A height above the head. */
   invalidParameter: -8,
-  /** The node is starting. */
-  inWarmup: -28,
+  methodNotFound: -32601,
 } as const;
 
 const defaultTimeoutMs = 30_000;

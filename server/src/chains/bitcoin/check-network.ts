@@ -1,10 +1,11 @@
-/** Checks the nodes of a Bitcoin or Litecoin network before payments are taken on it. */
+/** Checks the nodes of a Bitcoin or Litecoin network for `networks check`: what they are, how far they are, and what they show. */
 import { isObject, type NodeClient } from '../rpc/node-client.js';
 import { NodeError, RpcFailure } from '../rpc/node-error.js';
 import {
   createBitcoinPool,
   isCatchingUp,
   readBlockchainInfo,
+  rpcCodes,
   unlessError,
   verifyNetwork,
   type BlockchainInfo,
@@ -13,145 +14,112 @@ import type { BitcoinConfig } from './config.js';
 import { withCookie } from './node-urls.js';
 import { isHeight } from './transactions.js';
 
-export interface BitcoinNodeReport {
-  /** `node 1` for the first of the configuration. The URL is never shown. */
-  readonly name: string;
-  /** Such as `/LitecoinCore:0.21.2.1/`; undefined if the node could not be asked. */
-  readonly software: string | undefined;
-  readonly height: number | undefined;
-  /** How old the last block is, by its own time, which miners set. */
-  readonly lastBlockAgeMs: number | undefined;
-  /** The lowest block that a pruned node still has; undefined if it has all. */
-  readonly pruneHeight: number | undefined;
-  /** How many transactions wait for a block. */
-  readonly mempoolSize: number | undefined;
-  /** How many other nodes it is connected to. */
-  readonly peers: number | undefined;
-  /** A sentence for each. With one of these, no payment can be received through this node now. */
-  readonly problems: readonly string[];
-  /** A sentence for each: payments can be received, but later or less reliably. */
-  readonly warnings: readonly string[];
+/** One result of a check. */
+export interface NetworkFinding {
+  /** `node 1`, for the first of the configuration. */
+  readonly subject: string;
+  /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly text: string;
 }
 
-export interface CheckOptions {
-  /** Called before each step, with what it does. */
-  readonly onProgress?: (step: string) => void;
-  /** Epoch milliseconds; real time by default. */
-  readonly now?: () => number;
-}
+type Finding = Omit<NetworkFinding, 'subject'>;
+const ok = (text: string): Finding => ({ kind: 'ok', text });
+const warning = (text: string): Finding => ({ kind: 'warning', text });
+const problem = (text: string): Finding => ({ kind: 'problem', text });
 
 /** Lower versions were never tried. 0.21 is Debian's Litecoin Core. */
 const oldestVersion = 210_000;
 
 /**
- * Asks each node of a network for all that a payment needs.
- * @throws if the configuration has no node, or a URL that is none
+ * Checks one node after the other, and yields each finding when it is known, for a command that shows progress. Never throws
+ * because of a node, only if the signal aborts or the configuration cannot be used.
  */
-export async function checkBitcoinNetwork(
+export async function* checkBitcoinNetwork(
   config: BitcoinConfig,
   signal: AbortSignal,
-  { onProgress, now = Date.now }: CheckOptions = {},
-): Promise<readonly BitcoinNodeReport[]> {
+): AsyncIterable<NetworkFinding> {
   const resolved = config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
   const { clients } = createBitcoinPool(
     config,
     resolved.map(({ url }) => url),
   );
-  const reports: BitcoinNodeReport[] = [];
   for (const [index, node] of clients.entries()) {
-    onProgress?.(`Asking ${node.name} of ${config.code}`);
-    const report = await checkNode(node, config, now, signal);
+    const subject = node.name;
     const cookieProblem = resolved[index]?.problem;
-    reports.push(
-      cookieProblem === undefined ? report : { ...report, problems: [cookieProblem, ...report.problems] },
-    );
+    if (cookieProblem !== undefined) {
+      yield { subject, ...problem(cookieProblem) };
+      continue;
+    }
+    try {
+      for await (const finding of checkNode(node, config, signal)) yield { subject, ...finding };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
+      yield { subject, ...problem(error.message) };
+    }
   }
-  return reports;
 }
 
-async function checkNode(
+async function* checkNode(
   node: NodeClient,
   { genesisHash }: BitcoinConfig,
-  now: () => number,
   signal: AbortSignal,
-): Promise<BitcoinNodeReport> {
-  const problems: string[] = [];
-  const warnings: string[] = [];
-  let facts: Omit<BitcoinNodeReport, 'name' | 'problems' | 'warnings'> = {
-    software: undefined,
-    height: undefined,
-    lastBlockAgeMs: undefined,
-    pruneHeight: undefined,
-    mempoolSize: undefined,
-    peers: undefined,
-  };
-  try {
-    const network = await readNetworkInfo(node, signal);
-    facts = { ...facts, software: network.software, peers: network.peers };
-    if (network.version !== undefined && network.version < oldestVersion) {
-      warnings.push(`${node.name} runs an old version that this server was never tried with`);
-    }
-    if (network.relays === false) {
-      warnings.push(`${node.name} has blocksonly=1: payments are seen only when they are in a block`);
-    }
-    await verifyNetwork(node, genesisHash, signal);
-    const chain = await readBlockchainInfo(node, signal);
-    facts = { ...facts, height: chain.height, pruneHeight: chain.pruneHeight };
-    if (network.peers === 0 && chain.chain !== 'regtest') {
-      warnings.push(`${node.name} is connected to no other node, so it learns of no new blocks`);
-    }
-    if (isCatchingUp(chain)) problems.push(catchingUp(node, chain));
-    facts = { ...facts, lastBlockAgeMs: await readAge(node, chain, now, signal) };
-    // What a scan does for each block, and for each waiting transaction.
-    await node.call('getblock', [chain.hash, 2], signal);
-    const mempool = await node.call('getmempoolinfo', [], signal);
-    const { size, loaded } = isObject(mempool) ? mempool : {};
-    facts = { ...facts, mempoolSize: isHeight(size) ? size : undefined };
-    if (loaded === false) problems.push(`${node.name} is still loading its mempool. Wait a few minutes`);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
-    problems.push(error.message);
-  }
-  return { name: node.name, ...facts, problems, warnings };
+): AsyncIterable<Finding> {
+  await verifyNetwork(node, genesisHash, signal);
+  yield ok('Its first block is the one of the network');
+  const chain = await readBlockchainInfo(node, signal);
+  yield* checkSoftware(node, chain, signal);
+  yield await checkHead(node, chain, signal);
+  // What a scan does for each block.
+  await node.call('getblock', [chain.hash, 2], signal);
+  yield chain.pruneHeight === undefined
+    ? ok('Has all blocks')
+    : ok(
+        `Pruned: has the blocks from ${chain.pruneHeight} on. A server that was off for longer cannot catch up`,
+      );
+  yield await checkMempool(node, signal);
 }
 
-function catchingUp({ name }: NodeClient, { height, headers }: BlockchainInfo): string {
-  return `${name} is still catching up: it has ${height} of ${headers} blocks. Wait until it has all`;
-}
-
-async function readAge(
+/** Providers often do not tell this. It is not needed, only worth knowing. */
+async function* checkSoftware(
   node: NodeClient,
-  { hash }: BlockchainInfo,
-  now: () => number,
+  { chain }: BlockchainInfo,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): AsyncIterable<Finding> {
+  const info = await unlessError(node.call('getnetworkinfo', [], signal), rpcCodes.methodNotFound);
+  if (!isObject(info)) return;
+  const { subversion, version, connections, localrelay } = info;
+  // The text is the node's own.
+  const name = typeof subversion === 'string' ? subversion.replace(/[^\x20-\x7e]/g, '').slice(0, 100) : '';
+  if (isHeight(version)) {
+    yield version < oldestVersion
+      ? warning(`Runs ${name || version}, which is older than what this server was tried with. Update it`)
+      : ok(`Runs ${name || version}`);
+  }
+  if (localrelay === false) {
+    yield warning('Has blocksonly=1: payments are seen with their first confirmation, and not before');
+  }
+  if (connections === 0 && chain !== 'regtest') {
+    yield warning('Is connected to no other node, so it learns of no new blocks. Check its network');
+  }
+}
+
+async function checkHead(node: NodeClient, info: BlockchainInfo, signal: AbortSignal): Promise<Finding> {
+  const { height, headers, hash } = info;
+  if (isCatchingUp(info)) {
+    return problem(`Is still catching up: it has ${height} of ${headers} blocks. Wait until it has all`);
+  }
   const header = await node.call('getblockheader', [hash], signal);
-  return isObject(header) && isHeight(header['time'])
-    ? Math.max(0, now() - header['time'] * 1000)
-    : undefined;
+  const time = isObject(header) && isHeight(header['time']) ? header['time'] : undefined;
+  const minutes = time === undefined ? undefined : Math.max(0, Math.round(Date.now() / 60_000 - time / 60));
+  return ok(minutes === undefined ? `Block ${height}` : `Block ${height}, ${minutes} minutes old`);
 }
 
-interface NetworkInfo {
-  readonly software: string | undefined;
-  readonly version: number | undefined;
-  readonly peers: number | undefined;
-  /** Whether it learns of transactions that wait for a block. */
-  readonly relays: boolean | undefined;
+async function checkMempool(node: NodeClient, signal: AbortSignal): Promise<Finding> {
+  const info = await node.call('getmempoolinfo', [], signal);
+  const { size, loaded } = isObject(info) ? info : {};
+  await node.call('getrawmempool', [], signal);
+  if (loaded === false) return problem('Is still loading its mempool. Wait a few minutes');
+  return ok(`Shows its mempool, with ${isHeight(size) ? size : 'some'} transactions`);
 }
-
-/** Providers often do not offer this. It is not needed, only worth knowing. */
-async function readNetworkInfo(node: NodeClient, signal: AbortSignal): Promise<NetworkInfo> {
-  const info = await unlessError(node.call('getnetworkinfo', [], signal), methodNotFound);
-  const { subversion, version, connections, localrelay } = isObject(info) ? info : {};
-  return {
-    // It is the node's own text.
-    software:
-      typeof subversion === 'string' ? subversion.replace(/[^\x20-\x7e]/g, '').slice(0, 100) : undefined,
-    version: isHeight(version) ? version : undefined,
-    peers: isHeight(connections) ? connections : undefined,
-    relays: typeof localrelay === 'boolean' ? localrelay : undefined,
-  };
-}
-
-const methodNotFound = -32601;

@@ -17,6 +17,8 @@ import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from 
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/node-proxy.js';
 
 const { signal } = new AbortController();
+/** The password that `startLitecoind` gives its nodes. */
+const secret = 'litecoin-test-password';
 const source = createAddressSource('test', 'litecoin', testExtendedPublicKeys.litecoin, { net: 'regtest' });
 
 describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
@@ -311,7 +313,6 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   });
 
   describe('with failing nodes', () => {
-    const secret = 'litecoin-test-password';
     const failures: readonly (readonly [string, Behaviour, string])[] = [
       ['refuses our password', { status: 401, body: '' }, 'HTTP 401'],
       [
@@ -454,10 +455,11 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       // A node that is down has deleted its file. The server starts all the same.
       chain = open({ nodes });
       await expect(chain.head(signal)).rejects.toThrow('The cookie file of node 1 cannot be read (ENOENT)');
-      const [report] = await checkBitcoinNetwork({ ...litecoinRegtest, nodes }, signal);
-      expect(report?.problems).toMatchObject(
-        [/cookie file of node 1/, /HTTP 401/].map((text) => expect.stringMatching(text) as string),
-      );
+      const found = checkBitcoinNetwork({ ...litecoinRegtest, nodes }, signal);
+      for await (const finding of found) {
+        expect(finding).toMatchObject({ subject: 'node 1', kind: 'problem' });
+        expect(finding.text).toContain('cannot be read (ENOENT)');
+      }
       await writeFile(cookie, 'test:of the last start');
       const error = await chain.head(signal).catch((thrown: unknown) => String(thrown));
       expect(error).toContain('HTTP 401');
@@ -517,39 +519,60 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   });
 
   describe('checks a network', () => {
-    const check = (changes: Partial<BitcoinConfig> = {}) =>
-      checkBitcoinNetwork({ ...litecoinRegtest, nodes: [proxy.url], ...changes }, signal);
+    const check = async (changes: Partial<BitcoinConfig> = {}) => {
+      const findings: string[] = [];
+      const config = { ...litecoinRegtest, nodes: [proxy.url], ...changes };
+      for await (const { subject, kind, text } of checkBitcoinNetwork(config, signal)) {
+        findings.push(`${subject} ${kind}: ${text}`);
+      }
+      return findings;
+    };
 
-    it('and tells what its node can do', async () => {
+    it('and tells what its node is and shows', async () => {
       expect(await check()).toEqual([
-        {
-          name: 'node 1',
-          software: expect.stringContaining('LitecoinCore') as string,
-          height: await node.rpc('getblockcount'),
-          lastBlockAgeMs: expect.any(Number) as number,
-          pruneHeight: undefined,
-          mempoolSize: 0,
-          peers: 0,
-          problems: [],
-          warnings: [],
-        },
+        'node 1 ok: Its first block is the one of the network',
+        expect.stringMatching(/^node 1 ok: Runs \/LitecoinCore:/),
+        `node 1 ok: Block ${await node.rpc<number>('getblockcount')}, 0 minutes old`,
+        'node 1 ok: Has all blocks',
+        'node 1 ok: Shows its mempool, with 0 transactions',
       ]);
     });
 
-    it('and gives a sentence for each problem', async () => {
+    it('and gives a sentence for each problem, without credentials', async () => {
       const genesisHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
-      const steps: string[] = [];
-      const reports = await checkBitcoinNetwork(
-        { ...litecoinRegtest, genesisHash, nodes: [proxy.url, 'http://test:wrong-password@127.0.0.1:1'] },
-        signal,
-        { onProgress: (step) => steps.push(step) },
-      );
-      expect(steps).toEqual(['Asking node 1 of litecoin-regtest', 'Asking node 2 of litecoin-regtest']);
-      expect(reports.map(({ problems }) => problems)).toEqual([
-        [expect.stringContaining('node 1 is on another network')],
-        [expect.stringContaining('node 2 cannot be reached')],
+      const nodes = [
+        proxy.url,
+        'http://test:wrong-password@127.0.0.1:1',
+        proxy.url.replace(secret, 'not-it'),
+      ];
+      const findings = await check({ genesisHash, nodes });
+      expect(findings).toEqual([
+        expect.stringContaining('node 1 problem: node 1 is on another network'),
+        expect.stringContaining('node 2 problem: node 2 cannot be reached'),
+        expect.stringContaining('node 3 problem: node 3 answered HTTP 401'),
       ]);
-      expect(JSON.stringify(reports)).not.toContain('wrong-password');
+      for (const hidden of [secret, 'wrong-password', 'not-it'])
+        expect(findings.join()).not.toContain(hidden);
+    });
+
+    it.each([
+      ['getblockchaininfo', { headers: 10_000 }, 'problem: Is still catching up'],
+      ['getblockchaininfo', { pruned: true, pruneheight: 7 }, 'ok: Pruned: has the blocks from 7 on'],
+      [
+        'getblockchaininfo',
+        { chain: 'main', initialblockdownload: false },
+        'warning: Is connected to no other node',
+      ],
+      ['getnetworkinfo', { localrelay: false }, 'warning: Has blocksonly=1'],
+      [
+        'getnetworkinfo',
+        { version: 180_000, subversion: '/Old:0.18\u001b[31m/' },
+        'warning: Runs /Old:0.18[31m/',
+      ],
+      ['getmempoolinfo', { loaded: false }, 'problem: Is still loading its mempool'],
+    ] as const)('and tells if %s answers %j', async (method, answer, finding) => {
+      proxy.behave = forge(method, (given) => ({ ...(given as object), ...answer }));
+      expect((await check()).join('\n')).toContain(`node 1 ${finding}`);
     });
   });
 
