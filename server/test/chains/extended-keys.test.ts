@@ -179,12 +179,19 @@ describe('The prefix decides', () => {
   });
 
   it('One key has one id, however it is written, so that no two merchants get one address', () => {
-    const ids = (['xpub', 'ypub', 'zpub'] as const).map(
-      (prefix) => createAddressSource('live', 'bitcoin', keyAt(path, prefix)).id,
-    );
-    expect(new Set(ids).size).toBe(1);
-    const other = createAddressSource('live', 'bitcoin', keyAt("m/84'/0'/1'", 'zpub'));
-    expect(other.id).not.toBe(ids[0]);
+    const idOf = (prefix: Prefix, script?: AddressSourceOptions['script'], at = path) =>
+      createAddressSource('live', 'bitcoin', keyAt(at, prefix), { script }).id;
+    expect(idOf('xpub', 'p2wpkh')).toBe(idOf('zpub'));
+    expect(idOf('xpub', 'p2sh-p2wpkh')).toBe(idOf('ypub'));
+    // Other addresses are counted on their own.
+    const others = [
+      idOf('zpub'),
+      idOf('ypub'),
+      idOf('xpub'),
+      idOf('xpub', 'p2tr'),
+      idOf('zpub', undefined, "m/84'/0'/1'"),
+    ];
+    expect(new Set(others).size).toBe(5);
   });
 
   it.each([

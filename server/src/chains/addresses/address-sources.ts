@@ -8,8 +8,8 @@ import { addressFormat, defaultNet } from './formats.js';
 /** Derives the deposit addresses of one extended public key. */
 export interface AddressSource {
   /**
-   * Depends on the key alone, however it is written. Indexes are counted per id, so two merchants who use the same key
-   * never share an address.
+   * Depends on the key and the script type alone, however they are written. Indexes are counted per id, so two merchants
+   * who use the same key never share an address.
    */
   readonly id: string;
   /** What a Bitcoin or Litecoin wallet imports to watch all addresses of the source; undefined for EVM and Tron. */

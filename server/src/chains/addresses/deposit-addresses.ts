@@ -66,7 +66,7 @@ export function createDepositAddresses(sources: AddressSources, newId: NewId): D
     const source = sources.find(scope, family, addressNet);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
     // Families and networks can share a key: they then share its index count, but write addresses differently.
-    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.descriptor ?? source.id}`;
+    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}`;
     const pool = pools.get(key) ?? createAddressPool(source);
     pools.set(key, pool);
     return { sourceId: source.id, pool };

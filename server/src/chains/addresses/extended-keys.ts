@@ -13,7 +13,7 @@ export type DerivePublicKey = (index: number, isCompressed: boolean) => Uint8Arr
 
 /** An account's extended public key, fit for the networks that it was read for. */
 export interface AccountKey {
-  /** Identifies the key, however it was written: zpub… and xpub… of one account are one key. */
+  /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
   readonly id: string;
   readonly script: ScriptType;
   /** The receiving keys: child `0/index`. */
@@ -103,7 +103,8 @@ export function readAccountKey(text: string, use: KeyUse): AccountKey {
     private: 0,
   });
   return {
-    id: createHash('sha256').update(bytes.subarray(13)).digest('hex').slice(0, 32),
+    // The chain code and the public key: what comes before them does not change the addresses.
+    id: createHash('sha256').update(bytes.subarray(13)).update(script).digest('hex').slice(0, 32),
     script,
     derive: childKeys(key.deriveChild(0)),
     descriptor: isBitcoinLike(use.family) ? withChecksum(descriptorOf(script, `${plain}/0/*`)) : undefined,

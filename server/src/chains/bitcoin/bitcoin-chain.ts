@@ -71,10 +71,14 @@ export function createBitcoinChain(
   let latest: ChainHead | undefined;
   /** The name of the node that it was read from. */
   let latestNode: string | undefined;
-  /** A head that was no longer its node's when the mempool was read: the next one has to be another. */
+  /** A head that was no longer its node's when the mempool was read: the next one must be another. */
   let outdated: string | undefined;
 
-  async function readHead(node: NodeClient, signal: AbortSignal): Promise<ChainHead> {
+  async function readHead(
+    node: NodeClient,
+    former: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ChainHead> {
     const info = await readBlockchainInfo(node, signal);
     const { height, hash } = info;
     if (isCatchingUp(info)) {
@@ -89,7 +93,7 @@ export function createBitcoinChain(
         `${node.name} is behind: it is at block ${height}, and block ${latest.height} was read before`,
       );
     }
-    if (hash === outdated)
+    if (hash === former)
       throw new NodeError('behind', `${node.name} is behind: another node has left block ${height}`);
     latestNode = node.name;
     return { height, hash };
@@ -140,10 +144,11 @@ export function createBitcoinChain(
     network,
 
     async head(signal) {
-      const head = await nodes.run((node) => readHead(node, signal), signal);
-      latest = head;
+      // Only once: blocks can also be taken back to where they were.
+      const former = outdated;
       outdated = undefined;
-      return head;
+      latest = await nodes.run((node) => readHead(node, former, signal), signal);
+      return latest;
     },
 
     block: (height, signal) => nodes.run((node) => readBlock(node, height, signal), signal),

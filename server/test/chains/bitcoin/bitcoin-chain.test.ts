@@ -436,15 +436,31 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(await chain.block(height - 5, signal)).toMatchObject({ height: height - 5 });
     });
 
-    it('The mempool of a node with another head is not used', async () => {
-      chain = open({ nodes: [node.url, proxy.url] });
+    it('The mempool of a second node is used if it has the same head, and not otherwise', async () => {
+      const address = newAddress();
+      await node.pay(address, '0.02');
+      chain = open({ nodes: [proxy.url, node.url] });
       await chain.head(signal);
-      const elsewhere = open({ nodes: [proxy.url] });
-      await elsewhere.head(signal);
+      proxy.behave = () => 'hang up';
+      expect(await chain.pending(signal)).toMatchObject([{ address }]);
+
+      const second = await startNodeProxy(node.url);
+      second.behave = forge('getbestblockhash', () => '11'.repeat(32));
+      proxy.behave = undefined;
+      chain = open({ nodes: [proxy.url, second.url] });
+      await chain.head(signal);
+      proxy.behave = () => 'hang up';
+      await expect(chain.pending(signal)).rejects.toThrow('node 2 has another head than node 1');
+      await second.close();
+    });
+
+    it('A head that its node has left does not count as the present one when the mempool was read', async () => {
+      const head = await chain.head(signal);
       proxy.behave = forge('getbestblockhash', () => '11'.repeat(32));
-      await elsewhere.pending(signal);
-      // This node has left the head that was read from it, so the same head cannot be the present one.
-      await expect(elsewhere.head(signal)).rejects.toThrow('is behind');
+      await chain.pending(signal);
+      await expect(chain.head(signal)).rejects.toThrow('is behind');
+      // Unless it still has it the next time: then the node went back to it.
+      expect(await chain.head(signal)).toEqual(head);
     });
 
     it('A node with a cookie file is used once it has written the file, and again after each start', async () => {
