@@ -33,7 +33,7 @@ export function createMempool(findTransfers: FindTransfers): Mempool {
   const ours = new Map<string, readonly ChainTransfer[]>();
 
   async function learn(node: NodeClient, txids: readonly string[], signal: AbortSignal): Promise<void> {
-    const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, true] }));
+    const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
     const answers = await node.batch(calls, signal);
     const waiting = new Map<string, unknown>();
     for (const [index, txid] of txids.entries()) {
