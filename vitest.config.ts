@@ -11,7 +11,7 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
-          globalSetup: 'test/postgres.setup.ts',
+          globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
           testTimeout: 20_000,
           hookTimeout: 60_000,
           // Most files wait for disks, timers and processes, so that four at once keep two cores busy.

@@ -59,11 +59,14 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
 export function createDepositAddresses(sources: AddressSources, newId: NewId): DepositAddresses {
   const pools = new Map<string, AddressPool>();
 
-  function poolOf(scope: Scope, { family, name }: Network): { sourceId: string; pool: AddressPool } {
-    const source = sources.find(scope, family);
+  function poolOf(
+    scope: Scope,
+    { family, name, addressNet }: Network,
+  ): { sourceId: string; pool: AddressPool } {
+    const source = sources.find(scope, family, addressNet);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
-    // Families can share a key: they then share its index count, but write addresses differently.
-    const key = `${scope.mode}/${family}/${source.id}`;
+    // Families and networks can share a key: they then share its index count, but write addresses differently.
+    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}`;
     const pool = pools.get(key) ?? createAddressPool(source);
     pools.set(key, pool);
     return { sourceId: source.id, pool };
