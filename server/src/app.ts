@@ -10,7 +10,12 @@ import { createBankAccountHandlers } from './bank-accounts/handlers.js';
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './chains/addresses/address-sources.js';
 import { createDepositAddresses } from './chains/addresses/deposit-addresses.js';
+import { createDepositKeys } from './chains/addresses/deposit-keys.js';
+import { readOpenAddresses } from './chains/addresses/open-addresses.js';
+import { createAvailability } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
+import { adapters as builtInAdapters } from './chains/adapters.js';
+import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createScanner } from './chains/scanner.js';
 import type { Signer } from './chains/signer.js';
@@ -31,6 +36,8 @@ import { currencies as currencyList } from './money/currency-list.js';
 import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
+import { defaultSources } from './money/sources/sources.js';
+import { createWorldRates, type WorldRates } from './money/world-rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPayments } from './payments/payments.js';
 import { createReceipts } from './payments/receipts.js';
@@ -71,6 +78,8 @@ export interface Overrides {
   /** Networks in addition to the simulated ones, with their chains. */
   readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
   readonly addressSources?: AddressSources;
+  /** The adapters of the networks in NETWORKS_FILE. */
+  readonly adapters?: Adapters;
   /** Replaces the default signers. On networks without a signer, an operator sends the transfers. */
   readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
   /** Replaces the system's DNS resolver and certificate authorities for webhooks, and the timeout of an attempt. */
@@ -116,10 +125,30 @@ export async function createApp(options: AppOptions) {
     onPaymentStatus,
     overrides = {},
   } = options;
-  const { newId = randomId, addressSources = createTestAddressSources() } = overrides;
+  const { newId = randomId } = overrides;
   const clock = await createTestClock(database, overrides.realNow);
-  const rates = overrides.rates ?? openRates(config.ratesFile ?? shippedRatesFile, clock);
-  const extraNetworks = overrides.networks ?? [];
+  const realNow = () => clock.now('live');
+  const isLive = config.networks.some(({ network }) => network.mode === 'live');
+  const rates = overrides.rates ?? openRates(config, isLive, clock, log);
+  const depositKeys = await createDepositKeys(database, realNow, newId);
+  const simulatedSources = overrides.addressSources ?? createTestAddressSources();
+  const depositAddresses = createDepositAddresses(
+    (network) =>
+      overrides.addressSources ??
+      (simulatedNetworks.includes(network) ? simulatedSources : depositKeys.sources),
+    newId,
+  );
+  const connected = connect(config, overrides.adapters ?? builtInAdapters, {
+    log,
+    now: realNow,
+    async watched(mode, addresses) {
+      const found = await depositAddresses.find(database.reader, mode, addresses);
+      return new Set(found.map(({ address }) => address));
+    },
+    openAddresses: (network, currency) =>
+      readOpenAddresses(database.reader, network, currency, clock.now(network.mode)),
+  });
+  const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
     ...simulatedNetworks,
     ...extraNetworks.map(({ network }) => network),
@@ -129,7 +158,6 @@ export async function createApp(options: AppOptions) {
   const merchants = createMerchants(clock, newId);
   const customers = createCustomers(database, clock, newId);
   const ledger = createLedger(newId);
-  const depositAddresses = createDepositAddresses(addressSources, newId);
 
   const dispatcher = createDispatcher({
     database,
@@ -155,6 +183,7 @@ export async function createApp(options: AppOptions) {
     rates,
     currencies,
     addresses: depositAddresses,
+    isReadable: createAvailability(() => scanner.status(), connected),
     ledger,
     outbox,
     customers,
@@ -226,7 +255,7 @@ export async function createApp(options: AppOptions) {
     networks: chains.map((chain) => ({
       chain,
       confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
-      intervalMs: scanIntervalMs,
+      intervalMs: connected.find((one) => one.chain === chain)?.pollMs ?? scanIntervalMs,
     })),
   });
   const sandbox = createSandbox({
@@ -282,14 +311,45 @@ export async function createApp(options: AppOptions) {
     scanner,
     simulatedChains,
     sandbox,
+    currencies,
+    depositKeys,
+    connected,
+    rates,
+    /** Undefined if rates come from a file. */
+    worldRates: isWorldRates(rates) ? rates : undefined,
+    /** Whether real money can move here: sandbox and demo are off then, unless they are asked for. */
+    isLive,
     createHandlers,
   };
 }
 
-function openRates(file: string, clock: Parameters<typeof readFixedRates>[1]): RateSource {
+function connect(config: Config, available: Adapters, deps: Parameters<typeof connectNetworks>[2]) {
+  try {
+    return connectNetworks(config.networks, available, deps);
+  } catch (error) {
+    throw new StartError('NETWORKS_FILE: a network cannot be used', { cause: error });
+  }
+}
+
+/** Real money needs real rates. The bundled file is for trying out. */
+function openRates(
+  { ratesFile, rateSources }: Config,
+  isLive: boolean,
+  clock: Parameters<typeof readFixedRates>[1],
+  log: Logger,
+): RateSource | WorldRates {
+  const adapters = rateSources ?? (isLive && ratesFile === undefined ? defaultSources : undefined);
+  if (adapters) {
+    return createWorldRates({ adapters, currencies: currencyList, now: () => clock.now('live'), log });
+  }
+  const file = ratesFile ?? shippedRatesFile;
   try {
     return readFixedRates(file, clock);
   } catch (error) {
     throw new StartError(`RATES_FILE: ${file} cannot be used`, { cause: error });
   }
+}
+
+function isWorldRates(rates: RateSource): rates is WorldRates {
+  return 'refresh' in rates;
 }

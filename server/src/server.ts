@@ -172,13 +172,14 @@ async function serve(
 
 /** The jobs that run at intervals rather than on request. */
 function createJobList(
-  { clock, payments, execution, billing, webhooks, simulatedChains }: App,
+  { clock, payments, execution, billing, webhooks, simulatedChains, depositKeys, worldRates }: App,
   { blockIntervalMs }: Config,
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const jobs: Job[] = [
     { name: 'test clock', intervalMs: 1000, run: () => clock.refresh() },
+    { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => execution.advance(signal) },
     { name: 'lost transfers', intervalMs: 60_000, run: (signal) => execution.restoreLost(signal) },
@@ -190,6 +191,9 @@ function createJobList(
       run: (signal) => prune({ database, clock, idempotency, webhooks }, signal),
     },
   ];
+  if (worldRates) {
+    jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
   if (blockIntervalMs > 0) {
     jobs.push({
       name: 'simulated blocks',

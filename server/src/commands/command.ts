@@ -7,6 +7,8 @@ import type { Mode } from '../shared/scope.js';
 /** What a command runs with: the server's rules and its database. */
 export interface CommandContext extends App {
   readonly database: Database;
+  /** Says on stderr how far a long command is. */
+  progress(text: string): void;
 }
 
 /** The given options by name: text, or true for a flag. */

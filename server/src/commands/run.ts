@@ -2,12 +2,16 @@
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
+import { addressCommands } from './addresses.js';
 import { balanceCommands } from './balances.js';
 import { databaseCommands } from './database.js';
+import { depositKeyCommands } from './deposit-keys.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
+import { networkCommands } from './networks.js';
 import { payoutCommands } from './payouts.js';
+import { rateCommands } from './rates.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
@@ -34,6 +38,10 @@ const commands: Readonly<Record<string, Command>> = {
   ...transferCommands,
   ...payoutCommands,
   ...webhookCommands,
+  ...networkCommands,
+  ...depositKeyCommands,
+  ...addressCommands,
+  ...rateCommands,
 };
 
 /** Runs one command line. It prints nothing: the caller does. */
@@ -92,7 +100,7 @@ async function withContext<T>(
       checkoutUrl: config.checkoutUrl ?? `${publicUrl}/pay`,
       stopping: new AbortController().signal,
     });
-    return await work({ ...app, database });
+    return await work({ ...app, database, progress: (text) => void process.stderr.write(`${text}\n`) });
   } finally {
     await database.close();
   }

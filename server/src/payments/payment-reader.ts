@@ -16,6 +16,8 @@ export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  /** Whether a payer can pay the merchant in this way now. */
+  readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
 
 export interface PaymentReader {
@@ -33,10 +35,15 @@ export interface PaymentReader {
   ): BaseSum;
 }
 
-/** A price cannot be locked at a rate older than this. */
+/** A price cannot be locked at a rate older than this, unless the rate says otherwise. */
 const maxRateAgeMs = 60_000;
 
-export function createPaymentReader({ clock, rates, currencies }: PaymentReaderDeps): PaymentReader {
+export function createPaymentReader({
+  clock,
+  rates,
+  currencies,
+  isOffered,
+}: PaymentReaderDeps): PaymentReader {
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
     currency: currencies.known(row.base_currency),
@@ -51,7 +58,7 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
 
   function freshRate(code: string): Rate {
     const rate = latestRate(code);
-    if (clock.now('live') - rate.at > maxRateAgeMs) throw rateUnavailable(code);
+    if (clock.now('live') - rate.at > (rate.maxAgeMs ?? maxRateAgeMs)) throw rateUnavailable(code);
     return rate;
   }
 
@@ -60,9 +67,10 @@ export function createPaymentReader({ clock, rates, currencies }: PaymentReaderD
     if (row.locked_at !== null) return undefined;
     const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
     if (!rate) return [];
+    const scope = { merchantId: row.merchant_id, mode: row.mode };
     return currencyOptions(
       baseSum(row, () => rate),
-      currencies.options(row.mode).filter((option) => accepts(row, option)),
+      currencies.options(row.mode).filter((option) => accepts(row, option) && isOffered(scope, option)),
       (code) => rates.latest(code),
       row.fee_basis_points,
     );

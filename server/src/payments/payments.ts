@@ -1,9 +1,10 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
 import type { Payment, PaymentState } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { IsReadable } from '../chains/availability.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
+import type { Currencies, PaymentOption } from '../money/currencies.js';
 import type { Customers } from '../customers/customers.js';
 import type { Database } from '../db/database.js';
 import type { MerchantTable } from '../db/schema.js';
@@ -43,6 +44,7 @@ export interface PaymentsDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
   readonly addresses: DepositAddresses;
+  readonly isReadable: IsReadable;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
@@ -98,7 +100,10 @@ export interface Payments {
     currency: string,
     network: string,
   ): Promise<Payment>;
-  /** Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`. */
+  /**
+   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`,
+   * `chain_unavailable`.
+   */
   lockCurrency(transaction: Transaction, scope: Scope, id: string): Promise<Payment>;
   /** Locks the payments until the transaction ends. Call it before locking anything that belongs to them. */
   lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, StoredRecord>>;
@@ -122,7 +127,9 @@ export interface Payments {
 export function createPayments(deps: PaymentsDeps): Payments {
   const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = deps;
   const { customers, wallet, outbox, onStatusChange } = deps;
-  const reader = createPaymentReader({ clock, rates, currencies });
+  const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
+    addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
+  const reader = createPaymentReader({ clock, rates, currencies, isOffered });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
@@ -157,10 +164,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     owner: (id) => store.findOwner(database.reader, id),
 
     async create(transaction, scope, input) {
-      if (currencies.networks(scope.mode).length === 0) {
+      if (!currencies.networks(scope.mode).some((network) => addresses.canAssign(scope, network))) {
         throw new Problem(
           'chain_unavailable',
-          `This server has no networks in ${scope.mode} mode, so no payment can be created`,
+          `There is no network with a deposit key in ${scope.mode} mode, so no payment can be created`,
         );
       }
       const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
@@ -263,6 +270,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
         );
       }
       const { currency, network } = option;
+      if (!addresses.canAssign(scope, network)) {
+        throw new Problem(
+          'unsupported_currency',
+          `This merchant cannot be paid on ${network.name}; choose one of the payment's currencyOptions`,
+          { param: 'network' },
+        );
+      }
       if (!accepts(row, option)) {
         throw new Problem(
           'unsupported_currency',
@@ -310,6 +324,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
         return change(transaction, row, now, {}, 'Currency already locked');
       }
       if (now >= row.expires_at) throw ended('expired');
+      const network = currencies.network(row.mode, row.network ?? '');
+      if (!network || !deps.isReadable(network, currency.code))
+        throw unreadable(network?.name ?? row.network ?? '');
       const base = reader.baseSum(row, reader.freshRate);
       const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
@@ -375,6 +392,14 @@ function ended(state: PaymentState): Problem {
   return new Problem(
     'invalid_state',
     `The payment has ended (${statusOf(state)}) and can no longer be changed`,
+  );
+}
+
+function unreadable(network: string): Problem {
+  return new Problem(
+    'chain_unavailable',
+    `${network} cannot be read at the moment, so a payment on it would not be seen; choose another network, or try again shortly`,
+    { retryAfterSeconds: 30 },
   );
 }
 

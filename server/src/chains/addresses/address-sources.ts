@@ -1,7 +1,7 @@
 /** Where deposit addresses come from: one extended public key per merchant, mode and family of networks. */
 import { createHash } from 'node:crypto';
 import type { Mode, Scope } from '../../shared/scope.js';
-import type { Family } from '../networks.js';
+import type { AddressNet, Family } from '../networks.js';
 import { receivingKeys } from './extended-keys.js';
 import { addressFormat } from './formats.js';
 
@@ -12,13 +12,15 @@ export interface AddressSource {
    * address.
    */
   readonly id: string;
+  /** What a Bitcoin or Litecoin wallet imports to watch all addresses of the source; undefined for EVM and Tron. */
+  readonly descriptor: string | undefined;
   /** The address at a child index. */
   derive(index: number): string;
 }
 
 export interface AddressSources {
   /** Undefined if the merchant has no key for the family: payments on its networks are not possible. */
-  find(scope: Scope, family: Family): AddressSource | undefined;
+  find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined;
 }
 
 /**
@@ -35,12 +37,25 @@ export const testExtendedPublicKeys: Readonly<Record<Family, string>> = {
   tron: 'xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd',
 };
 
+export interface AddressSourceOptions {
+  /** By default that of the key's prefix. */
+  readonly script?: 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr' | undefined;
+  /** By default main in live mode, and test in test mode. */
+  readonly net?: AddressNet | undefined;
+}
+
 /** @throws if the text is not an extended public key */
-export function createAddressSource(mode: Mode, family: Family, extendedPublicKey: string): AddressSource {
+export function createAddressSource(
+  mode: Mode,
+  family: Family,
+  extendedPublicKey: string,
+  _options: AddressSourceOptions = {},
+): AddressSource {
   const keyAt = receivingKeys(extendedPublicKey);
   const format = addressFormat(mode, family);
   return {
     id: createHash('sha256').update(extendedPublicKey).digest('hex').slice(0, 32),
+    descriptor: undefined,
     derive: (index) => format.write(format.hash(keyAt(index, format.isCompressed))),
   };
 }

@@ -1,0 +1,72 @@
+/** Connects the configured networks: one adapter for each kind of chain. */
+import type { Logger } from 'pino';
+import type { Mode } from '../shared/scope.js';
+import type { Chain } from './chain.js';
+import type { ConfiguredNetwork } from './config/networks-file.js';
+import type { Family, Network } from './networks.js';
+
+/** What adapters use of the server. */
+export interface ConnectDeps {
+  readonly log: Logger;
+  /** Real time, epoch milliseconds. */
+  readonly now: () => number;
+  /** Which of these addresses, in the form shown to payers, are deposit addresses of a mode. */
+  watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The addresses of a network's payments in a coin that are open, or ended less than a day ago. Newest first. */
+  openAddresses(network: Network, currency: string): Promise<readonly string[]>;
+}
+
+/** One result of a check of a network's nodes. */
+export interface NetworkFinding {
+  /** `node 1`, or the network's code for what concerns all its nodes. */
+  readonly subject: string;
+  /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+}
+
+export interface Connection {
+  readonly chain: Chain;
+  /** Currencies that must not be offered, because their contract is not what the configuration says. */
+  readonly unreadable: () => ReadonlySet<string>;
+}
+
+/** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
+export interface Adapter {
+  connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
+  /** Yields each finding when it is known. */
+  check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
+}
+
+/** By family. Bitcoin and Litecoin share one. A network of a family without one cannot be configured. */
+export type Adapters = Readonly<Partial<Record<Family, Adapter>>>;
+
+export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
+  /** How often the nodes are asked for what is new. */
+  readonly pollMs: number;
+  check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
+}
+
+/** @throws if there is no adapter for a network, or a node's URL cannot be used. Messages hold no URL */
+export function connectNetworks(
+  networks: readonly ConfiguredNetwork[],
+  adapters: Adapters,
+  deps: ConnectDeps,
+): ConnectedNetwork[] {
+  return networks.map((configured) => {
+    const { code, family } = configured.network;
+    const adapter = adapters[family];
+    if (!adapter) throw new Error(`networks.${code}: ${family} networks cannot be connected to yet`);
+    return {
+      ...configured,
+      ...adapter.connect(configured, deps),
+      pollMs: pollMsOf(configured.blockSeconds),
+      check: (signal) => adapter.check(configured, signal),
+    };
+  });
+}
+
+/** A third of the time between blocks, but payers wait for no more than a few seconds to see their payment seen. */
+function pollMsOf(blockSeconds: number): number {
+  return Math.round(Math.min(5000, Math.max(500, (blockSeconds * 1000) / 3)));
+}
