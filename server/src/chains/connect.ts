@@ -34,6 +34,12 @@ export interface Connection {
 /** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
 export interface Adapter {
   connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
+  /**
+   * The height of the block that a transaction is in; undefined if the nodes know of none.
+   * @param txHash lower case, without 0x
+   * @throws if no node answers
+   */
+  locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
   /** Yields each finding when it is known. */
   check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
 }
@@ -45,6 +51,9 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   /** How often the nodes are asked for what is new. */
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
+  locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
+  chainFor(addresses: ReadonlySet<string>): Chain;
 }
 
 /** @throws if there is no adapter for a network, or a node's URL cannot be used. Messages hold no URL */
@@ -62,6 +71,13 @@ export function connectNetworks(
       ...adapter.connect(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
       check: (signal) => adapter.check(configured, signal),
+      locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
+      chainFor(addresses) {
+        const watched: ConnectDeps['watched'] = (_mode, given) =>
+          Promise.resolve(new Set(given.filter((address) => addresses.has(address))));
+        const openAddresses = () => Promise.resolve([]);
+        return adapter.connect(configured, { ...deps, watched, openAddresses }).chain;
+      },
     };
   });
 }

@@ -2,7 +2,17 @@
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { oneOf, required, text, type Command, type Output } from './command.js';
+import { proveSettlement } from '../withdrawals/settlement-proof.js';
+import {
+  oneOf,
+  required,
+  text,
+  UsageError,
+  type Command,
+  type CommandContext,
+  type Options,
+  type Output,
+} from './command.js';
 
 export const transferCommands: Readonly<Record<string, Command>> = {
   'transfers list': {
@@ -24,16 +34,26 @@ Send the pending ones whose executor is "operator" by hand, then settle them.`,
     },
   },
   'transfers settle': {
-    usage: 'transfers settle ID --tx-hash HASH [--network-fee AMOUNT]',
-    help: `Marks a transfer as sent by hand. Repeating it with the same hash changes nothing.
+    usage: 'transfers settle ID --tx-hash HASH [--block HEIGHT] [--network-fee AMOUNT] [--unverified]',
+    help: `Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to
+its address, and have enough confirmations. Repeating it with the same hash changes nothing.
 
   --tx-hash HASH            hash of the transaction that paid it
-  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)`,
-    options: { 'tx-hash': text, 'network-fee': text },
+  --block HEIGHT            its block, for nodes that find no transaction by its hash (Bitcoin Core without txindex)
+  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
+  --unverified              does not look: for transactions that no node here can see`,
+    options: {
+      'tx-hash': text,
+      block: text,
+      'network-fee': text,
+      unverified: { type: 'boolean' },
+    },
     positionals: ['ID'],
-    async run({ database, transfers }, options, [id = '']) {
+    async run(context, options, [id = '']) {
+      const { database, transfers } = context;
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
+      if (options['unverified'] !== true) await prove(context, options, id, txHash);
       return showTransfer(
         await database.write((transaction) => transfers.settle(transaction, id, txHash, networkFee)),
       );
@@ -52,6 +72,20 @@ Send the pending ones whose executor is "operator" by hand, then settle them.`,
     },
   },
 };
+
+async function prove(
+  { database, currencies, connected }: CommandContext,
+  { block }: Options,
+  transferId: string,
+  txHash: string,
+): Promise<void> {
+  if (typeof block === 'string' && !/^\d{1,10}$/.test(block)) {
+    throw new UsageError(`--block must be the height of a block, not "${block}"`);
+  }
+  const deps = { reader: database.reader, currencies, networks: connected };
+  const height = typeof block === 'string' ? Number(block) : undefined;
+  await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
+}
 
 function showTransfer(row: TransferTable): Output {
   const json = transferJson(row);

@@ -93,6 +93,7 @@ describe.each(engines)('live networks on $name', (engine) => {
       chains.set(configured.network.code, chain);
       return { chain, unreadable: () => unreadable };
     },
+    locate: () => Promise.resolve(undefined),
     check: (): AsyncIterable<NetworkFinding> => {
       throw new Error('Not used');
     },

@@ -131,6 +131,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     await writeFile(file, JSON.stringify({ networks: { polygon: { nodes }, bitcoin: { nodes } } }));
     const adapter: Adapter = {
       connect: () => ({ chain: { mode: 'live', network: 'polygon' } as Chain, unreadable: () => new Set() }),
+      locate: () => Promise.resolve(undefined),
       async *check({ network }) {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;
         await Promise.resolve();
