@@ -10,7 +10,10 @@ export interface ConnectDeps {
   readonly log: Logger;
   /** Real time, epoch milliseconds. */
   readonly now: () => number;
-  /** Which of these addresses, in the form shown to payers, are deposit addresses of a mode. */
+  /**
+   * Which of these addresses are deposit addresses of a mode. Answered as they are asked: in the form shown to payers, or,
+   * for EVM addresses, in lower case.
+   */
   watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /** The addresses of a network's payments in a coin that are open, or ended less than a day ago. Newest first. */
   openAddresses(network: Network, currency: string): Promise<readonly string[]>;
@@ -73,8 +76,10 @@ export function connectNetworks(
       check: (signal) => adapter.check(configured, signal),
       locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
       chainFor(addresses) {
+        const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);
+        const forms = new Set([...addresses].map(formOf));
         const watched: ConnectDeps['watched'] = (_mode, given) =>
-          Promise.resolve(new Set(given.filter((address) => addresses.has(address))));
+          Promise.resolve(new Set(given.filter((address) => forms.has(formOf(address)))));
         const openAddresses = () => Promise.resolve([]);
         return adapter.connect(configured, { ...deps, watched, openAddresses }).chain;
       },
