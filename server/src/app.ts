@@ -312,6 +312,8 @@ export async function createApp(options: AppOptions) {
     simulatedChains,
     sandbox,
     currencies,
+    receipts,
+    chains,
     depositKeys,
     connected,
     rates,

@@ -12,6 +12,7 @@ import { merchantCommands } from './merchants.js';
 import { networkCommands } from './networks.js';
 import { payoutCommands } from './payouts.js';
 import { rateCommands } from './rates.js';
+import { rescanCommands } from './rescan.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
@@ -39,6 +40,7 @@ const commands: Readonly<Record<string, Command>> = {
   ...payoutCommands,
   ...webhookCommands,
   ...networkCommands,
+  ...rescanCommands,
   ...depositKeyCommands,
   ...addressCommands,
   ...rateCommands,
