@@ -7,6 +7,7 @@ import { createIdempotency } from './api/idempotency.js';
 import { createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
+import { createFirstContact } from './chains/connect.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
 import type { Config } from './config.js';
 import { type Database } from './db/database.js';
@@ -172,7 +173,7 @@ async function serve(
 
 /** The jobs that run at intervals rather than on request. */
 function createJobList(
-  { clock, payments, execution, billing, webhooks, simulatedChains, depositKeys, worldRates }: App,
+  { clock, payments, execution, billing, webhooks, simulatedChains, depositKeys, worldRates, connected }: App,
   { blockIntervalMs }: Config,
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
@@ -193,6 +194,9 @@ function createJobList(
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
+  if (connected.length > 0) {
+    jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });
   }
   if (blockIntervalMs > 0) {
     jobs.push({

@@ -87,6 +87,27 @@ export function connectNetworks(
   });
 }
 
+/**
+ * Asks each network once, so that every process knows which currencies are unreadable: only one of them scans. Networks that
+ * do not answer are asked again at the next call.
+ */
+export function createFirstContact(
+  networks: readonly Pick<Connection, 'chain'>[],
+): (signal: AbortSignal) => Promise<void> {
+  const waiting = new Set(networks.map(({ chain }) => chain));
+  return async (signal) => {
+    await Promise.all(
+      [...waiting].map((chain) =>
+        chain.head(signal).then(
+          () => waiting.delete(chain),
+          // The scanner logs why.
+          () => false,
+        ),
+      ),
+    );
+  };
+}
+
 /** A third of the time between blocks, but payers wait for no more than a few seconds to see their payment seen. */
 function pollMsOf(blockSeconds: number): number {
   return Math.round(Math.min(5000, Math.max(500, (blockSeconds * 1000) / 3)));

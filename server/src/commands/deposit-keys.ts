@@ -42,6 +42,7 @@ A running server uses the key within two seconds.
       };
       const addresses = firstAddresses(context, mode, family, key);
       const isConfirmed = options['yes'] === true;
+      const sharing = await sharedWith(context, merchantId, mode, family, key);
       const isChanged = await context.database.write(async (transaction) => {
         await context.merchants.retrieve(transaction, merchantId);
         return isConfirmed && (await context.depositKeys.set(transaction, { merchantId, mode }, family, key));
@@ -55,8 +56,8 @@ A running server uses the key within two seconds.
 run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
 wallet does not show.`;
       return {
-        json: { merchantId, mode, family, addresses, isStored: isConfirmed, isChanged },
-        text: `The first addresses of this key:\n\n${shown}\n\n${outcome}`,
+        json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: isConfirmed, isChanged },
+        text: `The first addresses of this key:\n\n${shown}\n\n${sharing.length > 0 ? sharingNote(sharing) : ''}${outcome}`,
         hasFailed: !isConfirmed,
       };
     },
@@ -80,6 +81,25 @@ wallet does not show.`;
     },
   },
 };
+
+/** The other merchants that receive their payments on the same key. */
+async function sharedWith(
+  { database, depositKeys }: CommandContext,
+  merchantId: string,
+  mode: Mode,
+  family: Family,
+  key: GivenKey,
+): Promise<string[]> {
+  const { id } = depositKeys.preview(mode, family, key, undefined);
+  const others = (await depositKeys.list(database.reader)).filter(
+    (other) => other.sourceId === id && other.merchantId !== merchantId && other.replacedAt === null,
+  );
+  return [...new Set(others.map((other) => other.merchantId))];
+}
+
+function sharingNote(merchantIds: readonly string[]): string {
+  return `Careful: this is also the key of ${merchantIds.join(', ')}. Their coins arrive in the same wallet.\n\n`;
+}
 
 interface PreviewedAddress {
   readonly index: number;

@@ -82,6 +82,13 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     expect(await listed()).toEqual(before);
   });
 
+  it('says so if the key is already that of another merchant', async () => {
+    const other = String((await json('merchants', 'create', '--name', 'Other'))['id']);
+    const args = ['deposit-keys', 'set', '--merchant', other, '--family', 'evm', '--xpub', xpub];
+    expect((await run(...args)).stdout).toContain(`this is also the key of ${merchantId}`);
+    expect(await json(...args)).toMatchObject({ sharedWith: [merchantId], isStored: false });
+  });
+
   it('refuses the key of a merchant that does not exist', async () => {
     const args = ['deposit-keys', 'set', '--merchant', 'nobody', '--family', 'evm', '--xpub', xpub, '--yes'];
     expect(await run(...args)).toMatchObject({ exitCode: 1, stderr: 'No such merchant\n' });
@@ -152,7 +159,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
         overrides: { adapters: { evm: adapter, bitcoin: adapter } },
       });
       const context = { ...app, database, progress: (text: string) => void progress.push(text) };
-      const output = await networkCommands['networks check']?.run(context, {}, []);
+      const output = await networkCommands['networks check']?.run(context, { merchant: merchantId }, []);
       expect(output?.hasFailed).toBe(true);
       expect(output?.json).toMatchObject({
         networks: [
@@ -181,7 +188,11 @@ describe.each(engines)('going live by commands on $name', (engine) => {
       expect(output?.text).toContain('There are 2 problems.');
       expect(progress).toContain('polygon: node 1: Chain of polygon');
       expect(JSON.stringify(output) + progress.join()).not.toContain('hunter2');
-      const one = await networkCommands['networks check']?.run(context, { network: 'polygon' }, []);
+      const one = await networkCommands['networks check']?.run(
+        context,
+        { network: 'polygon', merchant: merchantId },
+        [],
+      );
       expect(one?.hasFailed).toBe(false);
       await expect(networkCommands['networks check']?.run(context, { network: 'doge' }, [])).rejects.toThrow(
         '"doge" is not in NETWORKS_FILE',
