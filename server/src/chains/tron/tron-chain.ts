@@ -35,7 +35,8 @@ function dialectOf({ nodes, httpNodes = nodes }: TronConfig): Dialect {
   });
 }
 
-function withJsonRpc(config: TronConfig): EvmConfig {
+/** The same network with the URLs of its JSON-RPC as nodes. */
+export function withJsonRpc(config: TronConfig): EvmConfig {
   return {
     ...config,
     nodes: config.nodes.map((node) => (/\/jsonrpc\/?$/.test(node) ? node : extend(node, '/jsonrpc'))),
