@@ -175,7 +175,7 @@ async function prepare(engine, size, directory, url, stops) {
   const scanner = createScanner({
     networks: [{ chain, confirmations: 12, intervalMs: 1000 }],
     database,
-    clock: { now: Date.now },
+    clock: { real: Date.now, now: Date.now, at: (_scope, realTime) => realTime },
     sink,
     newId,
     log: pino({ level: 'silent' }),

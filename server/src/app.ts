@@ -144,13 +144,12 @@ export async function createApp(options: AppOptions) {
   const rates = overrides.rates ?? openRates(config, isLive, clock, log);
   const depositKeys = await createDepositKeys(database, clock.real, newId);
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
-  const simulatedSources = testSeed ? createTestAddressSources(testSeed) : { find: () => undefined };
-  const depositAddresses = createDepositAddresses(
-    (network) =>
-      overrides.addressSources ??
-      (simulatedNetworks.includes(network) ? simulatedSources : depositKeys.sources),
-    newId,
-  );
+  const simulatedSources =
+    overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
+  const depositAddresses = createDepositAddresses((network) => {
+    const isReal = connected.some((one) => one.network === network);
+    return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+  }, newId);
   const watchedAddresses = createWatchedAddresses(database);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
     log,

@@ -2,17 +2,13 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import {
-  createAddressSource,
-  testExtendedPublicKeys,
-  type AddressSourceOptions,
-} from '../../src/chains/addresses/address-sources.js';
+import { createAddressSource, type AddressSourceOptions } from '../../src/chains/addresses/address-sources.js';
 import { descriptorChecksum } from '../../src/chains/addresses/descriptor-checksum.js';
 import { readAccountKey } from '../../src/chains/addresses/extended-keys.js';
 import { parseAddress } from '../../src/chains/addresses/formats.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { Mode } from '../../src/shared/scope.js';
-import { withVersion } from '../support/extended-keys.js';
+import { testExtendedPublicKeys, withVersion } from '../support/extended-keys.js';
 
 const seed = pbkdf2Sync(`${'abandon '.repeat(11)}about`, 'mnemonic', 2048, 64, 'sha512');
 const account = (path: string) => HDKey.fromMasterSeed(seed).derive(path);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Family } from '../../src/chains/networks.js';
 import { networkCommands } from '../../src/commands/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
+import { commandContext } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -156,11 +157,7 @@ describe.each(engines)('real nodes on $name', (engine) => {
 
   it('checks the nodes, and names the one that cannot be reached', async () => {
     const progress: string[] = [];
-    const context = {
-      ...server.app,
-      database: server.database,
-      progress: (text: string) => void progress.push(text),
-    };
+    const context = commandContext(server, progress);
     const output = await networkCommands['networks check']?.run(context, {}, []);
     expect(output?.text).toMatch(/PROBLEM +node 1: /);
     expect(output?.text).toMatch(/ok +node 2: Chain id 31337/);

@@ -26,9 +26,10 @@ describe.each(engines)('Watched addresses on $name', (engine) => {
     await database.write(async (transaction) => {
       const merchant = { id: newId(), name: 'M', business_name: 'M', logo: '', fee_basis_points: 0 };
       const times = { created_at: 0, updated_at: 0 };
+      const settings = { transfers: 'any' as const, support_url: '', daily_limits: '{}' };
       await transaction
         .insertInto('merchants')
-        .values({ ...merchant, ...times })
+        .values({ ...merchant, ...times, ...settings })
         .execute();
       const wallet = {
         id: walletId,

@@ -8,5 +8,11 @@ export function commandContext(
   { app, database }: { readonly app: App; readonly database: Database },
   progress: string[] = [],
 ): CommandContext {
-  return { ...app, database, progress: (text) => void progress.push(text) };
+  return {
+    ...app,
+    database,
+    actor: 'a test',
+    print: () => Promise.resolve(),
+    progress: (text) => void progress.push(text),
+  };
 }

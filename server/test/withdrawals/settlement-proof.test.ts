@@ -81,6 +81,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       tx_hash: null,
       network_fee: null,
       failure_reason: null,
+      settled_at: null,
+      confirmed_at: null,
       created_at: 0,
       updated_at: 0,
       ...changes,

@@ -63,16 +63,23 @@ const segwitTestVersions = { public: 0x045f1cf6, private: 0x045f18bc };
 
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
-  const source = (family: Family) => {
-    const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
-    const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
-    return createAddressSource('test', family, root.derive(testPaths[family]).publicExtendedKey);
+  const sourcesOn = (net: AddressNet): Readonly<Record<Family, AddressSource>> => {
+    const source = (family: Family) => {
+      const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
+      const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
+      const { publicExtendedKey } = root.derive(testPaths[family]);
+      return createAddressSource('test', family, publicExtendedKey, { net });
+    };
+    return {
+      bitcoin: source('bitcoin'),
+      litecoin: source('litecoin'),
+      evm: source('evm'),
+      tron: source('tron'),
+    };
   };
-  const sources: Readonly<Record<Family, AddressSource>> = {
-    bitcoin: source('bitcoin'),
-    litecoin: source('litecoin'),
-    evm: source('evm'),
-    tron: source('tron'),
+  const sources = { test: sourcesOn('test'), regtest: sourcesOn('regtest') };
+  return {
+    find: ({ mode }, family, net = 'test') =>
+      mode === 'test' && net !== 'main' ? sources[net][family] : undefined,
   };
-  return { find: ({ mode }, family) => (mode === 'test' ? sources[family] : undefined) };
 }

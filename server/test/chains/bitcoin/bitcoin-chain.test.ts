@@ -3,16 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createAddressSource,
-  testExtendedPublicKeys,
-} from '../../../src/chains/addresses/address-sources.js';
+import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
-import { withVersion } from '../../support/extended-keys.js';
+import { testExtendedPublicKeys, withVersion } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/core-proxy.js';
 
