@@ -2,8 +2,15 @@
 import type { CheckoutErrorEvent, CheckoutEvent, CheckoutEventType, Payment } from 'crypto-checkout';
 import { render } from 'lit';
 import { readOrder, writeOrder } from './saved-order.js';
-import { fetchConfig, fetchOrder, placeOrder, ShopError, simulateOrder, verifyOrder } from './shop-client.js';
-import type { SimulationName } from './simulator.js';
+import {
+  fetchConfig,
+  fetchOrder,
+  placeOrder,
+  ShopError,
+  simulateOrder,
+  verifyOrder,
+  type SimulationName,
+} from './shop-client.js';
 import { counterView, workshopView, type Model, type ShopActions } from './views.js';
 
 const eventNames: readonly CheckoutEventType[] = [

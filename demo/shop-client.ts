@@ -1,6 +1,7 @@
 /** The shop's pages call the shop's own server through these functions. */
 import * as z from 'zod/mini';
-import type { SimulationName } from './simulator.js';
+
+export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline';
 
 const configReply = z.object({
   publicKey: z.string(),

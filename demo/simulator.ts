@@ -1,8 +1,6 @@
 /** What can be simulated for a demo payment, and what cannot now. The shop's server does it. */
 import type { Payment } from 'crypto-checkout';
-import type { Config } from './shop-client.js';
-
-export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline';
+import type { Config, SimulationName } from './shop-client.js';
 
 export interface Simulation {
   readonly name: SimulationName;

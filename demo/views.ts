@@ -3,8 +3,8 @@ import type { Payment } from 'crypto-checkout';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { Config, Order, Verification } from './shop-client.js';
-import { noAddress, simulationsOf, type SimulationName } from './simulator.js';
+import type { Config, Order, SimulationName, Verification } from './shop-client.js';
+import { noAddress, simulationsOf } from './simulator.js';
 
 export interface PlacedOrder extends Order {
   readonly email: string;

@@ -202,7 +202,7 @@ export async function createApp(options: AppOptions) {
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
-  const paymentExport = createPaymentExport({ database, ledger, currencies });
+  const paymentExport = createPaymentExport({ database, currencies });
   const erasure = createErasure(auditLog, newId);
   const receipts = createReceipts({
     clock,

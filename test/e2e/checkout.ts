@@ -1,7 +1,7 @@
 /** The widget as a payer meets it, by its roles and parts, and the demo shop around it. */
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { Locator, Page } from 'playwright-core';
-import type { SimulationName } from '../../demo/simulator.js';
+import type { SimulationName } from '../../demo/shop-client.js';
 
 export interface Checkout {
   readonly element: Locator;

@@ -2,7 +2,7 @@
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { PaymentState } from 'crypto-checkout/contract';
 import { expect, test } from 'vitest';
-import type { SimulationName } from '../../demo/simulator.js';
+import type { SimulationName } from '../../demo/shop-client.js';
 import { orderAt, shopOn } from './checkout.js';
 import { inspect, useStage } from './stage.js';
 

@@ -181,10 +181,6 @@ function osUser(): string {
   }
 }
 
-class NoDatabase extends Error {
-  override readonly name = 'NoDatabase';
-}
-
 /** Prints the help if it was asked for. Otherwise the command is missing or unknown, which is a usage error. */
 async function explain(args: readonly string[], streams: Streams): Promise<Outcome['exitCode']> {
   const words = args.filter((word) => !word.startsWith('-'));

@@ -2,7 +2,7 @@
 import { Migrator, sql, type Kysely } from 'kysely';
 import type { Database, DatabaseOptions } from './database.js';
 import type { Engine } from './engine.js';
-import { migrations } from './migrations.js';
+import { isAdditive, migrations } from './migrations.js';
 import type { Schema } from './schema.js';
 import { runInTransaction } from './transaction-context.js';
 
@@ -11,7 +11,7 @@ export class MissingDatabase extends Error {
   override readonly name = 'MissingDatabase';
 }
 
-/** The database has a migration that this release does not know. */
+/** The database has a migration that this release does not know, and that changes more than it may. */
 export class NewerSchema extends Error {
   override readonly name = 'NewerSchema';
 
@@ -28,22 +28,24 @@ export async function migrate(
   engine: Engine,
   { mustExist = false }: DatabaseOptions = {},
 ): Promise<void> {
+  const known = migrations(engine);
   const migrator = new Migrator({
     db: kysely,
-    provider: { getMigrations: () => Promise.resolve(migrations(engine)) },
+    provider: { getMigrations: () => Promise.resolve(known) },
   });
-  if (mustExist) {
-    const missing = (await migrator.getMigrations()).some(({ executedAt }) => executedAt === undefined);
-    const unknown = missing ? undefined : await findUnknownMigration(kysely, engine);
-    if (!missing && unknown === undefined) return;
+  const executed = new Set(await executedMigrations(kysely));
+  const unknown = [...executed].filter((name) => !(name in known));
+  const breaking = unknown.find((name) => !isAdditive(name));
+  const isMissing = Object.keys(known).some((name) => !executed.has(name));
+  if (breaking !== undefined || (mustExist && isMissing)) {
     await kysely.destroy();
-    throw unknown === undefined ? new MissingDatabase() : new NewerSchema(unknown);
+    throw breaking === undefined ? new MissingDatabase() : new NewerSchema(breaking);
   }
+  // The migrator would refuse a database of a newer release, even one that this release works on.
+  if (!isMissing) return;
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    const unknown = await findUnknownMigration(kysely, engine).catch(() => undefined);
     await kysely.destroy();
-    if (unknown !== undefined) throw new NewerSchema(unknown);
     throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
   }
 }
@@ -57,10 +59,11 @@ export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
       .execute((transaction) => runInTransaction([], () => work(transaction)));
 }
 
-async function findUnknownMigration(kysely: Kysely<Schema>, engine: Engine): Promise<string | undefined> {
-  const known = migrations(engine);
+async function executedMigrations(kysely: Kysely<Schema>): Promise<string[]> {
+  const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
     kysely,
   );
-  return rows.map(({ name }) => name).find((name) => !(name in known));
+  return rows.map(({ name }) => name);
 }

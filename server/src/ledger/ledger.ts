@@ -1,14 +1,7 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
 import type { LedgerAccountKind, LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
-import {
-  insertEntries,
-  insertPostings,
-  lockAccounts,
-  readBalances,
-  readCredits,
-  writeBalances,
-} from './store.js';
+import { insertEntries, insertPostings, lockAccounts, readBalances, writeBalances } from './store.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -79,15 +72,6 @@ export interface Ledger {
     mode: Mode,
     currency: string,
   ): Promise<ReadonlyMap<string, bigint>>;
-  /** What payments brought their merchant, by payment. Sorted by currency, without those in which everything was taken back. */
-  credits(reader: Reader, paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaymentCredit[]>>;
-}
-
-/** What a payment added to the merchant's balance, and the fee that was taken, in units of the currency. */
-export interface PaymentCredit {
-  readonly currency: string;
-  readonly net: bigint;
-  readonly fee: bigint;
 }
 
 /** In units of the currency. */
@@ -204,30 +188,6 @@ export function createLedger(newId: NewId): Ledger {
         coins.set(network, (coins.get(network) ?? 0n) + units);
       }
       return coins;
-    },
-
-    async credits(reader, paymentIds) {
-      const payments = new Map<string, Map<string, PaymentCredit>>();
-      for (const { paymentId, currency, kind, debit, credit } of await readCredits(reader, paymentIds)) {
-        const ofPayment = payments.get(paymentId) ?? new Map<string, PaymentCredit>();
-        const { net, fee } = ofPayment.get(currency) ?? { net: 0n, fee: 0n };
-        const change = BigInt(credit) - BigInt(debit);
-        const isFee = kind === 'fee_income';
-        ofPayment.set(currency, {
-          currency,
-          net: isFee ? net : net + change,
-          fee: isFee ? fee + change : fee,
-        });
-        payments.set(paymentId, ofPayment);
-      }
-      return new Map(
-        [...payments].map(([id, credits]) => [
-          id,
-          [...credits.values()]
-            .filter(({ net, fee }) => net !== 0n || fee !== 0n)
-            .sort((a, b) => (a.currency < b.currency ? -1 : 1)),
-        ]),
-      );
     },
   };
 }

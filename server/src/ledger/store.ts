@@ -99,37 +99,3 @@ export function readBalances(
     .where('mode', '=', mode)
     .execute();
 }
-
-interface CreditEntry {
-  readonly paymentId: string;
-  readonly currency: string;
-  readonly kind: LedgerAccountTable['kind'];
-  readonly debit: string;
-  readonly credit: string;
-}
-
-/** The entries that payments have in their merchant's available and debt accounts and in fee income. */
-export async function readCredits(reader: Reader, paymentIds: readonly string[]): Promise<CreditEntry[]> {
-  const rows = await inChunks(paymentIds, (chunk) =>
-    reader
-      .selectFrom('ledger_postings')
-      .innerJoin('ledger_entries', 'ledger_entries.posting_id', 'ledger_postings.id')
-      .innerJoin('ledger_accounts', 'ledger_accounts.id', 'ledger_entries.account_id')
-      .select([
-        'ledger_postings.payment_id as paymentId',
-        'ledger_postings.currency',
-        'ledger_accounts.kind',
-        'ledger_entries.debit',
-        'ledger_entries.credit',
-      ])
-      .where('ledger_postings.payment_id', 'in', chunk)
-      .where((e) =>
-        e.or([
-          e('ledger_accounts.kind', 'in', ['available', 'fee_income']),
-          e('ledger_accounts.id', 'like', '%/debt'),
-        ]),
-      )
-      .execute(),
-  );
-  return rows.map(({ paymentId, ...row }) => ({ ...row, paymentId: paymentId ?? '' }));
-}

@@ -35,7 +35,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = record;
     if (types.length === 0 || !(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
-    const data = await reader.view(transaction, 'secret', record);
+    const data = reader.view('secret', record);
     for (const type of types) {
       await outbox.add(transaction, { merchantId, mode, type, subjectId: id, data });
     }
@@ -55,7 +55,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
       mode,
       type: 'wallet.transaction',
       subjectId: id,
-      data: { transaction: await reader.view(transaction, 'secret', record), wallet: target.wallet },
+      data: { transaction: reader.view('secret', record), wallet: target.wallet },
     });
   }
 

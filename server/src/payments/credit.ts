@@ -86,3 +86,24 @@ function creditKey(receipt: ReceiptTable): string {
 function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
+
+/** What payments brought their merchant in one currency, in its unit. */
+export interface CreditedSum {
+  readonly currency: string;
+  /** Before the fee. */
+  readonly amount: bigint;
+  readonly fee: bigint;
+}
+
+/** What receipts brought their merchant, by currency. Receipts that were lost again bring nothing. */
+export function creditsOf(
+  receipts: readonly Pick<ReceiptTable, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
+): CreditedSum[] {
+  const sums = new Map<string, CreditedSum>();
+  for (const { currency, amount, credited_fee: fee, is_credited: isCredited } of receipts) {
+    if (isCredited === 0) continue;
+    const sum = sums.get(currency) ?? { currency, amount: 0n, fee: 0n };
+    sums.set(currency, { currency, amount: sum.amount + BigInt(amount), fee: sum.fee + BigInt(fee) });
+  }
+  return [...sums.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
+}

@@ -1,10 +1,10 @@
 /** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
 import type { Credit, Receipt } from 'crypto-checkout/contract';
-import type { PaymentCredit } from '../ledger/ledger.js';
 import type { Currencies } from '../money/currencies.js';
 import { exactNumber } from '../money/units.js';
 import { isoTime } from '../shared/clock.js';
 import { countsTowards } from './assess.js';
+import { creditsOf } from './credit.js';
 import { isLive } from './receipt-store.js';
 import type { StoredReceipt, StoredRecord } from './store.js';
 
@@ -39,14 +39,14 @@ function confirmationsOf(receipt: StoredReceipt, row: StoredRecord): number {
   return height === null || scanned === null || !isLive(receipt) ? 0 : Math.max(0, scanned - height + 1);
 }
 
-export function viewCredits(credits: readonly PaymentCredit[], currencies: Currencies): Credit[] {
-  return credits.map(({ currency, net, fee }) => {
+export function viewCredits(row: StoredRecord, currencies: Currencies): Credit[] {
+  return creditsOf(row.receipts).map(({ currency, amount, fee }) => {
     const { decimals } = currencies.known(currency);
     return {
       currency,
-      amount: exactNumber(net + fee, decimals),
+      amount: exactNumber(amount, decimals),
       fee: exactNumber(fee, decimals),
-      net: exactNumber(net, decimals),
+      net: exactNumber(amount - fee, decimals),
     };
   });
 }

@@ -1,11 +1,11 @@
 /** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import { statusOf } from './assess.js';
+import { creditsOf } from './credit.js';
 import * as store from './export-store.js';
 
 /** Amounts are exact decimals. Times are ISO 8601. */
@@ -62,11 +62,10 @@ export interface PaymentExport {
 
 export interface PaymentExportDeps {
   readonly database: Pick<Database, 'reader'>;
-  readonly ledger: Pick<Ledger, 'credits'>;
   readonly currencies: Pick<Currencies, 'known'>;
 }
 
-export function createPaymentExport({ database, ledger, currencies }: PaymentExportDeps): PaymentExport {
+export function createPaymentExport({ database, currencies }: PaymentExportDeps): PaymentExport {
   const decimal = (units: string | bigint | null, code: string | null) =>
     units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
   const time = (at: number | null) => (at === null ? '' : isoTime(at));
@@ -76,7 +75,6 @@ export function createPaymentExport({ database, ledger, currencies }: PaymentExp
       for await (const page of store.pages(database.reader, scope, range)) {
         const ids = page.map(({ id }) => id);
         const receipts = await store.receiptsOf(database.reader, ids);
-        const credits = await ledger.credits(database.reader, ids);
         for (const row of page) {
           yield {
             id: row.id,
@@ -101,11 +99,11 @@ export function createPaymentExport({ database, ledger, currencies }: PaymentExp
               firstSeenAt: isoTime(receipt.first_seen_at),
               confirmedAt: time(receipt.confirmed_at),
             })),
-            credited: (credits.get(row.id) ?? []).map(({ currency, net, fee }) => ({
+            credited: creditsOf(receipts.get(row.id) ?? []).map(({ currency, amount, fee }) => ({
               currency,
-              amount: decimal(net + fee, currency),
+              amount: decimal(amount, currency),
               fee: decimal(fee, currency),
-              net: decimal(net, currency),
+              net: decimal(amount - fee, currency),
             })),
           };
         }

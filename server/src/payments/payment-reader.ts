@@ -5,7 +5,6 @@ import type { Currencies, PaymentOption } from '../money/currencies.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import { statusOf } from './assess.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
@@ -18,7 +17,6 @@ export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
-  readonly ledger: Pick<Ledger, 'credits'>;
   /** Whether a payer can pay the merchant in this way now. */
   readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
@@ -27,9 +25,7 @@ export interface PaymentReader {
   /** Problem: `not_found`. */
   find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord>;
   /** @param kind a public key gets less: see `publicView` */
-  view(reader: Reader, kind: Caller['kind'], record: StoredRecord): Promise<PaymentRecord>;
-  /** For secret keys. */
-  viewAll(reader: Reader, records: readonly StoredRecord[]): Promise<PaymentRecord[]>;
+  view(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
   /** Problem: `rate_unavailable`. */
   latestRate(currency: string): Rate;
   /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
@@ -45,7 +41,7 @@ export interface PaymentReader {
 const maxRateAgeMs = 60_000;
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
-  const { clock, rates, currencies, ledger, isOffered } = deps;
+  const { clock, rates, currencies, isOffered } = deps;
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
@@ -79,23 +75,13 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     );
   }
 
-  async function viewAll(reader: Reader, records: readonly StoredRecord[]): Promise<PaymentRecord[]> {
-    const paid = records.filter(mayHaveCredits).map(({ id }) => id);
-    const credits = paid.length > 0 ? await ledger.credits(reader, paid) : undefined;
-    return records.map((record) =>
-      viewPayment(record, optionsOf(record), credits?.get(record.id) ?? [], currencies),
-    );
-  }
-
   return {
     latestRate,
     freshRate,
     baseSum,
-    viewAll,
 
-    async view(reader, kind, record) {
-      const [payment] = await viewAll(reader, [record]);
-      if (!payment) throw new Error('A payment has no view');
+    view(kind, record) {
+      const payment = viewPayment(record, optionsOf(record), currencies);
       return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
     },
 
@@ -105,11 +91,6 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
       return record;
     },
   };
-}
-
-/** Whether a transfer to the payment was ever confirmed. Without one, there is nothing to look up in the ledger. */
-function mayHaveCredits({ receipts }: StoredRecord): boolean {
-  return receipts.some(({ status, reversals }) => status === 'confirmed' || reversals > 0);
 }
 
 /** Whether the payment can be paid with the option's currency. */

@@ -137,7 +137,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { customers, wallet, outbox, onStatusChange, publicChangesPerHour } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const reader = createPaymentReader({ clock, rates, currencies, ledger, isOffered });
+  const reader = createPaymentReader({ clock, rates, currencies, isOffered });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
@@ -176,7 +176,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
     const isRepeated = record.log.at(-1)?.event === entry.event;
     const logged = isRepeated ? [] : await store.appendLog(transaction, record.id, now, [entry]);
-    return reader.view(transaction, actor.kind, {
+    return reader.view(actor.kind, {
       ...record,
       ...changes,
       log: [...record.log, ...logged],
@@ -274,25 +274,24 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const log = await store.appendLog(transaction, id, now, [
         { type: 'event', event: 'Payment started', code: 'payment_started', values: {} },
       ]);
-      return reader.view(transaction, actor.kind, { ...row, ...store.noParts, log });
+      return reader.view(actor.kind, { ...row, ...store.noParts, log });
     },
 
     async retrieve(actor, id) {
       const record = await reader.find(database.reader, actor, id);
       return {
-        ...(await reader.view(database.reader, actor.kind, record)),
+        ...reader.view(actor.kind, record),
         branding: viewBranding(await merchant(database.reader, record.merchant_id)),
       };
     },
 
-    verify: async (actor, id) =>
-      reader.view(database.reader, actor.kind, await reader.find(database.reader, actor, id)),
+    verify: async (actor, id) => reader.view(actor.kind, await reader.find(database.reader, actor, id)),
 
     events: async (scope, id) => (await reader.find(database.reader, scope, id)).log.map(viewLogEntry),
 
     async list(scope, query) {
       const page = await store.listRecords(database.reader, scope, query);
-      return { payments: await reader.viewAll(database.reader, page.records), total: page.total };
+      return { payments: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 
     async cancel(transaction, actor, id) {

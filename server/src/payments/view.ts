@@ -6,18 +6,15 @@ import type { MerchantTable, ReceiptTable } from '../db/schema.js';
 import { countsTowards, statusOf } from './assess.js';
 import { isLive } from './receipt-store.js';
 import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
-import type { PaymentCredit } from '../ledger/ledger.js';
 import { viewCredits, viewReceipts } from './facts-view.js';
 import type { LogRow, StoredRecord } from './store.js';
 
 /**
  * @param options the currencies to choose from; undefined once the currency is locked
- * @param credits what the ledger credited for the payment
  */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
-  credits: readonly PaymentCredit[],
   currencies: Currencies,
 ): PaymentRecord {
   const receipts = row.receipts.filter(isLive);
@@ -33,7 +30,7 @@ export function viewPayment(
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
     isRedirectTrusted: row.is_redirect_trusted === 1,
-    ...viewAmounts(row, counting, credits, currencies),
+    ...viewAmounts(row, counting, currencies),
     nairaValue: centsToNumber(sum(confirmed.map((receipt) => receipt.naira_value))),
     dollarValue: centsToNumber(sum(confirmed.map((receipt) => receipt.dollar_value))),
     baseAmount: unitsToNumber(BigInt(row.base_amount), base),
@@ -60,7 +57,7 @@ export function viewPayment(
     isCurrencyLocked: row.locked_at !== null,
     createdAt: isoTime(row.created_at),
     receipts: viewReceipts(row, currencies),
-    credited: viewCredits(credits, currencies),
+    credited: viewCredits(row, currencies),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
 }
@@ -84,7 +81,6 @@ export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord
 function viewAmounts(
   row: StoredRecord,
   counting: readonly ReceiptTable[],
-  credits: readonly PaymentCredit[],
   currencies: Currencies,
 ): Partial<PaymentRecord> {
   if (row.currency === null || row.network === null) {
@@ -107,7 +103,11 @@ function viewAmounts(
     fee: exactNumber(
       statusOf(row.state) === 'in progress'
         ? BigInt(row.fee ?? '0')
-        : (credits.find((credit) => credit.currency === currency.code)?.fee ?? 0n),
+        : sum(
+            row.receipts
+              .filter((receipt) => receipt.is_credited === 1 && receipt.currency === currency.code)
+              .map((receipt) => receipt.credited_fee),
+          ),
       currency.decimals,
     ),
     amountReceived: unitsToNumber(received, currency),

@@ -1,8 +1,10 @@
 /** The shapes of replies and webhooks as JSON Schema. Records get names, so that the document can refer to them. */
 import {
   api,
+  codedLogEntry,
+  credit,
   currencyOption,
-  logEntry,
+  receipt,
   sandbox,
   webhookEvent,
   type Endpoint,
@@ -24,7 +26,9 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
   Payout: api.payouts.retrieve.data,
   Payment: api.payments.retrieve.data,
   CurrencyOption: currencyOption,
-  TimeLogEntry: logEntry,
+  TimeLogEntry: codedLogEntry,
+  Receipt: receipt,
+  Credit: credit,
   Wallet: api.wallets.retrieve.data,
 };
 

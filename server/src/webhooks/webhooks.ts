@@ -7,7 +7,7 @@ import { notFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
 import type { EventFilter, EventWithAttempts } from './store.js';
-import { scopeOf, type Mode } from '../shared/scope.js';
+import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** An event; times are epoch milliseconds. */
