@@ -1,16 +1,16 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../chain.js';
+import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
 import { createNodePool, type NodePool, type NodeStatus } from '../rpc/node-pool.js';
-import { checkContracts, readAssets, toUnits, type Assets } from './assets.js';
-import { mostAddresses, readBalances, transfersInContracts } from './balances.js';
-import type { AssetProblem, EvmAsset, EvmConfig, EvmDeps } from './config.js';
+import { checkContracts, readAssets, type Assets } from './assets.js';
+import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
+import { createContractReader } from './contract-transfers.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, hexOf, readBlock } from './read-blocks.js';
 import { numberOf, parseHeader, parseReceipt } from './replies.js';
-import { findTransfers, firstContractIndex, type ReadBlock, type TransferContext } from './transfers.js';
+import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmStatus {
   /** Health and use of each node, in the order of the configuration. */
@@ -79,14 +79,20 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   const pool = createEvmPool(config, deps, checkAssets);
   const ranges = createRangeReader();
   const pendingReader = createPendingReader(context, now);
+  let blocksWithoutBalances = 0;
+  const contractReader = createContractReader(context, deps.openNative, (height) => {
+    if (blocksWithoutBalances === 0) {
+      warn(
+        `The nodes of ${code} do not tell what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
+      );
+    }
+    blocksWithoutBalances += 1;
+  });
   /** The newest head that was told. */
   let told: ChainHead | undefined;
   /** A header that came with the pending transactions, for the call of `head` that follows. */
   let latest: { readonly answer: unknown; readonly node: string } | undefined;
   let finalizedNotBefore = 0;
-  let blocksWithoutBalances = 0;
-  /** The balances after the block that was read last. */
-  let lastBalances: { readonly hash: string; readonly balances: ReadonlyMap<string, bigint> } | undefined;
 
   const contracts = () => [...assets.tokens.keys()];
 
@@ -120,92 +126,13 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     return { height, hash };
   }
 
-  /** The native coins that contracts sent in each block to the addresses of open payments. */
-  async function contractTransfers(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    found: readonly (readonly ChainTransfer[])[],
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const { native } = assets;
-    const canTell = dialect.hasBalancesAtBlock || dialect.contractMoves !== undefined;
-    if (!native || !deps.openNative || !canTell) return blocks.map(() => []);
-    const addresses = [...new Set(await deps.openNative())]
-      .slice(0, mostAddresses)
-      .flatMap((address) => dialect.readAddress(address) ?? []);
-    signal.throwIfAborted();
-    if (addresses.length === 0) return blocks.map(() => []);
-    return dialect.contractMoves
-      ? readContractMoves(node, blocks, new Set(addresses), native, signal)
-      : compareBalances(node, blocks, found, addresses, native, signal);
-  }
-
-  async function readContractMoves(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    addresses: ReadonlySet<string>,
-    native: EvmAsset,
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const transfers: ChainTransfer[][] = [];
-    for (const { block } of blocks) {
-      const moves = await dialect.contractMoves?.(node, block, addresses, signal);
-      if (!moves) noteMissing(block.height);
-      transfers.push(
-        (moves ?? []).map(({ txHash, place, from, to, amount }) => ({
-          txHash: dialect.writeHash(txHash),
-          outputIndex: firstContractIndex + place,
-          currency: native.currency,
-          senders: [dialect.writeAddress(from)],
-          address: dialect.writeAddress(to),
-          amount: toUnits(amount, native),
-        })),
-      );
-    }
-    return transfers;
-  }
-
-  async function compareBalances(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    found: readonly (readonly ChainTransfer[])[],
-    addresses: readonly string[],
-    native: EvmAsset,
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const parentHash = blocks[0]?.block.parentHash ?? '';
-    const isKept = lastBalances?.hash === parentHash && addresses.every((a) => lastBalances?.balances.has(a));
-    const hashes = blocks.map(({ block }) => block.hash);
-    const read = await readBalances(node, addresses, isKept ? hashes : [parentHash, ...hashes], signal);
-    const series = isKept ? [lastBalances?.balances, ...read] : read;
-    const last = series.at(-1);
-    lastBalances = last && { hash: hashes.at(-1) ?? parentHash, balances: last };
-    return blocks.map(({ block }, index) => {
-      const [before, after] = [series[index], series[index + 1]];
-      if (before && after) {
-        return transfersInContracts({ block, before, after, transfers: found[index] ?? [] }, native, dialect);
-      }
-      noteMissing(block.height);
-      return [];
-    });
-  }
-
-  function noteMissing(height: number): void {
-    if (blocksWithoutBalances === 0) {
-      warn(
-        `The nodes of ${code} do not tell what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
-      );
-    }
-    blocksWithoutBalances += 1;
-  }
-
   async function toBlocks(
     node: NodeClient,
     blocks: readonly ReadBlock[],
     signal: AbortSignal,
   ): Promise<ChainBlock[]> {
     const found = await findTransfers(node, blocks, context, signal);
-    const inContracts = await contractTransfers(node, blocks, found, signal);
+    const inContracts = await contractReader.read(node, blocks, found, signal);
     return blocks.map(({ block: { height, hash, parentHash, time } }, index) => ({
       height,
       hash: dialect.writeHash(hash),
