@@ -23,6 +23,8 @@ export interface EvmStatus {
 
 export interface EvmChain extends Chain {
   status(): EvmStatus;
+  /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
+  overdueMs(): number;
   /**
    * The height of the block that a transaction is in; undefined if it is in none that the node knows.
    * @param txHash 64 hex digits, with or without 0x
@@ -33,6 +35,8 @@ export interface EvmChain extends Chain {
 
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const headAttempts = 3;
+/** How often the finalized block is asked for, and how often a node that tells none. */
+const finalizedMs = 10_000;
 const finalizedRetryMs = 600_000;
 /** How often assets that are off are checked again. */
 const recheckMs = 60_000;
@@ -78,7 +82,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   }
   const pool = createEvmPool(config, deps, checkAssets);
   const ranges = createRangeReader();
-  const pendingReader = createPendingReader(context, now);
+  const pendingReader = createPendingReader(context, deps.hasOpen, now);
   let blocksWithoutBalances = 0;
   const contractReader = createContractReader(context, deps.openNative, (height) => {
     if (blocksWithoutBalances === 0) {
@@ -90,9 +94,13 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   });
   /** The newest head that was told. */
   let told: ChainHead | undefined;
+  /** When the newest block was made, in epoch milliseconds; undefined before the first answer. */
+  let newestTime: number | undefined;
   /** A header that came with the pending transactions, for the call of `head` that follows. */
   let latest: { readonly answer: unknown; readonly node: string } | undefined;
   let finalizedNotBefore = 0;
+  /** It never goes back, so it stays known between two answers. */
+  let finalizedHeight: number | undefined;
 
   const contracts = () => [...assets.tokens.keys()];
 
@@ -105,16 +113,17 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     );
     if (newest instanceof RpcFailure) throw newest;
     const head = readHead(node, newest);
-    if (!isFinalizedAsked) return head;
-    if (finalized instanceof RpcFailure || finalized === null || finalized === undefined) {
-      finalizedNotBefore = now() + finalizedRetryMs;
-      return head;
+    if (isFinalizedAsked) {
+      const isKnown = !(finalized instanceof RpcFailure) && finalized !== null && finalized !== undefined;
+      if (isKnown) finalizedHeight = Math.max(finalizedHeight ?? 0, parseHeader(finalized).height);
+      finalizedNotBefore = now() + (isKnown ? finalizedMs : finalizedRetryMs);
     }
-    return { ...head, finalizedHeight: Math.min(parseHeader(finalized).height, head.height) };
+    return { ...head, finalizedHeight: finalizedHeight && Math.min(finalizedHeight, head.height) };
   }
 
   function readHead(node: NodeClient, answer: unknown): ChainHead {
     const { height, hash, time } = parseHeader(answer);
+    newestTime = time;
     const ageMs = now() - time;
     if (blockTimeMs !== undefined && ageMs > 3 * blockTimeMs + 60_000) {
       const minutes = Math.round(ageMs / 60_000);
@@ -203,6 +212,11 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
         if (answer !== undefined) latest = { answer, node: node.name };
         return transfers;
       }, signal);
+    },
+
+    overdueMs() {
+      if (blockTimeMs === undefined || newestTime === undefined) return 0;
+      return Math.max(0, now() - newestTime - blockTimeMs);
     },
 
     locate: (txHash, signal) =>
