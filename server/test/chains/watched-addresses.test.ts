@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/db/open.js';
 import { newId } from '../../src/shared/ids.js';
 import { testAddress } from './fixture.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { startServer } from '../support/server.js';
 
 describe.each(engines)('Watched addresses on $name', (engine) => {
   let testDatabase: TestDatabase;
@@ -21,23 +22,20 @@ describe.each(engines)('Watched addresses on $name', (engine) => {
 
   beforeAll(async () => {
     testDatabase = await engine.create();
+    // It creates a merchant.
+    const server = await startServer({ engine, databaseUrl: testDatabase.url });
+    const { merchantId } = server.bootstrapped;
+    await server.stop();
     database = await openDatabase(testDatabase.url);
     walletId = newId();
+    const wallet = {
+      id: walletId,
+      merchant_id: merchantId,
+      mode: 'test',
+      currency: 'ETH',
+      label: '',
+    } as const;
     await database.write(async (transaction) => {
-      const merchant = { id: newId(), name: 'M', business_name: 'M', logo: '', fee_basis_points: 0 };
-      const times = { created_at: 0, updated_at: 0 };
-      const settings = { transfers: 'any' as const, support_url: '', daily_limits: '{}' };
-      await transaction
-        .insertInto('merchants')
-        .values({ ...merchant, ...times, ...settings })
-        .execute();
-      const wallet = {
-        id: walletId,
-        merchant_id: merchant.id,
-        mode: 'test' as const,
-        currency: 'ETH',
-        label: '',
-      };
       await transaction
         .insertInto('wallets')
         .values({ ...wallet, created_at: 0, deleted_at: null })

@@ -45,6 +45,11 @@ export interface EvmDeps {
    * 500 are read. Without it, such transfers are not found.
    */
   openNative?(): Promise<readonly string[]>;
+  /**
+   * Whether any payment on the network waits for money. Pending transactions are read only then, because a busy network's
+   * have a megabyte at each scan. Always read without it.
+   */
+  hasOpen?(): Promise<boolean>;
   /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */

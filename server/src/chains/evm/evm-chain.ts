@@ -1,16 +1,16 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../chain.js';
+import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
 import { createNodePool, type NodePool, type NodeStatus } from '../rpc/node-pool.js';
-import { checkContracts, readAssets, toUnits, type Assets } from './assets.js';
-import { mostAddresses, readBalances, transfersInContracts } from './balances.js';
-import type { AssetProblem, EvmAsset, EvmConfig, EvmDeps } from './config.js';
+import { checkContracts, readAssets, type Assets } from './assets.js';
+import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
+import { createContractReader } from './contract-transfers.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, hexOf, readBlock } from './read-blocks.js';
 import { numberOf, parseHeader, parseReceipt } from './replies.js';
-import { findTransfers, firstContractIndex, type ReadBlock, type TransferContext } from './transfers.js';
+import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmStatus {
   /** Health and use of each node, in the order of the configuration. */
@@ -23,6 +23,8 @@ export interface EvmStatus {
 
 export interface EvmChain extends Chain {
   status(): EvmStatus;
+  /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
+  overdueMs(): number;
   /**
    * The height of the block that a transaction is in; undefined if it is in none that the node knows.
    * @param txHash 64 hex digits, with or without 0x
@@ -33,6 +35,8 @@ export interface EvmChain extends Chain {
 
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const headAttempts = 3;
+/** How often the finalized block is asked for, and how often a node that tells none. */
+const finalizedMs = 10_000;
 const finalizedRetryMs = 600_000;
 /** How often assets that are off are checked again. */
 const recheckMs = 60_000;
@@ -78,15 +82,25 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   }
   const pool = createEvmPool(config, deps, checkAssets);
   const ranges = createRangeReader();
-  const pendingReader = createPendingReader(context, now);
+  const pendingReader = createPendingReader(context, deps.hasOpen, now);
+  let blocksWithoutBalances = 0;
+  const contractReader = createContractReader(context, deps.openNative, (height) => {
+    if (blocksWithoutBalances === 0) {
+      warn(
+        `The nodes of ${code} do not tell what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
+      );
+    }
+    blocksWithoutBalances += 1;
+  });
   /** The newest head that was told. */
   let told: ChainHead | undefined;
+  /** When the newest block was made, in epoch milliseconds; undefined before the first answer. */
+  let newestTime: number | undefined;
   /** A header that came with the pending transactions, for the call of `head` that follows. */
   let latest: { readonly answer: unknown; readonly node: string } | undefined;
   let finalizedNotBefore = 0;
-  let blocksWithoutBalances = 0;
-  /** The balances after the block that was read last. */
-  let lastBalances: { readonly hash: string; readonly balances: ReadonlyMap<string, bigint> } | undefined;
+  /** It never goes back, so it stays known between two answers. */
+  let finalizedHeight: number | undefined;
 
   const contracts = () => [...assets.tokens.keys()];
 
@@ -99,16 +113,17 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     );
     if (newest instanceof RpcFailure) throw newest;
     const head = readHead(node, newest);
-    if (!isFinalizedAsked) return head;
-    if (finalized instanceof RpcFailure || finalized === null || finalized === undefined) {
-      finalizedNotBefore = now() + finalizedRetryMs;
-      return head;
+    if (isFinalizedAsked) {
+      const isKnown = !(finalized instanceof RpcFailure) && finalized !== null && finalized !== undefined;
+      if (isKnown) finalizedHeight = Math.max(finalizedHeight ?? 0, parseHeader(finalized).height);
+      finalizedNotBefore = now() + (isKnown ? finalizedMs : finalizedRetryMs);
     }
-    return { ...head, finalizedHeight: Math.min(parseHeader(finalized).height, head.height) };
+    return { ...head, finalizedHeight: finalizedHeight && Math.min(finalizedHeight, head.height) };
   }
 
   function readHead(node: NodeClient, answer: unknown): ChainHead {
     const { height, hash, time } = parseHeader(answer);
+    newestTime = time;
     const ageMs = now() - time;
     if (blockTimeMs !== undefined && ageMs > 3 * blockTimeMs + 60_000) {
       const minutes = Math.round(ageMs / 60_000);
@@ -120,92 +135,13 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     return { height, hash };
   }
 
-  /** The native coins that contracts sent in each block to the addresses of open payments. */
-  async function contractTransfers(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    found: readonly (readonly ChainTransfer[])[],
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const { native } = assets;
-    const canTell = dialect.hasBalancesAtBlock || dialect.contractMoves !== undefined;
-    if (!native || !deps.openNative || !canTell) return blocks.map(() => []);
-    const addresses = [...new Set(await deps.openNative())]
-      .slice(0, mostAddresses)
-      .flatMap((address) => dialect.readAddress(address) ?? []);
-    signal.throwIfAborted();
-    if (addresses.length === 0) return blocks.map(() => []);
-    return dialect.contractMoves
-      ? readContractMoves(node, blocks, new Set(addresses), native, signal)
-      : compareBalances(node, blocks, found, addresses, native, signal);
-  }
-
-  async function readContractMoves(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    addresses: ReadonlySet<string>,
-    native: EvmAsset,
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const transfers: ChainTransfer[][] = [];
-    for (const { block } of blocks) {
-      const moves = await dialect.contractMoves?.(node, block, addresses, signal);
-      if (!moves) noteMissing(block.height);
-      transfers.push(
-        (moves ?? []).map(({ txHash, place, from, to, amount }) => ({
-          txHash: dialect.writeHash(txHash),
-          outputIndex: firstContractIndex + place,
-          currency: native.currency,
-          senders: [dialect.writeAddress(from)],
-          address: dialect.writeAddress(to),
-          amount: toUnits(amount, native),
-        })),
-      );
-    }
-    return transfers;
-  }
-
-  async function compareBalances(
-    node: NodeClient,
-    blocks: readonly ReadBlock[],
-    found: readonly (readonly ChainTransfer[])[],
-    addresses: readonly string[],
-    native: EvmAsset,
-    signal: AbortSignal,
-  ): Promise<ChainTransfer[][]> {
-    const parentHash = blocks[0]?.block.parentHash ?? '';
-    const isKept = lastBalances?.hash === parentHash && addresses.every((a) => lastBalances?.balances.has(a));
-    const hashes = blocks.map(({ block }) => block.hash);
-    const read = await readBalances(node, addresses, isKept ? hashes : [parentHash, ...hashes], signal);
-    const series = isKept ? [lastBalances?.balances, ...read] : read;
-    const last = series.at(-1);
-    lastBalances = last && { hash: hashes.at(-1) ?? parentHash, balances: last };
-    return blocks.map(({ block }, index) => {
-      const [before, after] = [series[index], series[index + 1]];
-      if (before && after) {
-        return transfersInContracts({ block, before, after, transfers: found[index] ?? [] }, native, dialect);
-      }
-      noteMissing(block.height);
-      return [];
-    });
-  }
-
-  function noteMissing(height: number): void {
-    if (blocksWithoutBalances === 0) {
-      warn(
-        `The nodes of ${code} do not tell what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
-      );
-    }
-    blocksWithoutBalances += 1;
-  }
-
   async function toBlocks(
     node: NodeClient,
     blocks: readonly ReadBlock[],
     signal: AbortSignal,
   ): Promise<ChainBlock[]> {
     const found = await findTransfers(node, blocks, context, signal);
-    const inContracts = await contractTransfers(node, blocks, found, signal);
+    const inContracts = await contractReader.read(node, blocks, found, signal);
     return blocks.map(({ block: { height, hash, parentHash, time } }, index) => ({
       height,
       hash: dialect.writeHash(hash),
@@ -276,6 +212,11 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
         if (answer !== undefined) latest = { answer, node: node.name };
         return transfers;
       }, signal);
+    },
+
+    overdueMs() {
+      if (blockTimeMs === undefined || newestTime === undefined) return 0;
+      return Math.max(0, now() - newestTime - blockTimeMs);
     },
 
     locate: (txHash, signal) =>

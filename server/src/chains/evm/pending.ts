@@ -4,7 +4,7 @@ import type { NodeClient } from '../rpc/node-client.js';
 import { RpcFailure } from '../rpc/node-error.js';
 import { isObject } from '../rpc/node-client.js';
 import { toUnits } from './assets.js';
-import type { EvmAsset } from './config.js';
+import type { EvmAsset, EvmDeps } from './config.js';
 import { parsePendingBlock, type EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
 import { firstLogIndex, nativeIndex, type TransferContext } from './transfers.js';
@@ -23,7 +23,11 @@ export interface PendingTransfers {
 /** A node that does not tell pending transactions is asked again after this time: it may have been updated. */
 const retryMs = 600_000;
 
-export function createPendingReader(context: TransferContext, now: () => number): PendingReader {
+export function createPendingReader(
+  context: TransferContext,
+  hasOpen: EvmDeps['hasOpen'],
+  now: () => number,
+): PendingReader {
   /** By the transaction's hash as the node writes it. */
   let known = new Map<string, readonly ChainTransfer[]>();
   /** When a node may be asked again, by its name. */
@@ -31,6 +35,7 @@ export function createPendingReader(context: TransferContext, now: () => number)
 
   async function readBlock(node: NodeClient, head: ChainHead, signal: AbortSignal) {
     if ((notBefore.get(node.name) ?? 0) > now()) return {};
+    if (hasOpen && !(await hasOpen())) return {};
     const [answer, latest] = await node.batch(
       [
         { method: 'eth_getBlockByNumber', params: ['pending', true] },

@@ -6,7 +6,7 @@ import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
 import type { EvmConfig } from '../../../src/chains/evm/config.js';
 import { ChainBehind } from '../../../src/chains/read-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
-import { startNodeProxy, urlSecrets, type NodeProxy } from '../../support/node-proxy.js';
+import { startProviderProxy, urlSecrets, type ProviderProxy } from '../../support/provider-proxy.js';
 import { testAddress } from '../fixture.js';
 import { follow } from './follower.js';
 
@@ -15,8 +15,8 @@ const ether = 10n ** 18n;
 let anvil: Anvil;
 let token: Hex;
 let nextIndex = 100;
-let first: NodeProxy;
-let second: NodeProxy;
+let first: ProviderProxy;
+let second: ProviderProxy;
 /** Every warning and error of a test. */
 let said: string[];
 let time: number;
@@ -28,8 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => anvil.stop());
 beforeEach(async () => {
-  first = await startNodeProxy(anvil.url);
-  second = await startNodeProxy(anvil.url);
+  first = await startProviderProxy(anvil.url);
+  second = await startProviderProxy(anvil.url);
   said = [];
   time = Date.now();
 });
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 const newAddress = () => testAddress('evm', nextIndex++) as Hex;
 
-function config(nodes: readonly NodeProxy[], changes: Partial<EvmConfig> = {}): EvmConfig {
+function config(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmConfig {
   return {
     mode: 'test',
     code: 'evm-dev',
@@ -57,7 +57,7 @@ function config(nodes: readonly NodeProxy[], changes: Partial<EvmConfig> = {}): 
   };
 }
 
-function open(nodes: readonly NodeProxy[], changes: Partial<EvmConfig> = {}): EvmChain {
+function open(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmChain {
   return createEvmChain(config(nodes, changes), {
     watched: async (addresses) => new Set(addresses),
     warn: (message) => said.push(message),
@@ -255,7 +255,7 @@ it('Makes smaller ranges if a node refuses to tell so many logs', async () => {
 
 describe('A server that lags behind', () => {
   /** Makes a proxy answer as a server that has not read the newest blocks. */
-  async function lagBy(proxy: NodeProxy, blocks: number): Promise<void> {
+  async function lagBy(proxy: ProviderProxy, blocks: number): Promise<void> {
     const height = Number(await anvil.rpc<string>('eth_blockNumber')) - blocks;
     const newest = await anvil.rpc('eth_getBlockByNumber', [`0x${height.toString(16)}`, false]);
     proxy.change = ({ method, params: [tag] }) => {
@@ -345,6 +345,7 @@ describe('A server that lags behind', () => {
     await chain.head(signal);
     time += 120_000;
     expect((await failure(chain.head(signal))).message).toContain('is 2 minutes old');
+    expect(chain.overdueMs()).toBeGreaterThan(110_000);
   });
 });
 
@@ -439,7 +440,7 @@ it('Stops at once when it is told to, even if a node stalls', async () => {
 
 it('Finds payments again after its node was killed and started', async () => {
   const own = await startAnvil();
-  const proxy = await startNodeProxy(own.url);
+  const proxy = await startProviderProxy(own.url);
   const port = Number(new URL(own.url).port);
   try {
     const chain = open([proxy], { assets: [{ currency: 'ETH', decimals: 18 }] });

@@ -4,10 +4,16 @@ import { readNodeUrl } from '../../../src/chains/rpc/node-url.js';
 
 describe('A node URL', () => {
   it.each([
-    { url: 'https://mainnet.infura.io/v3/0123456789abcdef0123456789abcdef', secrets: ['0123456789abcdef0123456789abcdef'] },
+    {
+      url: 'https://mainnet.infura.io/v3/0123456789abcdef0123456789abcdef',
+      secrets: ['0123456789abcdef0123456789abcdef'],
+    },
     { url: 'https://user:pass%2Fword@node.example.com/rpc', secrets: ['pass%2Fword', 'pass/word', 'user'] },
     { url: 'https://go.getblock.io/?token=4f1c9a', secrets: ['4f1c9a'] },
-    { url: 'https://some-account.quiknode.pro/aabbccddeeff00112233/', secrets: ['aabbccddeeff00112233', 'some-account.quiknode.pro'] },
+    {
+      url: 'https://some-account.quiknode.pro/aabbccddeeff00112233/',
+      secrets: ['aabbccddeeff00112233', 'some-account.quiknode.pro'],
+    },
     { url: 'http://10.1.2.3:8545', secrets: ['10.1.2.3'] },
   ])('$url is hidden in messages', ({ url, secrets }) => {
     const { redact } = readNodeUrl(url);

@@ -11,7 +11,7 @@ interface Request extends ProxiedCall {
   readonly id: unknown;
 }
 
-export interface NodeProxy {
+export interface ProviderProxy {
   /** With credentials in its user, path and query, as providers have. */
   readonly url: string;
   /** The JSON-RPC calls of all requests so far. */
@@ -30,14 +30,14 @@ export interface NodeProxy {
 /** Every secret that the proxy's URL contains. */
 export const urlSecrets = ['user-secret', 'password-secret', 'path-secret', 'query-secret'];
 
-export async function startNodeProxy(targetUrl: string): Promise<NodeProxy> {
+export async function startProviderProxy(targetUrl: string): Promise<ProviderProxy> {
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const [user, password, path, query] = urlSecrets;
-  const proxy: NodeProxy = {
+  const proxy: ProviderProxy = {
     url: `http://${user}:${password}@127.0.0.1:${port}/v2/${path}?key=${query}`,
     calls: [],
     requests: 0,
