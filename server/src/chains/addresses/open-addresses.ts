@@ -21,13 +21,37 @@ const endedStates = [
   'cancelled_paid',
 ] as const satisfies PaymentState[];
 
-/** Of payments that are open, or ended less than a day ago. Newest first. @param now of the mode's clock */
+/** Deeper reorganisations than this are rare enough to be looked at by a person. */
+const reorgBlocks = 256;
+
+/**
+ * Of payments that are open, or ended less than a day ago, newest first. Before them those that got money from a contract in
+ * the last blocks: it has no transaction of its own (its output index is negative), so after a reorganisation it must be found
+ * again in the same way.
+ * @param now of the clock of the payments, epoch milliseconds
+ */
 export async function readOpenAddresses(
   reader: Reader,
   { mode, code }: Pick<Network, 'mode' | 'code'>,
   currency: string,
   now: number,
 ): Promise<string[]> {
+  const recent = await reader
+    .selectFrom('receipts')
+    .select('address')
+    .distinct()
+    .where('mode', '=', mode)
+    .where('network', '=', code)
+    .where('status', 'in', ['seen', 'confirmed'])
+    .where('output_index', '<', 0)
+    .where('block_height', '>', (e) =>
+      e
+        .selectFrom('chain_cursors')
+        .select((c) => c('height', '-', reorgBlocks).as('height'))
+        .where('mode', '=', mode)
+        .where('network', '=', code),
+    )
+    .execute();
   // Two queries, because an index leads to each kind, and to none of both together.
   const [open, ended] = [openStates, endedStates].map((states) =>
     reader
@@ -44,5 +68,5 @@ export async function readOpenAddresses(
   );
   const rows = [...((await open?.execute()) ?? []), ...((await ended?.execute()) ?? [])];
   rows.sort((a, b) => b.created_at - a.created_at);
-  return rows.slice(0, most).flatMap(({ address }) => address ?? []);
+  return [...new Set([...recent, ...rows].flatMap(({ address }) => address ?? []))].slice(0, most);
 }
