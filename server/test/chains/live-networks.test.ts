@@ -10,6 +10,7 @@ import type { ConfiguredNetwork } from '../../src/chains/config/networks-file.js
 import type { Adapter, ConnectDeps, NetworkFinding } from '../../src/chains/connect.js';
 import { addressCommands } from '../../src/commands/addresses.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
+import { commandContext } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -313,7 +314,7 @@ describe.each(engines)('live networks on $name', (engine) => {
   });
 
   it('The export has every address with its payment, what it received, and the range of its key', async () => {
-    const context = { ...server.app, database: server.database, progress: () => {} };
+    const context = commandContext(server);
     const options = { merchant: merchantId, format: 'json' };
     const output = await addressCommands['addresses export']?.run(context, options, []);
     const { keys, addresses } = output?.json as {

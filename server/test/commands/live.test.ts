@@ -14,6 +14,7 @@ import { runCommand } from '../../src/commands/run.js';
 import { readConfig } from '../../src/config.js';
 import { openDatabase } from '../../src/db/open.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
+import { commandContext } from '../support/command-context.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/60'/0'");
@@ -158,7 +159,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
         stopping: new AbortController().signal,
         overrides: { adapters: { evm: adapter, bitcoin: adapter } },
       });
-      const context = { ...app, database, progress: (text: string) => void progress.push(text) };
+      const context = commandContext({ app, database }, progress);
       const output = await networkCommands['networks check']?.run(context, { merchant: merchantId }, []);
       expect(output?.hasFailed).toBe(true);
       expect(output?.json).toMatchObject({

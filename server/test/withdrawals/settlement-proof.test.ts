@@ -7,6 +7,8 @@ import { openDatabase } from '../../src/db/open.js';
 import type { TransferTable } from '../../src/db/schema.js';
 import { createCurrencies } from '../../src/money/currencies.js';
 import { currencies as currencyList } from '../../src/money/currency-list.js';
+import { createTestClock } from '../../src/chains/simulated/test-clock.js';
+import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';
 import { proveSettlement } from '../../src/withdrawals/settlement-proof.js';
 import { engines, type TestDatabase } from '../support/engines.js';
@@ -37,21 +39,10 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   beforeAll(async () => {
     testDatabase = await engine.create();
     database = await openDatabase(testDatabase.url);
-    merchantId = newId();
-    await database.write((transaction) =>
-      transaction
-        .insertInto('merchants')
-        .values({
-          id: merchantId,
-          name: 'Shop',
-          business_name: 'Shop',
-          logo: '',
-          fee_basis_points: 100,
-          created_at: 0,
-          updated_at: 0,
-        })
-        .execute(),
-    );
+    const merchants = createMerchants(await createTestClock(database), newId);
+    ({ id: merchantId } = await database.write((transaction) =>
+      merchants.create(transaction, { name: 'Shop' }),
+    ));
   });
   afterAll(async () => {
     await database.close();

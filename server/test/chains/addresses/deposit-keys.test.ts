@@ -6,6 +6,8 @@ import { createDepositKeys, type DepositKeys } from '../../../src/chains/address
 import { exportAddresses } from '../../../src/chains/addresses/export.js';
 import type { Database } from '../../../src/db/database.js';
 import { openDatabase } from '../../../src/db/open.js';
+import { createTestClock } from '../../../src/chains/simulated/test-clock.js';
+import { createMerchants } from '../../../src/merchants/merchants.js';
 import { newId } from '../../../src/shared/ids.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
@@ -34,21 +36,8 @@ describe.each(engines)('deposit keys on $name', (engine) => {
   });
 
   async function newMerchant(): Promise<string> {
-    const id = newId();
-    await database.write((transaction) =>
-      transaction
-        .insertInto('merchants')
-        .values({
-          id,
-          name: 'Shop',
-          business_name: 'Shop',
-          logo: '',
-          fee_basis_points: 100,
-          created_at: 0,
-          updated_at: 0,
-        })
-        .execute(),
-    );
+    const merchants = createMerchants(await createTestClock(database), newId);
+    const { id } = await database.write((transaction) => merchants.create(transaction, { name: 'Shop' }));
     return id;
   }
 
