@@ -132,12 +132,10 @@ export async function createApp(options: AppOptions) {
   const rates = overrides.rates ?? openRates(config, isLive, clock, log);
   const depositKeys = await createDepositKeys(database, realNow, newId);
   const simulatedSources = overrides.addressSources ?? createTestAddressSources();
-  const depositAddresses = createDepositAddresses(
-    (network) =>
-      overrides.addressSources ??
-      (simulatedNetworks.includes(network) ? simulatedSources : depositKeys.sources),
-    newId,
-  );
+  const depositAddresses = createDepositAddresses((network) => {
+    const isReal = connected.some((one) => one.network === network);
+    return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+  }, newId);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
     log,
     now: realNow,

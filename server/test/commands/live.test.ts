@@ -92,7 +92,8 @@ describe.each(engines)('going live by commands on $name', (engine) => {
 
   it('refuses the key of a merchant that does not exist', async () => {
     const args = ['deposit-keys', 'set', '--merchant', 'nobody', '--family', 'evm', '--xpub', xpub, '--yes'];
-    expect(await run(...args)).toMatchObject({ exitCode: 1, stderr: 'No such merchant\n' });
+    const refused = await run(...args);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^No such merchant$/m)]);
     const unknownFamily = args.map((arg) => (arg === 'evm' ? 'doge' : arg));
     expect(await run(...unknownFamily)).toMatchObject({ exitCode: 2 });
   });
