@@ -12,7 +12,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
-          testTimeout: 20_000,
+          // Long enough for a machine on which other work is running.
+          testTimeout: 60_000,
           hookTimeout: 60_000,
           // Most files wait for disks, timers and processes, so that four at once keep two cores busy.
           maxWorkers: 4,

@@ -58,8 +58,7 @@ async function stop({ child, ended }: ReturnType<typeof run>, signal: NodeJS.Sig
   return ended;
 }
 
-// Each test starts several processes, and each of those takes seconds on a busy machine.
-describe.each(engines)('On $name, the server', { timeout: 60_000 }, (engine) => {
+describe.each(engines)('On $name, the server', (engine) => {
   it('prints the keys of its first account only once, and exits with 0', async () => {
     const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });

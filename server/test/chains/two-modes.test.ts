@@ -9,9 +9,9 @@ import {
   type AddressSource,
   type AddressSources,
 } from '../../src/chains/addresses/address-sources.js';
-import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
 import { engines } from '../support/engines.js';
+import { MemoryChain } from '../support/memory-chain.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const network: Network = {
@@ -22,39 +22,6 @@ const network: Network = {
   confirmations: 3,
   assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } },
 };
-
-/** A chain in memory whose blocks the test adds. */
-class MemoryChain implements Chain {
-  readonly mode = 'live';
-  readonly network = 'tron';
-  readonly #blocks: ChainBlock[] = [
-    { height: 0, hash: '0', parentHash: '', time: Date.now(), transfers: [] },
-  ];
-  #pending: ChainTransfer[] = [];
-
-  send(transfer: ChainTransfer): void {
-    this.#pending.push(transfer);
-  }
-
-  mine(count: number): void {
-    for (let added = 0; added < count; added += 1) {
-      const height = this.#blocks.length;
-      const parentHash = this.#blocks.at(-1)?.hash ?? '';
-      this.#blocks.push({
-        height,
-        hash: String(height),
-        parentHash,
-        time: Date.now(),
-        transfers: this.#pending,
-      });
-      this.#pending = [];
-    }
-  }
-
-  head = () => Promise.resolve({ height: this.#blocks.length - 1, hash: this.#blocks.at(-1)?.hash ?? '' });
-  block = (height: number) => Promise.resolve(this.#blocks[height]);
-  pending = () => Promise.resolve(this.#pending);
-}
 
 /** The extended public key of some wallet. */
 const extendedPublicKey = (seed: number) =>

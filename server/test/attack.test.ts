@@ -1,0 +1,165 @@
+/**
+ * A merchant with a live and a test mode, a webhook endpoint for each, and one public key in a stranger's hands. Whatever
+ * the stranger does, no live event is sent, nothing unpaid counts as paid, and nobody's data is read.
+ */
+import { HDKey } from '@scure/bip32';
+import { verifyPayment } from 'crypto-checkout/client';
+import { api, sandbox, type Endpoint, type PaymentRecord } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAddressSource, createTestAddressSources } from '../src/chains/addresses/address-sources.js';
+import type { Network } from '../src/chains/networks.js';
+import { makeCertificate } from './support/certificate.js';
+import { engines } from './support/engines.js';
+import { MemoryChain } from './support/memory-chain.js';
+import { openMerchant, type MerchantFixture } from './support/merchant-fixture.js';
+import { startReceiver, type Receiver } from './webhooks/receiver.js';
+import { openShop, type Shop } from './webhooks/shop.js';
+
+const certificate = makeCertificate('hooks.example');
+const network: Network = {
+  mode: 'live',
+  code: 'tron',
+  name: 'Tron',
+  family: 'tron',
+  confirmations: 3,
+  assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } },
+};
+const order = { amount: 10, baseCurrency: 'USD', txRef: 'order-1' };
+
+describe.each(engines)('a stranger with the public test key, on $name', (engine) => {
+  const chain = new MemoryChain();
+  let shop: Shop;
+  let merchant: MerchantFixture;
+  let testHook: Receiver;
+  let liveHook: Receiver;
+  let live: PaymentRecord;
+  let others: PaymentRecord;
+  let liveKey: string;
+  let publicKey: string;
+
+  beforeAll(async () => {
+    const xpub = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/195'/0'").publicExtendedKey;
+    const liveSource = createAddressSource('live', 'tron', xpub);
+    const testSources = createTestAddressSources(new Uint8Array(32).fill(7));
+    shop = await openShop({
+      engine,
+      env: { SANDBOX: 'on', WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
+      overrides: {
+        networks: [{ network, chain }],
+        addressSources: {
+          find: (scope, family) => (scope.mode === 'live' ? liveSource : testSources.find(scope, family)),
+        },
+        webhooks: {
+          resolve: () => Promise.resolve([{ address: '127.0.0.2', family: 4 }]),
+          certificateAuthority: certificate.cert,
+          timeoutMs: 5000,
+        },
+      },
+    });
+    const { server } = shop;
+    merchant = openMerchant(server);
+    const { merchantId } = server.bootstrapped;
+    publicKey = server.publicKey;
+    testHook = await startReceiver();
+    liveHook = await startReceiver({ host: '127.0.0.2', certificate });
+    await shop.setEndpoint(testHook);
+    const endpoint = { url: `https://hooks.example:${liveHook.port}/hook`, secret: '' };
+    await shop.setEndpoint(endpoint, merchantId, 'live');
+    liveKey = await makeKey(merchantId, 'live');
+    live = await create(liveKey);
+    const { id: otherId } = await server.database.write((transaction) =>
+      server.app.merchants.create(transaction, { name: 'Another Shop' }),
+    );
+    others = await create(await makeKey(otherId, 'test'));
+  });
+  afterAll(async () => {
+    await merchant.expectBooksInOrder();
+    await shop.server.stop();
+    await testHook.stop();
+    await liveHook.stop();
+  });
+
+  const makeKey = async (merchantId: string, mode: 'test' | 'live') =>
+    (
+      await shop.server.database.write((transaction) =>
+        shop.server.app.keys.create(transaction, { merchantId, kind: 'secret', mode }),
+      )
+    ).key;
+
+  async function create(key: string): Promise<PaymentRecord> {
+    const body = { ...order, customer: { email: 'ada@example.com', name: 'Ada Example' } };
+    const reply = await shop.server.api('POST', '/v1/payments/checkout', { key, body });
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    return reply.body.data['payment'] as PaymentRecord;
+  }
+
+  const tables: readonly Readonly<Record<string, Endpoint>>[] = [...Object.values(api), sandbox];
+  const endpoints = tables.flatMap((table) => Object.values(table));
+
+  it('is refused by every endpoint for secret keys, and by the sandbox', async () => {
+    const secret = endpoints.filter(({ key }) => key === 'secret');
+    expect(secret.length).toBeGreaterThan(40);
+    for (const { method, path } of secret) {
+      const at = path.replaceAll(/\{[^}]+\}/g, live.id);
+      const { status, body } = await shop.server.api(method, at, {
+        key: publicKey,
+        ...(method !== 'GET' && { body: {} }),
+      });
+      expect([method, path, status, body.data.code]).toEqual([method, path, 403, 'secret_key_required']);
+    }
+  });
+
+  it('finds neither live payments nor other merchants’', async () => {
+    const open = endpoints.filter(({ key, path }) => key === 'public' && path.includes('{'));
+    expect(open.length).toBeGreaterThan(4);
+    for (const { id } of [live, others]) {
+      for (const { method, path } of open) {
+        const at = path
+          .replace('{currency}', 'USDT')
+          .replace('{network}', 'tron')
+          .replaceAll(/\{[^}]+\}/g, id);
+        const { status, body } = await shop.server.api(method, at, { key: publicKey });
+        expect([method, path, status, body.data.code]).toEqual([method, path, 404, 'not_found']);
+        expect(JSON.stringify(body)).not.toMatch(/ada|order-1/i);
+      }
+    }
+  });
+
+  it('gains nothing by a test payment under the reference of the live order', async () => {
+    const created = await shop.server.api('POST', '/v1/payments/checkout', { key: publicKey, body: order });
+    const { id } = created.body.data['payment'] as { id: string };
+    for (const step of ['currency/set/USDT/tron', 'currency/lock']) {
+      expect((await shop.server.api('PATCH', `/v1/payments/${id}/${step}`, { key: publicKey })).status).toBe(
+        200,
+      );
+    }
+    const { body } = await shop.server.api('GET', `/v1/payments/${id}`, { key: publicKey });
+    const { addressInformation, amount } = body.data as unknown as PaymentRecord;
+    // Only the merchant can pay in the sandbox: here somebody tests the shop while the stranger is at it.
+    await merchant.sandbox('transfers', {
+      network: 'tron',
+      currency: 'USDT',
+      address: addressInformation?.address,
+      amount,
+    });
+    await merchant.sandbox('blocks', { network: 'tron', count: 3 });
+    await shop.settled();
+    const paid = (await shop.server.api('GET', `/v1/transactions/${id}/verify`)).body
+      .data as unknown as PaymentRecord;
+    expect([paid.status, paid.mode]).toEqual(['success', 'test']);
+
+    const expected = { txRef: order.txRef, baseAmount: order.amount, baseCurrency: order.baseCurrency };
+    const verification = verifyPayment(paid, expected);
+    expect([verification.verified, verification.failed.map(({ rule }) => rule)]).toEqual([false, ['mode']]);
+    expect(testHook.received.map(({ event }) => event.data.mode)).toContain('test');
+    expect(liveHook.received).toEqual([]);
+
+    const own = await shop.server.api('GET', `/v1/transactions/${live.id}/verify`, { key: liveKey });
+    expect([own.body.data['status'], own.body.data['amountReceived']]).toEqual(['in progress', 0]);
+    const balances = await shop.server.api('GET', '/v1/balances', { key: liveKey });
+    const totals = (balances.body.data as unknown as { totalBalance: number }[]).map(
+      (row) => row.totalBalance,
+    );
+    expect(new Set(totals)).toEqual(new Set([0]));
+  });
+});
