@@ -49,9 +49,7 @@ export function balancesCall(addresses: readonly string[], blockHash: string): R
  */
 export function parseBalances(addresses: readonly string[], answer: unknown): Balances {
   if (answer instanceof RpcFailure) {
-    if (/not found|unknown block|not canonical/i.test(answer.message)) {
-      throw new NodeError('inconsistent', answer.message);
-    }
+    if (isUnknownBlock(answer)) throw new NodeError('inconsistent', answer.message);
     return undefined;
   }
   if (
@@ -67,6 +65,12 @@ export function parseBalances(addresses: readonly string[], answer: unknown): Ba
       quantityOf(`0x${answer.slice(2 + index * 64, 2 + (index + 1) * 64)}`),
     ]),
   );
+}
+
+/** Geth says "missing trie node … not found" for a state that it has dropped, and "header not found" for an unknown block. */
+function isUnknownBlock({ message }: RpcFailure): boolean {
+  if (/trie|state/i.test(message)) return false;
+  return /(header|block)\b.*\bnot found|unknown block|not (currently )?canonical/i.test(message);
 }
 
 /** Reads the balances after several blocks at once. */

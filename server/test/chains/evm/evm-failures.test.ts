@@ -412,21 +412,48 @@ it('Reads blocks with transactions of unknown types and missing fields', async (
   expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 5n }]);
 });
 
-it('Says when balances of older blocks are missing, and goes on', async () => {
-  const chain = createEvmChain(config([first]), {
-    watched: async (addresses) => new Set(addresses),
-    openNative: async () => [newAddress()],
-    warn: (message) => said.push(message),
-  });
-  const follower = await follow(chain);
+describe('Balances that a node does not tell', () => {
   const address = newAddress();
-  await anvil.send(address, ether);
-  first.change = ({ method, params: [call] }) =>
-    method === 'eth_call' && !('to' in (call as object)) ? new Error('missing trie node 1234') : undefined;
-  await follower.sync();
-  expect(follower.received(address)).toHaveLength(1);
-  expect(chain.status().blocksWithoutBalances).toBe(1);
-  expect(said.join()).toContain('Use a node that keeps the state of older blocks');
+  const refuse = (message: string) => {
+    first.change = ({ method, params: [call] }) =>
+      method === 'eth_call' && !('to' in (call as object)) ? new Error(message) : undefined;
+  };
+  const openWithBalances = () =>
+    createEvmChain(config([first]), {
+      watched: async (addresses) => new Set(addresses),
+      openNative: async () => [address],
+      warn: (message) => said.push(message),
+    });
+
+  it.each([
+    'missing trie node 12ab (path ) state 0x34cd is not available, not found',
+    'required historical state unavailable (reexec=128)',
+    'distance to target block exceeds maximum proof window',
+  ])('because it dropped the state are noted, and the rest is read: "%s"', async (message) => {
+    const chain = openWithBalances();
+    const follower = await follow(chain);
+    await anvil.send(address, ether);
+    const before = follower.received(address).length;
+    refuse(message);
+    await follower.sync();
+    expect(follower.received(address)).toHaveLength(before + 1);
+    expect(chain.status().blocksWithoutBalances).toBe(1);
+    expect(said.join()).toContain('Use a node that keeps the state of older blocks');
+  });
+
+  it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(
+    'because it does not have the block are asked again: "%s"',
+    async (message) => {
+      const follower = await follow(openWithBalances());
+      await anvil.send(address, ether);
+      refuse(message);
+      expect((await failure(follower.sync())).message).toContain(message);
+      expect(follower.received(address)).toEqual([]);
+      first.change = undefined;
+      await follower.sync();
+      expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: ether }]);
+    },
+  );
 });
 
 it('Stops at once when it is told to, even if a node stalls', async () => {
