@@ -24,9 +24,12 @@ export function readNodeUrl(text: string, headers: Readonly<Record<string, strin
     throw new Error('A node needs a URL that starts with https:// or http://');
   }
   const { username, password } = url;
+  // The host too: with some providers, it has the name of the account.
   const secrets = new Set([
     text,
     url.href,
+    url.host,
+    url.hostname,
     username,
     password,
     safeDecode(username),
