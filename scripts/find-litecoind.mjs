@@ -89,7 +89,11 @@ export async function startLitecoind(path) {
       '-mempoolreplacement=1',
       '-printtoconsole=0',
     ];
-    const started = spawn(path, options, { stdio: ['ignore', 'ignore', 'pipe'] });
+    // Debian's wrapper writes a configuration into the home directory, and the node would read it.
+    const started = spawn(path, options, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...env, HOME: directory },
+    });
     node = started;
     let message = '';
     started.stderr.on('data', (chunk) => (message += String(chunk)));

@@ -40,6 +40,7 @@ export async function startLitecoin(): Promise<LitecoinNode> {
       method: 'POST',
       headers: { authorization },
       body: JSON.stringify({ method, params }),
+      signal: AbortSignal.timeout(15_000),
     });
     const { result, error } = (await response.json()) as { result: T; error: { message: string } | null };
     if (error) throw new Error(`${method}: ${error.message}`);

@@ -25,6 +25,8 @@ describe('The mempool', () => {
   let asked: string[];
   /** Transactions that the node no longer has when it is asked. */
   let gone: ReadonlySet<string>;
+  /** Transactions that have gone into a block by then, where the node can find them by an index. */
+  let mined: ReadonlySet<string>;
   let failAt: number;
 
   function answer({ method, params }: ProxiedCall): unknown {
@@ -44,7 +46,8 @@ describe('The mempool', () => {
         asked.push(txid);
         const other = { n: 0, value: 1.5, scriptPubKey: { hex: `0014${'ee'.repeat(20)}` } };
         const ours = { n: 1, value: 0.25, scriptPubKey: { hex: scriptOf(txid) } };
-        return { txid, vin: [], vout: paysUs(txid) ? [other, ours] : [other] };
+        const block = mined.has(txid) ? { blockhash: head } : {};
+        return { txid, vin: [], vout: paysUs(txid) ? [other, ours] : [other], ...block };
       }
     }
   }
@@ -55,7 +58,7 @@ describe('The mempool', () => {
       : { id: call.id, result: answer(call), error: null };
 
   beforeEach(async () => {
-    [listed, asked, gone, failAt] = [[], [], new Set(), Infinity];
+    [listed, asked, gone, mined, failAt] = [[], [], new Set(), new Set(), Infinity];
     node = await startNodeProxy('http://test:test@127.0.0.1:1');
     node.behave = (calls) => {
       if (asked.length >= failAt) return 'hang up';
@@ -127,5 +130,11 @@ describe('The mempool', () => {
     asked = [];
     expect((await pending()).sort()).toEqual(listed.filter(paysUs));
     expect(asked).toEqual([hexOf(0, 32), hexOf(1, 32)]);
+  });
+
+  it('does not have what has just gone into a block, even if the node finds it there', async () => {
+    listed = idsFrom(0, 300);
+    mined = new Set([hexOf(100, 32)]);
+    expect(await pending()).toEqual([hexOf(0, 32), hexOf(200, 32)]);
   });
 });

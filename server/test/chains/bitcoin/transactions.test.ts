@@ -1,6 +1,6 @@
 /** What nodes of all versions answer about transactions: amounts to the satoshi, and outputs that are no payments. */
 import { describe, expect, it } from 'vitest';
-import { addressPrefixes } from '../../../src/chains/addresses/bitcoin-scripts.js';
+import { addressOfScript, addressPrefixes } from '../../../src/chains/addresses/bitcoin-scripts.js';
 import { readSatoshis } from '../../../src/chains/bitcoin/amounts.js';
 import { readTransaction, transfersOf } from '../../../src/chains/bitcoin/transactions.js';
 
@@ -131,12 +131,18 @@ describe('Outputs', () => {
     expect(() => received({ vout: [output] }, [address])).toThrow('cannot be read');
   });
 
-  it.each([null, 7, [], {}, { vout: [] }, { txid: 'x', vin: [], vout: [] }, { txid, vin: {}, vout: [] }])(
-    '%j is not a transaction',
-    (answer) => {
-      expect(readTransaction(answer, main)).toBeUndefined();
-    },
-  );
+  it.each([
+    `0014${hash}`,
+    `0020${hash}${'00'.repeat(12)}`,
+    `76a914${hash}88ac`,
+    `a914${hash}87`,
+    `5120${hash}${'00'.repeat(12)}`,
+  ])('The script %s has an address, and one with a byte more, less or in front has none', (script) => {
+    expect(addressOfScript(script, main)).toBeDefined();
+    for (const other of [`${script}51`, script.slice(0, -2), `51${script}`]) {
+      expect(addressOfScript(other, main), other).toBeUndefined();
+    }
+  });
 });
 
 describe('Senders', () => {
