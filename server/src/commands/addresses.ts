@@ -13,6 +13,7 @@ export const addressCommands: Readonly<Record<string, Command>> = {
 payment or wallet, and what was received. Bitcoin and Litecoin keys come with the output descriptor and its range,
 for a wallet to import: wallets by themselves look only 20 unused addresses ahead.
 
+  --merchant ID   whose addresses
   --family F      only addresses of this family
   --mode M        test or live (default live)
   --format F      csv or json`,

@@ -17,6 +17,7 @@ export const depositKeyCommands: Readonly<Record<string, Command>> = {
 to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched.
 A running server uses the key within two seconds.
 
+  --merchant ID   who receives the payments
   --family F      bitcoin, litecoin, tron, or evm: Ethereum and all networks like it
   --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
                   whoever sees one can spend everything
