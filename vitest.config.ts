@@ -20,7 +20,8 @@ export default defineConfig({
           // Importing the sources anew for each file took a quarter of all processor time.
           isolate: false,
           // A test that returns early would pass without having tested anything.
-          expect: { requireAssertions: true },
+          // Polls wait for what other processes do, which takes long on a busy machine.
+          expect: { requireAssertions: true, poll: { timeout: 5000 } },
         },
       },
       {

@@ -75,7 +75,7 @@ describe.skipIf('reason' in node || !engine)('Under the Dockerfile’s Node.js, 
     const merchant = createMerchantClient({ apiUrl: server.url, secretKey });
     const verified = (await merchant.transactions.verify({ params: { transaction_id: id } })).data;
     expect(verified.status).toBe('success');
-    const order = { txRef: 'order-lts', baseAmount: 10, baseCurrency: 'USD' };
+    const order = { txRef: 'order-lts', baseAmount: 10, baseCurrency: 'USD', mode: 'test' } as const;
     expect(verifyPayment(verified, order)).toMatchObject({ verified: true });
   });
 });

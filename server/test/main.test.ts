@@ -134,7 +134,9 @@ describe('The server refuses to start', () => {
     ]);
     const command = await run({}, cli, ['merchants', 'list']).ended;
     expect([command.exitCode, command.stdout]).toEqual([1, '']);
-    expect(command.stderr).toMatch(/^There is no database at .*checkout\.db; start the server first\n$/);
+    expect(command.stderr).toMatch(
+      /^There is no database at .*checkout\.db; start the server first, or use its folder or its DATABASE_URL\n$/,
+    );
     taken.close();
   });
 

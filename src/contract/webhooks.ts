@@ -31,6 +31,8 @@ const eventFields = {
   mode: z.enum(['test', 'live']),
   /** Increases with each event of a record, with gaps. Ignore an event below the highest one you have seen. */
   sequence: z.int(),
+  /** Sent by `webhooks test`: nothing happened. Real events leave it out. */
+  isSample: z.optional(z.literal(true)),
 };
 
 /**

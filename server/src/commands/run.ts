@@ -142,7 +142,9 @@ async function withContext<T>(
   const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
     (error: unknown) => {
       if (error instanceof MissingDatabase) {
-        throw new StartError(`There is no database at ${place}; start the server first`);
+        throw new StartError(
+          `There is no database at ${place}; start the server first, or use its folder or its DATABASE_URL`,
+        );
       }
       throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
     },
@@ -194,7 +196,9 @@ async function explain(args: readonly string[], streams: Streams): Promise<Outco
     await streams.stdout(`${help}\n`);
     return 0;
   }
-  const reason = words.length === 0 ? 'No command given' : `Unknown command "${words.slice(0, 2).join(' ')}"`;
+  const unknown = `Unknown command "${words.slice(0, 2).join(' ')}"`;
+  const incomplete = words.length === 1 && inGroup.length > 0 ? `"${group}" needs a command` : unknown;
+  const reason = words.length === 0 ? 'No command given' : incomplete;
   streams.stderr(`${reason}\n\n${help}\n`);
   return 2;
 }

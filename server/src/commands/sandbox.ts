@@ -9,17 +9,24 @@ Its payments, customers, wallets, plans, transfers, balances and webhook events 
 account, its keys, its webhook URL and everything of live mode stay. Other merchants notice nothing.
 
 Stop using the merchant's test keys meanwhile. If the command is interrupted, run it again.
-  --merchant ID  The merchant, as "merchants list" shows it.
-  --yes          Confirms it. Without it, nothing is deleted.`,
+
+  --merchant ID  the merchant, as "merchants list" shows it
+  --yes          confirms it; without it, nothing is deleted`,
     options: { merchant: text, yes: { type: 'boolean' } },
     positionals: [],
-    async run({ database, merchants, sandboxReset }, options) {
+    async run({ database, merchants, sandboxReset, auditLog, actor }, options) {
       const merchantId = required(options, 'merchant');
       const { name } = await merchants.retrieve(database.reader, merchantId);
       if (options['yes'] !== true) {
         throw new UsageError(`This deletes all test data of ${name} (${merchantId}). Add --yes to do it`);
       }
       const deleted = await sandboxReset(merchantId);
+      await database.write((transaction) =>
+        auditLog.record(transaction, {
+          ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },
+          after: { deleted },
+        }),
+      );
       const lines = Object.entries(deleted).map(
         ([table, count]) => `  ${String(count).padStart(8)}  ${table}`,
       );

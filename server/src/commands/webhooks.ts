@@ -2,7 +2,7 @@
 import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
-import { oneOf, required, text, UsageError, type Command } from './command.js';
+import { oneOf, optional, required, text, UsageError, type Command } from './command.js';
 
 const defaultLimit = 100;
 
@@ -16,13 +16,15 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   --limit N       how many events to list (default ${defaultLimit})`,
     options: { merchant: text, status: text, limit: text },
     positionals: [],
-    async run({ database, webhooks }, options) {
-      const { merchant, limit = String(defaultLimit) } = options;
+    async run({ database, webhooks, merchants }, options) {
+      const { limit = String(defaultLimit) } = options;
+      const merchantId = optional(options, 'merchant');
+      if (merchantId !== undefined) await merchants.retrieve(database.reader, merchantId);
       if (typeof limit !== 'string' || !/^[1-9]\d{0,5}$/.test(limit)) {
         throw new UsageError('--limit must be an integer from 1 to 999999');
       }
       const events = await webhooks.list(database.reader, {
-        merchantId: typeof merchant === 'string' ? merchant : undefined,
+        merchantId,
         status:
           options['status'] === undefined
             ? undefined

@@ -24,7 +24,8 @@ export type AuditAction =
   | 'payout.created'
   | 'payout.settled'
   | 'payout.failed'
-  | 'customer.erased';
+  | 'customer.erased'
+  | 'sandbox.reset';
 
 /** The fields that an entry shows. They must never contain a secret. */
 export type AuditFields = Readonly<Record<string, unknown>>;

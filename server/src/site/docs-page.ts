@@ -72,7 +72,8 @@ function article({ id, title, endpoint }: Entry, baseUrl: string): Html {
   const request = sampleRequest(endpoint, {
     baseUrl,
     path: samplePath(endpoint),
-    key: key === 'public' ? '$PUBLIC_KEY' : '$SECRET_KEY',
+    // The samples are what a secret key sends and gets. It is valid on every endpoint.
+    key: '$SECRET_KEY',
     isPretty: true,
   });
   return html`<article id="${id}" aria-labelledby="${id}-title">

@@ -185,7 +185,9 @@ describe.each(engines)('The command line on $name', (engine) => {
     const attempt = () => runCommand(['merchants', 'list'], { DATABASE_URL: empty.url });
     const { exitCode, stdout, stderr } = await attempt();
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^There is no database at \S+; start the server first\n$/);
+    expect(stderr).toMatch(
+      /^There is no database at \S+; start the server first, or use its folder or its DATABASE_URL\n$/,
+    );
     if (engine.name === 'SQLite') {
       const file = empty.url.slice('sqlite:'.length);
       expect(existsSync(file)).toBe(false);
@@ -196,7 +198,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await runCommand(['merchants', 'list'], { DATABASE_URL: missing })).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^There is no database at \S*missing(\.db)?; start the server first\n$/,
+        /^There is no database at \S*missing(\.db)?; start the server first, or use its folder or its DATABASE_URL\n$/,
       ) as string,
     });
     await empty.dispose();
@@ -338,7 +340,7 @@ const runOffline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqli
 it.each([
   [[], 'No command given'],
   [['nothing'], 'Unknown command "nothing"'],
-  [['merchants'], 'Unknown command "merchants"'],
+  [['merchants'], '"merchants" needs a command'],
   [['merchants', 'delete'], 'Unknown command "merchants delete"'],
   [['keys', 'list', 'all'], 'Expected no arguments after the command, got "all"'],
   [['keys', 'revoke'], 'Expected ID after the command, got none'],

@@ -90,6 +90,8 @@ describe.each(engines)('sandbox reset on $name', (engine) => {
     expect(Object.values(await rowsOf(merchantId)).filter((count) => count > 0)).toEqual([]);
     expect(await rowsOf(owner.merchant_id)).toEqual(others);
     expect(await violations()).toEqual([]);
+    const audit = await runCommandLine(server.databaseUrl, ['audit', 'list', '--merchant', merchantId]);
+    expect(audit.stdout).toContain('sandbox.reset');
 
     expect((await server.api('GET', `/v1/transactions/${reversed}`)).status).toBe(404);
     const date = async () =>

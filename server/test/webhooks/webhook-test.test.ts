@@ -32,8 +32,8 @@ describe.each(engines)('webhooks test on $name', (engine) => {
     );
     for (const { event, isVerified } of receiver.received) {
       expect(isVerified).toBe(true);
-      expect(webhookEvent.safeParse(event).success, event.type).toBe(true);
-      expect(event.data).toMatchObject({ mode: 'test', isSample: true });
+      // As `verifyWebhook` returns it: parsing drops fields that the contract does not know.
+      expect(webhookEvent.parse(event).data, event.type).toMatchObject({ mode: 'test', isSample: true });
       expect(JSON.stringify(event.data)).not.toContain('order-42');
     }
     const results = JSON.parse(stdout) as { type: string; status: number; response: string; error: null }[];
