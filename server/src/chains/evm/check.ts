@@ -43,7 +43,7 @@ export async function* checkEvmLikeNetwork(
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
-      yield { subject: node.name, kind: 'problem', text: error.message };
+      yield { subject: node.name, kind: 'problem', text: error.message.replace(node.name, 'It') };
     }
   }
   const best = Math.max(...heights.values());
