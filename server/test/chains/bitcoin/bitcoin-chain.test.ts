@@ -10,6 +10,7 @@ import {
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
+import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
 import { withVersion } from '../../support/extended-keys.js';
@@ -518,6 +519,38 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         node.freeze(false);
       }
       expect(await chain.head(signal)).toEqual(head);
+    });
+  });
+
+  describe('locates a transaction', () => {
+    const locate = (txHash: string) =>
+      locateTransaction({ ...litecoinRegtest, nodes: [proxy.url] }, txHash, signal);
+
+    it('in its block, without an index of transactions, and not before it is in one', async () => {
+      const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
+      expect(await locate(txHash)).toBeUndefined();
+      await node.mine();
+      const height = await node.rpc<number>('getblockcount');
+      expect(await locate(txHash)).toBe(height);
+      await node.mine(2);
+      expect(await locate(txHash)).toBe(height);
+    });
+
+    it('in the block that a node with an index names', async () => {
+      const height = (await node.rpc<number>('getblockcount')) - 3;
+      const blockhash = await node.rpc<string>('getblockhash', height);
+      const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
+      proxy.behave = forge('getrawtransaction', (answer) => ({ ...(answer as object), blockhash }));
+      expect(await locate(txHash)).toBe(height);
+    });
+
+    it.each(['ab'.repeat(32), 'not a hash', ''])('but not %j, which no node knows', async (txHash) => {
+      expect(await locate(txHash)).toBeUndefined();
+    });
+
+    it('and says so if no node answers', async () => {
+      proxy.behave = () => 'hang up';
+      await expect(locate('ab'.repeat(32))).rejects.toThrow('cannot be reached');
     });
   });
 
