@@ -3,24 +3,21 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  createAddressSource,
-  testExtendedPublicKeys,
-} from '../../../src/chains/addresses/address-sources.js';
+import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
 import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
-import { withVersion } from '../../support/extended-keys.js';
+import { litecoinTestKey, withVersion } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/node-proxy.js';
 
 const { signal } = new AbortController();
 /** The password that `startLitecoind` gives its nodes. */
 const secret = 'litecoin-test-password';
-const source = createAddressSource('test', 'litecoin', testExtendedPublicKeys.litecoin, { net: 'regtest' });
+const source = createAddressSource('test', 'litecoin', litecoinTestKey, { net: 'regtest' });
 
 describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   let node: LitecoinNode;
@@ -116,7 +113,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         ['0436f6e1', 'p2tr', /^rltc1p/],
       ] as const;
       const addresses = keys.map(([version, script, start]) => {
-        const key = withVersion(testExtendedPublicKeys.litecoin, version);
+        const key = withVersion(litecoinTestKey, version);
         const address = createAddressSource('test', 'litecoin', key, { net: 'regtest', script }).derive(1000);
         expect(address).toMatch(start);
         return address;
@@ -563,7 +560,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     ] as const)(
       'from the descriptor of the key with the version %s and script %s',
       async (version, script) => {
-        const key = withVersion(testExtendedPublicKeys.litecoin, version);
+        const key = withVersion(litecoinTestKey, version);
         const { derive, descriptor } = createAddressSource('test', 'litecoin', key, {
           net: 'regtest',
           script,
