@@ -18,3 +18,7 @@ export function withVersion(extendedKey: string, version: string): string {
     Uint8Array.of(...hex.decode(version), ...base58check.decode(extendedKey).subarray(4)),
   );
 }
+
+/** The account m/84'/1'/1' of the published BIP-39 test mnemonic "abandon … about". Anybody can spend from it. */
+export const litecoinTestKey =
+  'vpub5Y6cjg78GGuNQePrLecqwMCGL7x8YYGFKqN5LCciiMAuXWPjwsX9pvXhqKJdkzDeoE9xvFGM1j6cVLPqHEVDK5idBAye5LzWyqxjXcen358';

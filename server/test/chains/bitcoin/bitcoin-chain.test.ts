@@ -7,16 +7,17 @@ import { createAddressSource } from '../../../src/chains/addresses/address-sourc
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
+import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
-import { testExtendedPublicKeys, withVersion } from '../../support/extended-keys.js';
+import { litecoinTestKey, withVersion } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/core-proxy.js';
 
 const { signal } = new AbortController();
 /** The password that `startLitecoind` gives its nodes. */
 const secret = 'litecoin-test-password';
-const source = createAddressSource('test', 'litecoin', testExtendedPublicKeys.litecoin, { net: 'regtest' });
+const source = createAddressSource('test', 'litecoin', litecoinTestKey, { net: 'regtest' });
 
 describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   let node: LitecoinNode;
@@ -112,7 +113,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         ['0436f6e1', 'p2tr', /^rltc1p/],
       ] as const;
       const addresses = keys.map(([version, script, start]) => {
-        const key = withVersion(testExtendedPublicKeys.litecoin, version);
+        const key = withVersion(litecoinTestKey, version);
         const address = createAddressSource('test', 'litecoin', key, { net: 'regtest', script }).derive(1000);
         expect(address).toMatch(start);
         return address;
@@ -518,6 +519,38 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
   });
 
+  describe('locates a transaction', () => {
+    const locate = (txHash: string) =>
+      locateTransaction({ ...litecoinRegtest, nodes: [proxy.url] }, txHash, signal);
+
+    it('in its block, without an index of transactions, and not before it is in one', async () => {
+      const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
+      expect(await locate(txHash)).toBeUndefined();
+      await node.mine();
+      const height = await node.rpc<number>('getblockcount');
+      expect(await locate(txHash)).toBe(height);
+      await node.mine(2);
+      expect(await locate(txHash)).toBe(height);
+    });
+
+    it('in the block that a node with an index names', async () => {
+      const height = (await node.rpc<number>('getblockcount')) - 3;
+      const blockhash = await node.rpc<string>('getblockhash', height);
+      const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
+      proxy.behave = forge('getrawtransaction', (answer) => ({ ...(answer as object), blockhash }));
+      expect(await locate(txHash)).toBe(height);
+    });
+
+    it.each(['ab'.repeat(32), 'not a hash', ''])('but not %j, which no node knows', async (txHash) => {
+      expect(await locate(txHash)).toBeUndefined();
+    });
+
+    it('and says so if no node answers', async () => {
+      proxy.behave = () => 'hang up';
+      await expect(locate('ab'.repeat(32))).rejects.toThrow('cannot be reached');
+    });
+  });
+
   describe('Litecoin Core derives the same addresses', () => {
     it.each([
       ['0436f6e1', undefined],
@@ -527,7 +560,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     ] as const)(
       'from the descriptor of the key with the version %s and script %s',
       async (version, script) => {
-        const key = withVersion(testExtendedPublicKeys.litecoin, version);
+        const key = withVersion(litecoinTestKey, version);
         const { derive, descriptor } = createAddressSource('test', 'litecoin', key, {
           net: 'regtest',
           script,

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from 'crypto-checkout/contract';
 import { decimalOf } from 'crypto-checkout/contract';
 import { checkLedger } from '../../../src/audit/check.js';
+import { createAddressSource, type AddressSources } from '../../../src/chains/addresses/address-sources.js';
 import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import type { Network } from '../../../src/chains/networks.js';
+import { litecoinTestKey } from '../../support/extended-keys.js';
 import { engines } from '../../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -18,6 +20,11 @@ const network: Network = {
   addressNet: 'regtest',
   confirmations,
   assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
+};
+
+const source = createAddressSource('test', 'litecoin', litecoinTestKey, { net: 'regtest' });
+const addressSources: AddressSources = {
+  find: (_scope, family) => (family === 'litecoin' ? source : undefined),
 };
 
 describe.skipIf(!hasLitecoind)('Payments in real litecoins', () => {
@@ -44,7 +51,7 @@ describe.skipIf(!hasLitecoind)('Payments in real litecoins', () => {
           },
         },
       );
-      server = await startServer({ engine, overrides: { networks: [{ network, chain }] } });
+      server = await startServer({ engine, overrides: { networks: [{ network, chain }], addressSources } });
     });
     afterAll(() => server.stop());
 

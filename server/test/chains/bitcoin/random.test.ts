@@ -6,6 +6,7 @@ import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js
 import { readSatoshis } from '../../../src/chains/bitcoin/amounts.js';
 import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
+import { litecoinTestKey } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy } from '../../support/core-proxy.js';
 import { roundsOf, startRound } from '../../support/rounds.js';
@@ -14,7 +15,7 @@ const { signal } = new AbortController();
 const title = 'The Bitcoin adapter';
 const rounds = roundsOf({ usual: 1, soak: 10 });
 const actions = 25;
-const source = createAddressSource('test', 'litecoin', testExtendedPublicKeys.litecoin, { net: 'regtest' });
+const source = createAddressSource('test', 'litecoin', litecoinTestKey, { net: 'regtest' });
 const ours = Array.from({ length: 5 }, (_, index) => source.derive(index));
 const watched = async (addresses: readonly string[]) =>
   new Set(addresses.filter((address) => ours.includes(address)));
