@@ -11,7 +11,7 @@ import { readAccountKey } from '../../src/chains/addresses/extended-keys.js';
 import { parseAddress } from '../../src/chains/addresses/formats.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { Mode } from '../../src/shared/scope.js';
-import { testExtendedPublicKeys, withVersion } from '../support/extended-keys.js';
+import { withVersion } from '../support/extended-keys.js';
 
 const seed = pbkdf2Sync(`${'abandon '.repeat(11)}about`, 'mnemonic', 2048, 64, 'sha512');
 const account = (path: string) => HDKey.fromMasterSeed(seed).derive(path);

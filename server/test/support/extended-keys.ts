@@ -2,14 +2,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 
-/** Accounts m/84'/1'/0' and m/84'/1'/1' of the published BIP-39 mnemonic "abandon … about". Anybody can spend from them. */
-export const testExtendedPublicKeys = {
-  bitcoin:
-    'vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc',
-  litecoin:
-    'vpub5Y6cjg78GGuNQePrLecqwMCGL7x8YYGFKqN5LCciiMAuXWPjwsX9pvXhqKJdkzDeoE9xvFGM1j6cVLPqHEVDK5idBAye5LzWyqxjXcen358',
-} as const;
-
 const base58check = createBase58check(sha256);
 
 /** @param version eight hexadecimal digits, such as 0488b21e for xpub */

@@ -1,5 +1,4 @@
 /** Random payments, replacements, blocks, reorgs and failures: a scan that followed them ends where a fresh one does, and with what the node's coins say. */
-import { testExtendedPublicKeys } from '../../support/extended-keys.js';
 import { describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
 import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
