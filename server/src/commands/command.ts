@@ -72,6 +72,15 @@ export function modeOf(options: Options): Mode {
   return oneOf(options, 'mode', ['test', 'live']);
 }
 
+/** The value of `--format`. @param isFile whether the output goes to a file, so that stdout can still be JSON */
+export function formatOf(options: Options, isFile = false): 'csv' | 'json' {
+  const format = oneOf(options, 'format', ['csv', 'json']);
+  if (format === 'csv' && options['json'] === true && !isFile) {
+    throw new UsageError('--format csv prints CSV, and --json asks for JSON: leave one of them out');
+  }
+  return format;
+}
+
 /** `full, read or verify`. */
 function alternatives(words: readonly string[]): string {
   return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');

@@ -4,14 +4,13 @@ import { csvLine } from './csv.js';
 import { counted } from './counted.js';
 import { writeNewFile } from './new-file.js';
 import {
+  formatOf,
   modeOf,
-  oneOf,
   optional,
   rangeHelp,
   rangeOf,
   required,
   text,
-  UsageError,
   type Command,
   type CommandContext,
 } from './command.js';
@@ -36,14 +35,9 @@ ${rangeHelp}
         merchantId: required(options, 'merchant'),
         mode: modeOf(options),
       };
-      const format = oneOf(options, 'format', ['csv', 'json']);
-      const range = rangeOf(options);
       const file = optional(options, 'output');
-      if (format === 'csv' && options['json'] === true && file === undefined) {
-        throw new UsageError(
-          '--format csv prints CSV, and --json asks for JSON: use --format json, or --output FILE',
-        );
-      }
+      const format = formatOf(options, file !== undefined);
+      const range = rangeOf(options);
       await context.merchants.retrieve(context.database.reader, scope.merchantId);
       const payments = context.paymentExport.read(scope, range);
       if (file === undefined) {
