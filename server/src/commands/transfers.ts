@@ -13,6 +13,7 @@ import {
   type Options,
   type Output,
 } from './command.js';
+import { changeByHand, showRecord } from './change-by-hand.js';
 import type { Transaction } from '../db/engine.js';
 import type { AuditFields } from '../merchants/audit-log.js';
 
@@ -80,29 +81,17 @@ its address, and have enough confirmations. Repeating it with the same hash chan
   },
 };
 
-/** Changes a transfer by hand, and records it. Repeating a change records nothing. */
+/** Changes a transfer by hand, and shows it. */
 async function changeTransfer(
-  { database, transfers, auditLog, actor }: CommandContext,
+  context: CommandContext,
   id: string,
   action: 'transfer.settled' | 'transfer.failed',
   change: (transaction: Transaction) => Promise<TransferTable>,
-  facts: AuditFields = {},
+  remarks: AuditFields = {},
 ): Promise<Output> {
-  const row = await database.write(async (transaction) => {
-    const former = await transfers.findAny(transaction, id);
-    const changed = await change(transaction);
-    await auditLog.record(transaction, {
-      merchantId: changed.merchant_id,
-      mode: changed.mode,
-      actor,
-      action,
-      subjectId: id,
-      before: former && transferFacts(former),
-      after: { ...transferFacts(changed), ...facts },
-    });
-    return changed;
-  });
-  return showTransfer(row);
+  const find = (transaction: Transaction) => context.transfers.findAny(transaction, id);
+  const changed = await changeByHand(context, { id, action, find, change, facts: transferFacts, remarks });
+  return showRecord(transferJson(changed));
 }
 
 function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
@@ -121,12 +110,6 @@ async function prove(
   const deps = { reader: database.reader, currencies, networks: connected };
   const height = typeof block === 'string' ? Number(block) : undefined;
   await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
-}
-
-function showTransfer(row: TransferTable): Output {
-  const json = transferJson(row);
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
-  return { json, text: lines.join('\n') };
 }
 
 function transferJson(row: TransferTable) {
