@@ -317,18 +317,14 @@ interface PendingRead {
   readonly headHash: string;
   /** Oldest first. */
   readonly transfers: readonly ChainTransfer[];
-  readonly hashes: ReadonlySet<string>;
   /** When the newest was sent. */
   readonly newest: number;
+  /** Those that were sent then: more may follow in the same millisecond. */
+  readonly newestHashes: ReadonlySet<string>;
 }
 
 function readPending(headHash: string, rows: readonly SimulatedTransferTable[]): PendingRead {
-  return {
-    headHash,
-    transfers: rows.map(toTransfer),
-    hashes: new Set(rows.map((row) => row.tx_hash)),
-    newest: rows.at(-1)?.sent_at ?? 0,
-  };
+  return { headHash, transfers: rows.map(toTransfer), ...newestOf(rows) };
 }
 
 /**
@@ -341,15 +337,22 @@ async function addNewer(
   count: number,
 ): Promise<PendingRead | undefined> {
   const rows = await pending.where('sent_at', '>=', known.newest).execute();
-  const added = rows.filter((row) => !known.hashes.has(row.tx_hash));
+  const added = rows.filter((row) => !known.newestHashes.has(row.tx_hash));
   if (known.transfers.length + added.length !== count) return undefined;
   if (added.length === 0) return known;
   return {
     headHash: known.headHash,
     transfers: [...known.transfers, ...added.map(toTransfer)],
-    hashes: new Set([...known.hashes, ...added.map((row) => row.tx_hash)]),
-    newest: added.at(-1)?.sent_at ?? known.newest,
+    // The rows begin with those of the newest time before.
+    ...newestOf(rows),
   };
+}
+
+/** @param rows oldest first */
+function newestOf(rows: readonly SimulatedTransferTable[]): Pick<PendingRead, 'newest' | 'newestHashes'> {
+  const newest = rows.at(-1)?.sent_at ?? 0;
+  const atOnce = rows.filter((row) => row.sent_at === newest);
+  return { newest, newestHashes: new Set(atOnce.map((row) => row.tx_hash)) };
 }
 
 async function countPending(reader: Reader, network: string): Promise<number> {
