@@ -67,9 +67,13 @@ export function oneOf<const T extends string>(options: Options, name: string, al
   return found;
 }
 
-/** The value of `--mode`. No command assumes a mode: a wrong guess would change, or show, the other one's records. */
-export function modeOf(options: Options): Mode {
-  return oneOf(options, 'mode', ['test', 'live']);
+/**
+ * The value of `--mode`. Where records are read or money is moved, no mode is assumed: a wrong guess would change, or show, the
+ * other one's.
+ * @param fallback the documented default of a setting
+ */
+export function modeOf(options: Options, fallback?: Mode): Mode {
+  return options['mode'] === undefined && fallback ? fallback : oneOf(options, 'mode', ['test', 'live']);
 }
 
 /** The value of `--format`. @param isFile whether the output goes to a file, so that stdout can still be JSON */

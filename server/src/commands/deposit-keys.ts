@@ -13,7 +13,7 @@ const previewed = 3;
 export const depositKeyCommands: Readonly<Record<string, Command>> = {
   'deposit-keys set': {
     usage:
-      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron --xpub KEY [--script TYPE] --mode test|live [--yes]',
+      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron --xpub KEY [--script TYPE] [--mode test|live] [--yes]',
     help: `Sets the key of a wallet account that payments are received on. Without --yes it only shows the first ${previewed} addresses,
 to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched.
 A running server uses the key within two seconds.
@@ -23,7 +23,7 @@ A running server uses the key within two seconds.
   --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
                   whoever sees one can spend everything
   --script TYPE   ${scriptTypes.join(', ')}; for Bitcoin and Litecoin, if the key's prefix leaves it open
-  --mode MODE     test or live. In test mode, the simulated networks have keys of their own
+  --mode MODE     live (default) or test. In test mode, the simulated networks have keys of their own
   --yes           stores the key: the addresses are those of the wallet`,
     options: {
       merchant: text,
@@ -37,7 +37,7 @@ A running server uses the key within two seconds.
     async run(context, options) {
       const merchantId = required(options, 'merchant');
       const family = oneOf(options, 'family', families);
-      const mode = modeOf(options);
+      const mode = modeOf(options, 'live');
       const key: GivenKey = {
         extendedPublicKey: required(options, 'xpub').trim(),
         script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),

@@ -23,7 +23,7 @@ ${lines.join('\n')}
 
 ${formatHelp(`Commands work on the database in DATABASE_URL, also while the server is running. Only the server creates it. They say on stderr which database that is.
 
-Test and live records never mix. A command that works on the records of one mode needs --mode test or --mode live; none is assumed.
+Test and live records never mix. A command that works on the records of one mode needs --mode test or --mode live; none is assumed. Settings that have a default say so.
 
   --json          prints the result as one JSON value
   --help          prints the help of a command or a group`)}`;

@@ -41,7 +41,7 @@ const accountHelp = `  --name NAME               name of the account
   --transfers any|saved     where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago
   --daily-limit CODE=AMOUNT  the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit
   --webhook-url URL         where webhooks of a mode are sent; http works only in test mode. An empty URL removes it. The first URL creates a signing secret, which is shown only once
-  --mode test|live          the mode of the webhook: required with --webhook-url, because each mode has its own URL`;
+  --mode test|live          the mode of the webhook: each has its own URL (default test)`;
 
 export const merchantCommands: Readonly<Record<string, Command>> = {
   'merchants create': {
@@ -136,7 +136,7 @@ ${accountHelp}
 /** The mode whose webhook changes; undefined if none does. */
 function webhookModeOf(options: Options): Mode | undefined {
   const isChanged = ['webhook-url', 'rotate-webhook-secret'].some((name) => options[name] !== undefined);
-  return isChanged ? modeOf(options) : undefined;
+  return isChanged ? modeOf(options, 'test') : undefined;
 }
 
 function accountChange(options: Options): MerchantChange {
