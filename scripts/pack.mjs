@@ -29,7 +29,9 @@ console.log(`\n${relative(root, packed)}: ${((await stat(packed)).size / 1000).t
  * @param {string} outputs
  */
 async function removeStale(sources, outputs) {
-  const names = (await readdir(join(root, sources), { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const names = (await readdir(join(root, sources), { recursive: true })).filter((name) =>
+    name.endsWith('.ts'),
+  );
   const modules = new Set(names.map((name) => name.replace(/\.ts$/, '')));
   for (const name of await readdir(join(root, outputs), { recursive: true })) {
     const [, module = ''] = /^(.+?)(?:\.d\.ts|\.js|\.js\.map)$/.exec(name) ?? [];

@@ -4,8 +4,7 @@ import type { CryptoCheckout } from './crypto-checkout.js';
 import type { CheckoutEventMap, CheckoutEventType } from './events.js';
 
 /** True if two types are the same, `readonly` included. */
-type IsSame<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type IsSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** The properties that are neither read-only nor methods. */
 type WritableKey<T> = {

@@ -4,11 +4,7 @@
  *
  * With `"vueCompilerOptions": { "strictTemplates": true }`, a name that does not exist is an error.
  */
-import type {
-  CheckoutCamelCaseHandlers,
-  CheckoutProperties,
-  CryptoCheckout,
-} from '../dist/element-types.js';
+import type { CheckoutCamelCaseHandlers, CheckoutProperties, CryptoCheckout } from '../dist/element-types.js';
 import type { HTMLAttributes, PublicProps } from 'vue';
 
 declare module 'vue' {
