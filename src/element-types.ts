@@ -3,8 +3,10 @@ import type { LitElement } from 'lit';
 import type { CryptoCheckout } from './crypto-checkout.js';
 import type { CheckoutEventMap, CheckoutEventType } from './events.js';
 
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- TypeScript compares such functions by identity */
 /** True if two types are the same, `readonly` included. */
 type IsSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /** The properties that are neither read-only nor methods. */
 type WritableKey<T> = {

@@ -55,17 +55,17 @@ export const CryptoCheckout: React.ForwardRefExoticComponent<
 
 /**
  * createComponent sets as a property what it finds in the class's prototype, and a server renders none of it. So it gets
- * a class with only what no attribute can hold. React sets the rest, and the tag works before the page is hydrated.
+ * a class that has only what no attribute can hold. React sets the rest, and the tag works before the page is hydrated.
  */
 function createTag() {
-  class RichProperties {}
-  for (const [name, { attribute }] of propertiesOf(CheckoutElement)) {
-    if (attribute === false) Object.defineProperty(RichProperties.prototype, name, { value: undefined });
-  }
+  const names = [...propertiesOf(CheckoutElement)].flatMap(([name, { attribute }]) =>
+    attribute === false ? [[name, undefined]] : [],
+  );
+  const elementClass = { prototype: Object.fromEntries(names) as object };
   return createComponent({
     react: React,
     tagName: 'crypto-checkout',
-    elementClass: RichProperties as unknown as typeof CheckoutElement,
+    elementClass: elementClass as typeof CheckoutElement,
     events: eventOf as object as Record<string, EventName>,
     displayName: 'crypto-checkout',
   });
@@ -86,6 +86,6 @@ function withAttributes(props: CryptoCheckoutProps): Record<string, unknown> {
 
 function propertiesOf(element: typeof CheckoutElement) {
   // Where nothing has defined the element, as on a server, reading this completes its list of properties.
-  void element.observedAttributes;
+  Reflect.get(element, 'observedAttributes');
   return element.elementProperties;
 }

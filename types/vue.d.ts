@@ -4,16 +4,14 @@
  *
  * With `"vueCompilerOptions": { "strictTemplates": true }`, a name that does not exist is an error.
  */
-import type { CheckoutCamelCaseHandlers, CheckoutProperties, CryptoCheckout } from '../dist/element-types.js';
-import type { HTMLAttributes, PublicProps } from 'vue';
+import type { CheckoutEventMap, CheckoutProperties, CryptoCheckout } from '../dist/element-types.js';
+import type { EmitFn, HTMLAttributes, PublicProps } from 'vue';
 
 declare module 'vue' {
   interface GlobalComponents {
     'crypto-checkout': new () => CryptoCheckout & {
-      $props: CheckoutProperties &
-        CheckoutCamelCaseHandlers &
-        Omit<HTMLAttributes, keyof CheckoutProperties> &
-        PublicProps;
+      $props: CheckoutProperties & Omit<HTMLAttributes, keyof CheckoutProperties> & PublicProps;
+      $emit: EmitFn<{ [E in keyof CheckoutEventMap]: (event: CheckoutEventMap[E]) => void }>;
     };
   }
 }
