@@ -25,10 +25,10 @@ export async function prepareExamples() {
       return `examples/: npm ci failed: ${reasonOf(error)}`;
     }
   }
-  for (const { name } of (await readdir(examples, { withFileTypes: true })).filter((entry) =>
-    entry.isDirectory(),
-  )) {
-    if (name !== 'node_modules') await unpack(join(examples, name, 'node_modules/crypto-checkout'));
+  for (const name of await readdir(examples)) {
+    const directory = join(examples, name);
+    if (existsSync(join(directory, 'package.json')))
+      await unpack(join(directory, 'node_modules/crypto-checkout'));
   }
   return undefined;
 }
