@@ -113,6 +113,17 @@ export async function serveExample(name: string, placeholders: Placeholders): Pr
   return listen(async (path) => fill(await readFile(join(directory, path), 'utf8'), placeholders));
 }
 
+/** What an example's own React renders on a server for the component with these props. */
+export async function renderComponent(name: string, props: Record<string, unknown>): Promise<string> {
+  const script = `
+    import { renderToString } from 'react-dom/server';
+    import { createElement } from 'react';
+    import { CryptoCheckout } from 'crypto-checkout/react';
+    process.stdout.write(renderToString(createElement(CryptoCheckout, ${JSON.stringify(props)})));`;
+  const args = ['--input-type=module', '--eval', script];
+  return (await execute(execPath, args, { cwd: join(examples, name) })).stdout;
+}
+
 /** Serves the React 18 app with what its server would have rendered. */
 export async function serveRenderedReact18(placeholders: Placeholders): Promise<ExampleServer> {
   const directory = join(examples, 'react-18');

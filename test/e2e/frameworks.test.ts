@@ -11,6 +11,7 @@ import {
   checkTypes,
   exampleNames,
   installExamples,
+  renderComponent,
   serveExample,
   serveRenderedReact18,
   typeCheckedNames,
@@ -124,6 +125,15 @@ describe.skipIf(missing !== undefined)('in the examples', () => {
     await checkoutOn(page).reach('idle');
     expect(complaints).toEqual([]);
     await close();
+  });
+
+  test.each([
+    ['react-18', 'no-time-log="true"'],
+    ['react-19', 'no-time-log=""'],
+  ])('%s: what is false, or an object, is no attribute', { timeout }, async (name, noTimeLog) => {
+    const props = { noTimeLog: true, noRedirect: false, messages: {}, className: 'pay', theme: 'dark' };
+    const tag = await renderComponent(name, props);
+    expect(tag).toBe(`<crypto-checkout ${noTimeLog} class="pay" theme="dark"></crypto-checkout>`);
   });
 
   test('a server renders the component with its attributes, so that it works before it is hydrated', async () => {

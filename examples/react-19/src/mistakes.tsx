@@ -2,13 +2,7 @@
 import { CryptoCheckout } from 'crypto-checkout/react';
 
 export const right = [
-  <CryptoCheckout
-    amount="5"
-    noRedirect
-    className="pay"
-    style={{ margin: 0 }}
-    messages={{ pay: 'Pay now' }}
-  />,
+  <CryptoCheckout amount="5" noRedirect className="pay" style={{ margin: 0 }} messages={{}} />,
   <crypto-checkout amount={5} base-currency="NGN" no-redirect class="pay" id="pay" />,
 ];
 

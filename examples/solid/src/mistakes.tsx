@@ -4,7 +4,7 @@ export const right = (
     amount="5"
     no-redirect
     class="pay"
-    prop:messages={{ pay: 'Pay now' }}
+    prop:messages={{}}
     on:checkout-locked={() => undefined}
   />
 );

@@ -3,7 +3,7 @@ import type { SvelteHTMLElements } from 'svelte/elements';
 
 type Tag = SvelteHTMLElements['crypto-checkout'];
 
-export const right: Tag = { amount: '5', 'no-redirect': true, class: 'pay', messages: { pay: 'Pay now' } };
+export const right: Tag = { amount: '5', 'no-redirect': true, class: 'pay', messages: {} };
 
 export const wrong: Tag[] = [
   // @ts-expect-error: amout
