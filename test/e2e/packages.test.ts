@@ -241,7 +241,8 @@ describe('the server’s package, installed beside the widget’s', () => {
       for (const file of files.filter((one) => one.endsWith('.md'))) {
         const text = await readFile(join(folder, file), 'utf8');
         for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)) {
-          if (!files.includes(join(dirname(file), target))) broken.push(`${file}: ${target}`);
+          if (!files.includes(join(dirname(file), target).replace(/\/$/, '')))
+            broken.push(`${file}: ${target}`);
         }
       }
       expect(broken).toEqual([]);
