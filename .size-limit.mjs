@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const entry = 'dist/crypto-checkout.min.js';
+/** @type {{ version: string }} */
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const entry = `dist/script/crypto-checkout-${version}.js`;
 
 /**
  * A file and everything that it imports.

@@ -172,6 +172,11 @@ export class CryptoCheckout extends LitElement {
   #orderKey = '';
   #drawQr: ViewContext['drawQr'];
   #shownStatus: CheckoutStatus = 'idle';
+  /**
+   * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
+   * complain about an attribute that its server did not write.
+   */
+  #isReflecting = false;
   #hadFocus = false;
   #copied: { readonly what: Copyable; readonly notice: string } | undefined;
   #copiedTimer: ReturnType<typeof setTimeout> | undefined;
@@ -181,6 +186,8 @@ export class CryptoCheckout extends LitElement {
     this.noTimeLog = false;
     this.noBranding = false;
     this.noRedirect = false;
+    if (this.isConnected) whenIdle(() => this.#reflectStatus());
+    else this.#isReflecting = true;
   }
 
   /** The payment as last reported by the server; undefined until there is one. */
@@ -258,12 +265,17 @@ export class CryptoCheckout extends LitElement {
 
   protected override updated(): void {
     const { status } = this;
-    if (this.getAttribute('status') !== status) this.setAttribute('status', status);
+    if (this.#isReflecting) this.#reflectStatus();
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
     this.#shownStatus = status;
     // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
     if (isNewView && this.#hadFocus) this.shadowRoot?.getElementById('heading')?.focus();
     if (this.payment?.currency && this.#drawQr === undefined) void this.#loadQr();
+  }
+
+  #reflectStatus(): void {
+    this.#isReflecting = true;
+    if (this.getAttribute('status') !== this.status) this.setAttribute('status', this.status);
   }
 
   protected override render(): TemplateResult {
@@ -391,6 +403,13 @@ export class CryptoCheckout extends LitElement {
       this.requestUpdate();
     }, noticeMs);
   }
+}
+
+/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
+function whenIdle(callback: () => void): void {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
+  else setTimeout(callback, 300);
 }
 
 /** Focus moves only between views, and these states share one. */
