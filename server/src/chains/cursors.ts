@@ -26,10 +26,12 @@ export function readCursor(
 /** How far each network was scanned. */
 export function listCursors(
   reader: Reader,
-): Promise<Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'synced_at'>[]> {
+): Promise<
+  Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'head_height' | 'synced_at' | 'problem'>[]
+> {
   return reader
     .selectFrom('chain_cursors')
-    .select(['mode', 'network', 'height', 'synced_at'])
+    .select(['mode', 'network', 'height', 'head_height', 'synced_at', 'problem'])
     .orderBy('mode')
     .orderBy('network')
     .execute();
@@ -51,7 +53,10 @@ export function createCursor(
         network,
         height: head.height,
         hash: head.hash,
+        head_height: head.height,
+        first_height: head.height,
         synced_at: syncedAt,
+        problem: null,
         lease_holder: lease.holder,
         lease_until: lease.until,
       })
@@ -87,15 +92,17 @@ export function takeLease(database: Database, lease: Lease, now: number, force: 
   });
 }
 
+/** @param problem why the holder's scan failed; undefined if it did not */
 export function releaseLease(
   database: Database,
   { mode, network }: NetworkRef,
   holder: string,
+  problem?: string,
 ): Promise<void> {
   return database.write(async (transaction) => {
     await transaction
       .updateTable('chain_cursors')
-      .set({ lease_until: 0 })
+      .set({ lease_until: 0, ...(problem !== undefined && { problem }) })
       .where('mode', '=', mode)
       .where('network', '=', network)
       .where('lease_holder', '=', holder)
@@ -114,17 +121,22 @@ export class LeaseLost extends Error {
 
 /**
  * Moves a network's cursor and renews its lease.
+ * @param headHeight the height of the chain's newest block
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(
   transaction: Transaction,
   { mode, network, holder, until }: Lease,
   { height, hash }: ChainHead,
+  headHeight: number,
   syncedAt: number,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable('chain_cursors')
-    .set({ height, hash, synced_at: syncedAt, lease_until: until })
+    .set({
+      ...{ height, hash, head_height: headHeight, synced_at: syncedAt },
+      ...{ problem: null, lease_until: until },
+    })
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('lease_holder', '=', holder)
