@@ -200,7 +200,9 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
     blocks: (from, to, signal) =>
       pool.run(async (node) => {
-        const read = await ranges.read(node, { from, to, tip: told?.height ?? to }, contracts(), signal);
+        const tip = told?.height ?? to;
+        const read = await ranges.read(node, { from, to, tip }, contracts(), signal);
+        ranges.prefetch(node, { from: from + read.length, tip }, contracts(), signal);
         return toBlocks(node, read, signal);
       }, signal),
 

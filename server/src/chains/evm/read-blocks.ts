@@ -127,14 +127,35 @@ export interface RangeReader {
     contracts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly ReadBlock[]>;
+  /**
+   * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
+   * the newest one are left out: they can still be replaced.
+   */
+  prefetch(
+    node: NodeClient,
+    range: Omit<BlockRange, 'to'>,
+    contracts: readonly string[],
+    signal: AbortSignal,
+  ): void;
   /** The most blocks that are read at once now. */
   size(): number;
+}
+
+/** Blocks that are being read before they are asked for. */
+interface Prefetched {
+  readonly node: NodeClient;
+  readonly from: number;
+  readonly contracts: string;
+  /** Undefined if they could not be read. */
+  readonly blocks: Promise<readonly ReadBlock[] | undefined>;
 }
 
 const firstSize = 8;
 const largestSize = 500;
 /** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
 const slowMs = 2000;
+/** What is read before it is asked for waits in memory. */
+const mostPrefetched = 50;
 /** Servers behind a balancer differ by a few blocks. */
 const unsureBlocks = 32;
 
@@ -196,25 +217,65 @@ export function createRangeReader(): RangeReader {
     return read;
   }
 
+  async function readAdapting(
+    node: NodeClient,
+    { from, to, tip }: BlockRange,
+    contracts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ReadBlock[]> {
+    for (;;) {
+      const end = Math.min(to, from + size - 1);
+      const startedAt = performance.now();
+      try {
+        const blocks = await readRange(node, { from, to: end, tip }, contracts, signal);
+        const isSlow = performance.now() - startedAt > slowMs;
+        if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
+        else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
+        return blocks;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (end === from || !isTooMuch(error)) throw error;
+        size = Math.max(1, Math.floor((end - from + 1) / 2));
+      }
+    }
+  }
+
+  /** The prefetched blocks that fit a call, without those after `to`, which stay for the next call. */
+  async function takePrefetched(
+    node: NodeClient,
+    { from, to }: BlockRange,
+    contracts: readonly string[],
+  ): Promise<readonly ReadBlock[] | undefined> {
+    const taken = prefetched;
+    prefetched = undefined;
+    if (taken?.node !== node || taken.from !== from || taken.contracts !== contracts.join()) return undefined;
+    const blocks = await taken.blocks;
+    const count = to - from + 1;
+    if (blocks && blocks.length > count) {
+      prefetched = { ...taken, from: to + 1, blocks: Promise.resolve(blocks.slice(count)) };
+    }
+    return blocks?.slice(0, count);
+  }
+
+  let prefetched: Prefetched | undefined;
   return {
     size: () => size,
 
-    async read(node, { from, to, tip }, contracts, signal) {
-      for (;;) {
-        const end = Math.min(to, from + size - 1);
-        const startedAt = performance.now();
-        try {
-          const blocks = await readRange(node, { from, to: end, tip }, contracts, signal);
-          const isSlow = performance.now() - startedAt > slowMs;
-          if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
-          else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
-          return blocks;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (end === from || !isTooMuch(error)) throw error;
-          size = Math.max(1, Math.floor((end - from + 1) / 2));
-        }
-      }
+    async read(node, range, contracts, signal) {
+      const blocks = await takePrefetched(node, range, contracts);
+      signal.throwIfAborted();
+      return blocks ?? readAdapting(node, range, contracts, signal);
+    },
+
+    prefetch(node, { from, tip }, contracts, signal) {
+      const to = tip - unsureBlocks;
+      if (prefetched || from > to) return;
+      const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };
+      prefetched = {
+        ...{ node, from, contracts: contracts.join() },
+        // Whoever needs the blocks reads them again, and meets the error.
+        blocks: readAdapting(node, range, contracts, signal).catch(() => undefined),
+      };
     },
   };
 }
