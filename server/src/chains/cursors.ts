@@ -155,7 +155,7 @@ export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef)
     .execute();
 }
 
-/** Adds new blocks, replacing orphaned ones, and deletes those at or below `forgetUpTo`. */
+/** Adds new blocks above `forgetUpTo`, replacing orphaned ones, and deletes those at or below it. */
 export async function writeScannedBlocks(
   transaction: Transaction,
   { mode, network }: NetworkRef,
@@ -169,7 +169,7 @@ export async function writeScannedBlocks(
     .where('network', '=', network);
   if (orphanedAbove !== undefined) await ofNetwork.where('height', '>', orphanedAbove).execute();
   if (blocks.length === 0) return;
-  for (const chunk of chunksOf(blocks)) {
+  for (const chunk of chunksOf(blocks.filter(({ height }) => height > forgetUpTo))) {
     await transaction
       .insertInto('scanned_blocks')
       .values(chunk.map(({ height, hash }) => ({ mode, network, height, hash })))

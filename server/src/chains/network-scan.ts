@@ -46,6 +46,9 @@ export interface NetworkScan {
 }
 
 const blocksAtOnce = 50;
+/** The same for a scan that has more than this to read: writing each step takes a while too. */
+const manyAtOnce = 500;
+const farBehind = 5000;
 /** How far `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
 
@@ -99,12 +102,13 @@ export function createNetworkScan(
     return renewed.until;
   }
 
-  /** Scans up to `blocksAtOnce` blocks. Returns whether there is more to read. */
+  /** Scans one step of blocks. Returns whether there is more to read. */
   async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
     const cursor = await ensureLease(isUrgent, signal);
     if (!cursor) return false;
     const now = clock.real();
     let heldUntil = cursor.lease_until;
+    const isFarBehind = cursor.head_height - cursor.height > farBehind;
     const difference = await readDifference(
       chain,
       {
@@ -118,7 +122,7 @@ export function createNetworkScan(
           heldUntil = await renewIfDue(heldUntil);
         },
       },
-      blocksAtOnce,
+      isFarBehind ? manyAtOnce : blocksAtOnce,
       signal,
     );
     signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { forUpdate } from '../db/locks.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import type { Chain, ChainBlock, NetworkRef } from './chain.js';
+import { readScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
 export interface RescanOptions {
@@ -80,13 +81,11 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
     outcome = await database.write(async (transaction) => {
       const cursor = await lockCursor(transaction, chain);
       if (isFirst) {
-        const kept = transaction
-          .selectFrom('scanned_blocks')
-          .select((e) => e.fn.min('height').as('lowest'))
-          .where('mode', '=', mode)
-          .where('network', '=', network);
-        const lowest = (await kept.executeTakeFirst())?.lowest ?? cursor.height;
-        if (from > lowest) {
+        const kept = await readScannedBlocks(transaction, chain);
+        const lowest = kept.at(-1)?.height ?? cursor.height;
+        // A block that is kept and still there is not orphaned: the command was run before.
+        const isShared = kept.some(({ height, hash }) => height === head.height && hash === head.hash);
+        if (from > lowest && !isShared) {
           throw new Error(
             `--from must be at most ${lowest}: the fork is below that block, the oldest one that is kept`,
           );

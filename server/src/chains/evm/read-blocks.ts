@@ -13,44 +13,63 @@ const attempts = 3;
 /**
  * The block of a node's best chain at a height, with its logs by its hash; undefined above the node's head.
  * @param contracts in lower-case hex
+ * @param expected the hash that the block has as far as is known: its logs are then asked for in the same request
  */
 export async function readBlock(
   node: NodeClient,
   height: number,
   contracts: readonly string[],
   signal: AbortSignal,
+  expected?: string,
 ): Promise<ReadBlock | undefined> {
   let replaced: string | undefined;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const answer = await node.call('eth_getBlockByNumber', [hexOf(height), true], signal);
+    const isExpected = expected !== undefined && attempt === 1 && contracts.length > 0;
+    const [answer, answeredLogs] = await node.batch(
+      [
+        { method: 'eth_getBlockByNumber', params: [hexOf(height), true] },
+        ...(isExpected ? [{ method: 'eth_getLogs', params: [logFilter(expected, contracts)] }] : []),
+      ],
+      signal,
+    );
+    if (answer instanceof RpcFailure) throw answer;
     if (answer === null) return undefined;
     const block = parseBlock(answer);
     if (block.height !== height) throw inconsistent(node, height);
     // It knows the block, and does not know its logs: its answers come from servers with different blocks.
     if (block.hash === replaced) throw inconsistent(node, height);
-    const logs = await readLogs(node, block, contracts, signal);
+    const given = block.hash === expected && Array.isArray(answeredLogs) ? answeredLogs : undefined;
+    const logs = await readLogs(node, block, contracts, signal, given);
     if (logs) return { block, logs };
     replaced = block.hash;
   }
   throw inconsistent(node, height);
 }
 
-/** The transfer logs of a block; undefined if the block is not on the chain any more, which nodes answer with an error. */
+const logFilter = (blockHash: string, contracts: readonly string[]) => ({
+  ...{ blockHash, address: contracts, topics: [transferTopic] },
+});
+
+/**
+ * The transfer logs of a block; undefined if the block is not on the chain any more, which nodes answer with an error.
+ * @param given what the node has answered already
+ */
 async function readLogs(
   node: NodeClient,
   block: EvmBlock,
   contracts: readonly string[],
   signal: AbortSignal,
+  given?: unknown,
 ): Promise<readonly EvmLog[] | undefined> {
   if (contracts.length === 0) return [];
-  const filter = { blockHash: block.hash, address: contracts, topics: [transferTopic] };
-  const ask = async (): Promise<readonly EvmLog[]> => {
-    const logs = parseLogs(await node.call('eth_getLogs', [filter], signal));
+  const read = (answer: unknown): readonly EvmLog[] => {
+    const logs = parseLogs(answer);
     checkLogs(node, block, logs, contracts);
     return logs;
   };
+  const ask = async () => read(await node.call('eth_getLogs', [logFilter(block.hash, contracts)], signal));
   try {
-    const logs = await ask();
+    const logs = given === undefined ? await ask() : read(given);
     if (logs.length > 0 || !isSuspicious(block, contracts)) return logs;
     // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
     const again = await ask();
