@@ -54,6 +54,8 @@ describe.concurrent.each(engines)(
             NETWORKS_FILE: file,
             BOOTSTRAP_SECRET_KEY: secretKey,
             BLOCK_INTERVAL_MS: '0',
+            // A machine with other work does not read the chain between two kills.
+            READY_CHAIN_LAG_SECONDS: '86400',
           };
           await (await startProcess(env)).stop();
           await setUp(databaseUrl);
@@ -68,7 +70,8 @@ describe.concurrent.each(engines)(
             const paidBefore = countPaid(orders);
             const deadline = Date.now() + 15_000;
             while (countPaid(orders) === paidBefore && Date.now() < deadline) await delay(5);
-            await delay(randomInt(10, 900));
+            // Now and then it lives long enough to read everything.
+            await delay(rounds > 2 && randomInt(4) === 0 ? 6000 : randomInt(10, 900));
             await server.kill();
             stopped.abort();
             await Promise.all(running);
@@ -76,7 +79,7 @@ describe.concurrent.each(engines)(
             for (const one of orders.filter(({ sent }) => sent.length === 0)) {
               if (randomInt(2) === 0) await send(anvil, token, one, one.due);
             }
-            await anvil.mine(randomInt(1, 70));
+            await anvil.mine(randomInt(4) === 0 ? 70 : randomInt(1, 5));
           }
           server = await startProcess(env);
           await anvil.mine(3);
