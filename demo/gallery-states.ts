@@ -239,7 +239,7 @@ export const galleryStates: readonly GalleryState[] = [
     name: 'error, reversed',
     payment: fixture('reversed', { receipts: [receipt(49.9, 0, { status: 'lost' })] }),
   },
-  { name: 'error, did not open', attributes: { opens: 'once' }, trouble: { create: 'fails' } },
+  { name: 'error, did not open', trouble: { create: 'fails' } },
   { name: 'cancelled', payment: fixture('cancelled', log(entry(3, 'event', 'cancelled'))) },
   { name: 'cancelled, then paid', payment: fixture('cancelled_paid', paid) },
   { name: 'a mistake of the page', attributes: { amount: '-5' } },

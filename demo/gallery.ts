@@ -1,5 +1,6 @@
 /** The state gallery: every state of the checkout side by side, in the look that the address asks for. */
-import type { CryptoCheckout, Payment } from 'crypto-checkout';
+import type { CryptoCheckout } from 'crypto-checkout';
+import { answerFromFixtures } from './fixture-server.js';
 import { galleryStates, type GalleryState } from './gallery-states.js';
 
 /** By name: what the address says to look like that. */
@@ -24,40 +25,7 @@ for (const name of ['theme', 'width', 'accent', 'spacing']) {
 }
 root.dir = query.get('dir') ?? 'ltr';
 
-/** Answers the checkout's calls from the fixtures. Nothing leaves the page. */
-const states = new Map(galleryStates.map((state, index) => [`gallery-${index}`, state]));
-const never = new Promise<Response>(() => {});
-
-window.fetch = (input, init) => {
-  const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
-  const key = new Headers(init?.headers).get('Authorization')?.replace('Bearer pk_test_', '') ?? '';
-  return answer(states.get(key), path);
-};
-
-function answer(state: GalleryState | undefined, path: string): Promise<Response> {
-  const call = path.endsWith('/payments/checkout')
-    ? 'create'
-    : path.includes('/currency/set/')
-      ? 'set'
-      : path.endsWith('/currency/lock')
-        ? 'lock'
-        : 'verify';
-  const isFirst = call === 'verify' && !path.endsWith('/verify/checkout');
-  const trouble = state?.trouble?.[call];
-  if (trouble === 'hangs') return never;
-  if (trouble === 'fails' && !isFirst) return Promise.resolve(refusal());
-  return Promise.resolve(reply(state?.payment));
-}
-
-function refusal(): Response {
-  const data = { code: 'rate_unavailable', requestId: 'gallery' };
-  return Response.json({ status: 'error', message: 'No fresh rate', data }, { status: 503 });
-}
-
-function reply(payment: Payment | undefined): Response {
-  const headers = { Date: new Date().toUTCString() };
-  return Response.json({ status: 'success', message: 'Done', data: payment }, { headers });
-}
+const states = answerFromFixtures(galleryStates);
 
 function cell(state: GalleryState, key: string): HTMLElement {
   const section = document.createElement('section');

@@ -319,13 +319,12 @@ export class CryptoCheckout extends LitElement {
     if (isNewView) this.#onNewView(status);
     this.#shownStatus = status;
     this.#setTitle(status === 'success' ? this.#text('paidTitle') : undefined);
-    if ('problem' in this.#state && this.#state.problem && this.#later === undefined) void this.#loadLater();
-    if (!payment?.currency) return;
+    const hasProblem = 'problem' in this.#state && this.#state.problem !== undefined;
     const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
-    if (this.#drawQr === undefined) void this.#loadQr();
+    if (payment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
     // What comes after the QR code does not compete with it for the line.
-    else if (this.#later === undefined && isAtAddress) void this.#loadLater();
-    if (this.#later === undefined && hasLaterView(status)) void this.#loadLater();
+    const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
+    if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
   }
 
   protected override render(): TemplateResult {

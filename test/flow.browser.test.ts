@@ -64,7 +64,7 @@ describe('with the real server', () => {
     const events = recordEvents(element);
     await goToAddress(element, 'USDT', 'tron');
     expect(textOf(element, 'amount')).to.equal('3.246754 USDT');
-    expect(textOf(element, 'merchant')).to.equal('Example Shop');
+    expect(textOf(element, 'merchant')).to.equal('Nightjar Lanterns');
     await sendFunds(element, 3.246754);
     await waitForStatus(element, 'confirming');
     await waitFor(() => textOf(element, 'status').includes('0 of 2 confirmations'));
