@@ -548,8 +548,8 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = { name: 'idle' };
     this.#lastChoice = this.#flow.readLastChoice();
     this.#adoptStyles();
+    // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
     if (this.isConnected) this.#controller ??= new this.#flow.CheckoutController(this);
-    this.requestUpdate();
   }
 
   async #loadQr(): Promise<void> {
