@@ -58,7 +58,7 @@ export function site(options: SiteOptions): Router {
   router.use(widgetFiles(built));
   router.use(docs(publicUrl, built));
   router.use(flags(flagsDirectory));
-  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
+  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(
