@@ -39,6 +39,15 @@ module.exports = {
       { path: '^src/views/' },
       { path: '^src/contract/', dependencyTypesNot: ['type-only'] },
     ),
+    only(
+      'wallets',
+      'Wallets know the contract, money, and the shape of views and states. They reach the server through the element.',
+      '^src/wallets/',
+      '^src/(contract|money|messages)/',
+      '^src/views/view\\.ts$',
+      '^src/checkout/state\\.ts$',
+      lit,
+    ),
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
     only(
       'messages',
