@@ -45,6 +45,12 @@ export const styles = css`
   :host([theme='dark']) {
     ${dark}
   }
+  :host([mode='modal']) {
+    display: inline-block;
+  }
+  :host(:disabled) {
+    opacity: 0.6;
+  }
   :host([hidden]) {
     display: none;
   }

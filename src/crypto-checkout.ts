@@ -1,5 +1,5 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { LitElement, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout/controller.js';
 import { memoryFor, redirectTarget, type Order } from './checkout/order.js';
 import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
@@ -8,13 +8,16 @@ import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
 import { ApiError, NetworkError } from './errors.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
+import { FormValue } from './form-value.js';
 import { en, fill, type Messages } from './messages/en.js';
 import { problemKey } from './messages/problems.js';
+import type { Modal } from './modal.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
 import { header, type Heading } from './views/header.js';
 import { idleView } from './views/idle.js';
 import type { Copyable, View, ViewContext } from './views/view.js';
+import type { WalletPayments } from './wallets/wallet-payments.js';
 
 type Flow = typeof import('./flow.js');
 
@@ -33,6 +36,7 @@ const textAttributes = [
 type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
+const loadModal = () => import('./modal.js');
 const noticeMs = 6_000;
 
 /**
@@ -54,7 +58,9 @@ const noticeMs = 6_000;
  * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why.
  * @fires {CheckoutEvent} checkout-expired - The time to pay ran out.
  * @fires {CheckoutEvent} checkout-cancelled - The payment was cancelled.
+ * @fires {CheckoutEvent} checkout-closed - The modal was closed. The payment goes on.
  *
+ * @slot trigger - What opens the modal: a button of the page. Without it, there is a default one.
  * @slot header - Replaces the merchant, order and total at the top.
  * @slot footer - Below everything.
  * @slot success - Shown when the payment is complete.
@@ -95,6 +101,18 @@ const noticeMs = 6_000;
  * @csspart back - The button that goes back to the previous choice.
  * @csspart cancel - The button that cancels the payment.
  * @csspart notice - Confirms what was copied.
+ * @csspart trigger - The default button that opens the modal.
+ * @csspart dialog - The modal.
+ * @csspart close - The button that closes the modal.
+ * @csspart wallets - The wallets in the browser, and what they do.
+ * @csspart wallet-option - A wallet to pay from.
+ * @csspart wallet-app - A link that opens the page in a wallet app.
+ * @csspart wallet-status - What the wallet waits for, or what was sent.
+ * @csspart wallet-problem - Why nothing was sent.
+ * @csspart wallet-hash - The transaction that the wallet has sent.
+ * @csspart wallet-stop - The button that stops waiting for the wallet.
+ * @csspart wallet-again - The button to send again.
+ * @csspart wallet-keep - The button not to send again.
  *
  * @cssproperty --checkout-accent - Colour of the main button, links and focus rings.
  * @cssproperty --checkout-on-accent - Colour of text on the accent colour.
@@ -109,6 +127,9 @@ const noticeMs = 6_000;
  */
 export class CryptoCheckout extends LitElement {
   static override readonly styles = styles;
+
+  /** Takes part in forms: its value is the payment's id. */
+  static readonly formAssociated = true;
 
   static override readonly properties = {
     apiUrl: { attribute: 'api-url' },
@@ -125,6 +146,9 @@ export class CryptoCheckout extends LitElement {
     network: {},
     theme: { reflect: true },
     locale: {},
+    mode: { reflect: true },
+    name: { reflect: true },
+    required: { type: Boolean, reflect: true },
     noTimeLog: { type: Boolean, attribute: 'no-time-log' },
     noBranding: { type: Boolean, attribute: 'no-branding' },
     noRedirect: { type: Boolean, attribute: 'no-redirect' },
@@ -156,6 +180,12 @@ export class CryptoCheckout extends LitElement {
   declare theme: 'auto' | 'light' | 'dark' | undefined;
   /** A BCP 47 tag for formatting numbers and times; defaults to the language of the surrounding page. */
   declare locale: string | undefined;
+  /** `inline` (the default), or `modal`: a button that opens the checkout above the page. */
+  declare mode: 'inline' | 'modal' | undefined;
+  /** The name under which a form sends the payment's id. */
+  declare name: string | undefined;
+  /** Keeps the form around it from being submitted before the payment is a success. */
+  declare required: boolean;
   /** Hides the time log. */
   declare noTimeLog: boolean;
   /** Hides the merchant's name and logo. */
@@ -166,6 +196,13 @@ export class CryptoCheckout extends LitElement {
   declare messages: Partial<Messages> | undefined;
 
   #flow: Flow | undefined;
+  #modal: Modal | undefined;
+  #wallets: WalletPayments | undefined | 'loading';
+  readonly #form = new FormValue(
+    this,
+    () => (this.txRef || this.paymentId ? this.#orderKey : ''),
+    () => this.#context().text('formRequired'),
+  );
   #controller: CheckoutController | undefined;
   /** The state before there is a controller. */
   #initialState: CheckoutState = { name: 'idle' };
@@ -178,6 +215,7 @@ export class CryptoCheckout extends LitElement {
 
   constructor() {
     super();
+    this.required = false;
     this.noTimeLog = false;
     this.noBranding = false;
     this.noRedirect = false;
@@ -213,6 +251,17 @@ export class CryptoCheckout extends LitElement {
     this.#controller?.start();
   }
 
+  /** Opens the modal, and starts the payment if there is none yet. Without `mode="modal"`, it only starts it. */
+  async open(): Promise<void> {
+    if (this.mode === 'modal' && !(await this.#openModal())) return;
+    if (this.status === 'idle') await this.start();
+  }
+
+  /** Closes the modal. The payment goes on, and is there when the modal is opened again. */
+  close(): void {
+    this.#modal?.close();
+  }
+
   /** Cancels the payment, unless it has ended. */
   async cancel(): Promise<void> {
     await this.#controller?.cancel();
@@ -235,6 +284,29 @@ export class CryptoCheckout extends LitElement {
     super.disconnectedCallback();
     clearTimeout(this.#copiedTimer);
     this.#copied = undefined;
+  }
+
+  /** @internal */
+  formDisabledCallback(isDisabled: boolean): void {
+    this.#form.isDisabled = isDisabled;
+    this.requestUpdate();
+  }
+
+  /** A reset cannot undo a payment, so the value stays. @internal */
+  formResetCallback(): void {
+    this.requestUpdate();
+  }
+
+  /** The browser fills in the form after a reload or a return: the order's payment is shown again. @internal */
+  formStateRestoreCallback(state: unknown): void {
+    void this.updateComplete.then(() => {
+      const id = this.#form.restoredId(state);
+      const memory = memoryFor(this.order);
+      const { attempt, paymentId, idempotencyKey } = memory.read();
+      if (id === undefined || (paymentId ?? idempotencyKey) !== undefined) return;
+      memory.write({ attempt, paymentId: id });
+      this.#resume();
+    });
   }
 
   protected override willUpdate(): void {
@@ -264,6 +336,7 @@ export class CryptoCheckout extends LitElement {
     // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
     if (isNewView && this.#hadFocus) this.shadowRoot?.getElementById('heading')?.focus();
     if (this.payment?.currency && this.#drawQr === undefined) void this.#loadQr();
+    if (this.payment?.evm && this.#wallets === undefined) void this.#loadWallets();
   }
 
   protected override render(): TemplateResult {
@@ -280,7 +353,26 @@ export class CryptoCheckout extends LitElement {
       notice: this.#copied?.notice ?? '',
       preload: this.#preload,
     };
-    return frame(this.#view(state, context), props, context);
+    const card = frame(this.#view(state, context), props, context);
+    return this.mode === 'modal' ? this.#modalTemplate(card, context) : card;
+  }
+
+  #modalTemplate(card: TemplateResult, { text }: ViewContext): TemplateResult {
+    const open = (event: Event) => {
+      // The page's own trigger can be a link, or a button that would submit a form.
+      event.preventDefault();
+      void this.open();
+    };
+    const preload = () => {
+      this.#preload();
+      void loadModal().catch(() => undefined);
+    };
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
+    return html`<slot name="trigger" @click=${open} @pointerenter=${preload} @focusin=${preload}
+        ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
+          ${text('openCheckout')}
+        </button></slot
+      >${this.#modal?.render(card, text('close')) ?? nothing}`;
   }
 
   get #state(): CheckoutState {
@@ -317,6 +409,7 @@ export class CryptoCheckout extends LitElement {
       hasTimeLog: !this.noTimeLog,
       copied: this.#copied?.what,
       drawQr: this.#drawQr,
+      wallets: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
       dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
       refresh: () => void this.refresh(),
@@ -375,6 +468,38 @@ export class CryptoCheckout extends LitElement {
       this.#drawQr = (await import('./views/qr-code.js')).drawQr;
     } catch {
       this.#drawQr = 'failed';
+    }
+    this.requestUpdate();
+  }
+
+  /** @returns false if its code could not be loaded; that is shown, and fires `checkout-error` */
+  async #openModal(): Promise<boolean> {
+    try {
+      const { Modal } = await loadModal();
+      this.#modal ??= new Modal(this, () =>
+        this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment)),
+      );
+    } catch (cause) {
+      const { apiUrl } = this.order;
+      const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
+      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
+      return false;
+    }
+    if (!this.isConnected) return false;
+    this.#modal.open();
+    return true;
+  }
+
+  async #loadWallets(): Promise<void> {
+    this.#wallets = 'loading';
+    try {
+      const { WalletPayments } = await import('./wallets/wallet-payments.js');
+      this.#wallets = new WalletPayments(this, () => ({
+        state: this.#state,
+        remainingMs: this.#controller?.remainingMs,
+      }));
+    } catch {
+      // Every payment can be paid without them.
     }
     this.requestUpdate();
   }

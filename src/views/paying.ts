@@ -39,8 +39,8 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     content: html`
       ${amountButton(payment, due, context)}
       ${isPartial && amount > 0 ? progress(received, amount, text('partialHeading')) : nothing}
-      ${countdown(context)} ${paymentTarget(payment, due, context)} ${exchangeHelp(payment, due, context)}
-      ${timeLog(payment, context)}
+      ${context.wallets?.(context) ?? nothing} ${countdown(context)} ${paymentTarget(payment, due, context)}
+      ${exchangeHelp(payment, due, context)} ${timeLog(payment, context)}
     `,
     action: { label: text('iHavePaid'), run: refresh },
     canCancel: !isPartial,

@@ -1,5 +1,5 @@
 /** What a view returns for a state, and what it gets from the element. */
-import type { TemplateResult } from 'lit';
+import type { nothing, TemplateResult } from 'lit';
 import type { Action } from '../checkout/state.js';
 import type { MessageKey } from '../messages/en.js';
 
@@ -36,6 +36,8 @@ export interface ViewContext {
   readonly copied: Copyable | undefined;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
+  /** Draws the wallets to pay from. Undefined until they are loaded, and where no wallet could pay. */
+  readonly wallets: ((context: ViewContext) => TemplateResult | typeof nothing) | undefined;
   readonly dispatch: (action: Action) => void;
   readonly start: () => void;
   readonly refresh: () => void;
