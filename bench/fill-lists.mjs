@@ -196,7 +196,8 @@ function copy(sql, table, count, template, changes) {
  * @param {Record<string, string>} changes
  */
 async function copyOf(sql, table, source, changes) {
-  const columns = await sql.columns(table);
+  // The database counts `sequence` itself.
+  const columns = (await sql.columns(table)).filter((name) => name !== 'sequence');
   for (const name of Object.keys(changes)) {
     if (!columns.includes(name)) throw new Error(`${table} has no column ${name}`);
   }

@@ -11,7 +11,13 @@ import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './chains/addresses/address-sources.js';
 import { readTestSeed } from './chains/addresses/test-seed.js';
 import { createDepositAddresses } from './chains/addresses/deposit-addresses.js';
+import { createDepositKeys } from './chains/addresses/deposit-keys.js';
+import { readOpenAddresses } from './chains/addresses/open-addresses.js';
+import { createWatchedAddresses } from './chains/addresses/watched-addresses.js';
+import { createAvailability } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
+import { adapters as builtInAdapters } from './chains/adapters.js';
+import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createScanner } from './chains/scanner.js';
 import type { Signer } from './chains/signer.js';
@@ -36,6 +42,8 @@ import { currencies as currencyList } from './money/currency-list.js';
 import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
+import { defaultSources } from './money/sources/sources.js';
+import { createWorldRates, type WorldRates } from './money/world-rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
@@ -81,6 +89,8 @@ export interface Overrides {
   /** Networks in addition to the simulated ones, with their chains. */
   readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
   readonly addressSources?: AddressSources;
+  /** The adapters of the networks in NETWORKS_FILE. */
+  readonly adapters?: Adapters;
   /** Replaces the default signers. On networks without a signer, an operator sends the transfers. */
   readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
   /** Replaces the system's DNS resolver and certificate authorities for webhooks, and the timeout of an attempt. */
@@ -128,13 +138,26 @@ export async function createApp(options: AppOptions) {
   } = options;
   const { newId = randomId } = overrides;
   const testSeed = await readTestSeed(database.reader);
-  // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
-  const addressSources =
-    overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
   const serverTime = await createServerTime(database, log, overrides.localNow);
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
-  const rates = overrides.rates ?? openRates(config.ratesFile ?? shippedRatesFile, clock);
-  const extraNetworks = overrides.networks ?? [];
+  const isLive = config.networks.some(({ network }) => network.mode === 'live');
+  const rates = overrides.rates ?? openRates(config, isLive, clock, log);
+  const depositKeys = await createDepositKeys(database, clock.real, newId);
+  // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
+  const simulatedSources =
+    overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
+  const depositAddresses = createDepositAddresses((network) => {
+    const isReal = connected.some((one) => one.network === network);
+    return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+  }, newId);
+  const watchedAddresses = createWatchedAddresses(database);
+  const connected = connect(config, overrides.adapters ?? builtInAdapters, {
+    log,
+    now: clock.real,
+    watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
+    openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
+  });
+  const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
     ...simulatedNetworks,
     ...extraNetworks.map(({ network }) => network),
@@ -145,7 +168,6 @@ export async function createApp(options: AppOptions) {
   const merchants = createMerchants(clock, newId);
   const customers = createCustomers(database, clock, newId);
   const ledger = createLedger(newId);
-  const depositAddresses = createDepositAddresses(addressSources, newId);
 
   const sender = createSender({
     targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
@@ -167,6 +189,7 @@ export async function createApp(options: AppOptions) {
     rates,
     currencies,
     addresses: depositAddresses,
+    isReadable: createAvailability(() => scanner.status(), connected),
     ledger,
     outbox,
     customers,
@@ -249,7 +272,7 @@ export async function createApp(options: AppOptions) {
     networks: chains.map((chain) => ({
       chain,
       confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
-      intervalMs: scanIntervalMs,
+      intervalMs: connected.find((one) => one.chain === chain)?.pollMs ?? scanIntervalMs,
     })),
   });
   const sandbox = createSandbox({
@@ -315,14 +338,45 @@ export async function createApp(options: AppOptions) {
     sandboxReset: createSandboxReset(database, clock),
     /** The default is off once real money could move here. */
     isSandboxOn: config.sandbox ?? currencies.networks('live').length === 0,
+    currencies,
+    receipts,
+    chains,
+    depositKeys,
+    connected,
+    rates,
+    /** Undefined if rates come from a file. */
+    worldRates: isWorldRates(rates) ? rates : undefined,
     createHandlers,
   };
 }
 
-function openRates(file: string, clock: Parameters<typeof readFixedRates>[1]): RateSource {
+function connect(config: Config, available: Adapters, deps: Parameters<typeof connectNetworks>[2]) {
+  try {
+    return connectNetworks(config.networks, available, deps);
+  } catch (error) {
+    throw new StartError('NETWORKS_FILE: a network cannot be used', { cause: error });
+  }
+}
+
+/** Real money needs real rates. The bundled file is for trying out. */
+function openRates(
+  { ratesFile, rateSources }: Config,
+  isLive: boolean,
+  clock: Parameters<typeof readFixedRates>[1],
+  log: Logger,
+): RateSource | WorldRates {
+  const adapters = rateSources ?? (isLive && ratesFile === undefined ? defaultSources : undefined);
+  if (adapters) {
+    return createWorldRates({ adapters, currencies: currencyList, now: clock.real, log });
+  }
+  const file = ratesFile ?? shippedRatesFile;
   try {
     return readFixedRates(file, clock);
   } catch (error) {
     throw new StartError(`RATES_FILE: ${file} cannot be used`, { cause: error });
   }
+}
+
+function isWorldRates(rates: RateSource): rates is WorldRates {
+  return 'refresh' in rates;
 }

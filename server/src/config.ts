@@ -1,7 +1,14 @@
 /** The configuration: environment variables, parsed once at startup. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import {
+  NetworksFileError,
+  readNetworksFile,
+  type ConfiguredNetwork,
+} from './chains/config/networks-file.js';
 import { parseKey } from './merchants/keys.js';
+import type { RateSourceAdapter } from './money/sources/source.js';
+import { parseSources, sourceNames } from './money/sources/sources.js';
 import { isSubnet } from './webhooks/targets.js';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -44,9 +51,13 @@ export interface Config {
   readonly sandbox: boolean | undefined;
   /** Whether the demo shop is served; undefined means if the sandbox is. */
   readonly demo: boolean | undefined;
+  /** The real networks, of both modes, in addition to the simulated ones. */
+  readonly networks: readonly ConfiguredNetwork[];
   readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
   /** A file of exchange rates to use instead of the bundled one. */
   readonly ratesFile: string | undefined;
+  /** Sources in the world to fetch exchange rates from; undefined means all of them in live mode, and a file without it. */
+  readonly rateSources: readonly RateSourceAdapter[] | undefined;
   /** Undefined turns rate limits off. */
   readonly limits: Limits | undefined;
   /** Proxies that are trusted to report the client's address: how many, or their addresses. */
@@ -152,12 +163,29 @@ const variables = {
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
+  NETWORKS_FILE: {
+    help: 'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
+    allowed: 'a path',
+    schema: z.optional(z.string()),
+  },
   PAYMENT_CHOOSE_SECONDS: integer('Time that the customer has to choose a currency', 86_400),
   PAYMENT_PAY_SECONDS: integer('Time that the customer has to pay, once the currency is locked', 1800),
   RATES_FILE: {
     help: 'JSON file of exchange rates, instead of the bundled one',
     allowed: 'a path',
     schema: z.optional(z.string()),
+  },
+  RATES: {
+    help: 'Sources of exchange rates (default: all of them if a live network is configured, otherwise RATES_FILE)',
+    allowed: `some of ${sourceNames.join(', ')}, separated by commas, each with or without =URL of another server with its API; at least two of them must price coins in dollars, which binance and er-api do not`,
+    // A URL may have a key in its path.
+    isSecret: true,
+    schema: z.optional(
+      z.pipe(
+        z.string().check(z.refine((text) => parseSources(text) !== undefined)),
+        z.transform((text) => parseSources(text)),
+      ),
+    ),
   },
   RATE_LIMIT: {
     help: 'Rate limits. Each server counts for itself',
@@ -265,6 +293,9 @@ export function readConfig(environment: Environment): Config {
     throw new ConfigError([...names].map((name) => describeInvalid(name, given[name])).join('\n'));
   }
   const { data } = result;
+  if (data.RATES && data.RATES_FILE !== undefined) {
+    throw new ConfigError('RATES, RATES_FILE: only one of them can be set');
+  }
   return {
     host: data.HOST,
     port: data.PORT,
@@ -277,8 +308,10 @@ export function readConfig(environment: Environment): Config {
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
     sandbox: data.SANDBOX && data.SANDBOX === 'on',
     demo: data.DEMO && data.DEMO === 'on',
+    networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
+    rateSources: data.RATES,
     limits:
       data.RATE_LIMIT === 'off'
         ? undefined
@@ -307,6 +340,16 @@ export function readConfig(environment: Environment): Config {
       webhookLagSeconds: data.READY_WEBHOOK_LAG_SECONDS,
     },
   };
+}
+
+function readNetworks(path: string, environment: Environment): ConfiguredNetwork[] {
+  try {
+    return readNetworksFile(path, environment);
+  } catch (error) {
+    if (!(error instanceof NetworksFileError)) throw error;
+    const lines = error.message.split('\n').map((line) => `NETWORKS_FILE: ${line}`);
+    throw new ConfigError(lines.join('\n'), { cause: error });
+  }
 }
 
 /** The help: two lines per variable, with its name, allowed values, default and purpose. */

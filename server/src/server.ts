@@ -8,6 +8,7 @@ import { createIdempotency } from './api/idempotency.js';
 import { createIpLimits, createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
+import { createFirstContact } from './chains/connect.js';
 import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
 import { ensureTestSeed } from './chains/addresses/test-seed.js';
@@ -215,14 +216,17 @@ async function serve(
 
 /** The jobs that run at intervals rather than on request. */
 function createJobList(
-  { clock, serverTime, payments, execution, billing, webhooks, simulatedChains }: App,
+  app: App,
   { blockIntervalMs }: Config,
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
+  const { clock, serverTime, payments, execution, billing, webhooks, simulatedChains } = app;
+  const { depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
+    { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => execution.advance(signal) },
     { name: 'lost transfers', intervalMs: 60_000, run: (signal) => execution.restoreLost(signal) },
@@ -234,6 +238,12 @@ function createJobList(
       run: (signal) => prune({ database, clock, idempotency, webhooks }, signal),
     },
   ];
+  if (worldRates) {
+    jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
+  if (connected.length > 0) {
+    jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });
+  }
   if (blockIntervalMs > 0) {
     jobs.push({
       name: 'simulated blocks',

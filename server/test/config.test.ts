@@ -17,7 +17,9 @@ it('The defaults are those of a server for trying out', () => {
     sandbox: undefined,
     demo: undefined,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
+    networks: [],
     ratesFile: undefined,
+    rateSources: undefined,
     limits: {
       requestsPerSecondPerIp: 300,
       failedKeysPerSecondPerIp: 10,
@@ -71,6 +73,10 @@ it.each([
     { webhookAllowPrivate: ['10.1.0.0/16', 'fd00:1::/32'] },
   ],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
+  [
+    { RATES: 'kraken,coinbase=https://proxy.example.com/' },
+    { rateSources: [{ name: 'kraken' }, { name: 'coinbase', url: 'https://proxy.example.com' }] },
+  ],
   [{ TRUST_PROXY: 'loopback, 10.0.0.0/8, ::1' }, { trustProxy: 'loopback, 10.0.0.0/8, ::1' }],
 ])('%o is read as %o', (environment, expected) => {
   expect(readConfig(environment)).toMatchObject(expected);
@@ -110,10 +116,15 @@ it.each([
   ['BOOTSTRAP_PUBLIC_KEY', 'pk_test_short'],
   ['METRICS_TOKEN', 'too-short'],
   ['PAYSTACK_SECRET_KEY', 'two words'],
+  ['RATES', 'kraken=https://hunter2.example.com'],
 ])('An invalid %s is refused without repeating its value', (name, value) => {
   const message = refusal({ [name]: value });
   expect(message).toMatch(new RegExp(`^${name}: the value given is not allowed; it must be .+$`));
   expect(message).not.toContain(value);
+});
+
+it('Rates come either from sources or from a file', () => {
+  expect(refusal({ RATES: 'kraken,coinbase', RATES_FILE: 'rates.json' })).toContain('RATES, RATES_FILE');
 });
 
 it('Each invalid variable has its own line', () => {

@@ -11,7 +11,10 @@ export interface NetworkRef {
 /** A transfer of an asset to one address. A transaction can contain several. */
 export interface ChainTransfer {
   readonly txHash: string;
-  /** Which output, log or transfer of the transaction. */
+  /**
+   * Which output, log or transfer of the transaction. Negative if a contract sent the native coin, which has no transaction
+   * of its own: `txHash` is then the hash of the block, and this follows from the address.
+   */
   readonly outputIndex: number;
   /** Currency code, such as USDT. Assets that are not configured are not reported. */
   readonly currency: string;
@@ -26,6 +29,8 @@ export interface ChainTransfer {
 export interface ChainHead {
   readonly height: number;
   readonly hash: string;
+  /** Blocks up to this height cannot be reorganised, however few confirmations they have; undefined if unknown. */
+  readonly finalizedHeight?: number | undefined;
 }
 
 export interface ChainBlock extends ChainHead {
@@ -42,6 +47,11 @@ export interface Chain extends NetworkRef {
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
   /** How long the next block has been overdue, by the last known head; 0 if it is not, or if that is unknown. */
   overdueMs?(): number;
+  /**
+   * Reads several blocks at once while catching up, for chains that can do so faster than block by block.
+   * @returns blocks from `from` on, in order, without gaps; not after `to`, and maybe fewer than that
+   */
+  blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
 }

@@ -4,12 +4,17 @@ import type { Mode } from '../shared/scope.js';
 /** How a network writes addresses. Networks of one family share their deposit keys. */
 export type Family = 'bitcoin' | 'litecoin' | 'evm' | 'tron';
 
+/** Which of a family's networks an address is for. Only Bitcoin and Litecoin write addresses differently on each. */
+export type AddressNet = 'main' | 'test' | 'regtest';
+
 /** A network, identified by mode and code together: a test network and a real one can share a code. */
 export interface Network {
   readonly mode: Mode;
   readonly code: string;
   readonly name: string;
   readonly family: Family;
+  /** Main in live mode and test in test mode, if it is not given. */
+  readonly addressNet?: AddressNet;
   /** How many confirmations a receipt needs to count. */
   readonly confirmations: number;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */

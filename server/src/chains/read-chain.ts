@@ -27,6 +27,17 @@ interface Base {
   readonly hash: string | undefined;
 }
 
+/** A node that knows fewer blocks than were scanned already, as one behind a load balancer can. Nothing is taken back. */
+export class ChainBehind extends Error {
+  override readonly name = 'ChainBehind';
+
+  constructor({ network }: Chain, tip: ChainHead, last: ChainHead) {
+    super(
+      `The node of ${network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
+    );
+  }
+}
+
 /** @param maxBlocks the most blocks to read, so that catching up happens in steps */
 export async function readDifference(
   chain: Chain,
@@ -39,6 +50,8 @@ export async function readDifference(
   let blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   if (blocks === 'forked') {
     base = await findFork(chain, await from.scanned(), tip, signal);
+    // The chain ends at a block that was scanned: nothing was replaced, the node only has not read the rest yet.
+    if (base.height === tip.height && base.hash === tip.hash) throw new ChainBehind(chain, tip, from.last);
     blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   }
   const head = blocks === 'forked' ? undefined : (blocks.at(-1) ?? withHash(base));
@@ -48,7 +61,8 @@ export async function readDifference(
   // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
   if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
-  return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash } };
+  const finalizedHeight = tip.finalizedHeight && Math.min(tip.finalizedHeight, head.height);
+  return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash, finalizedHeight } };
 }
 
 /** Reads the blocks after a base, as long as each links to the previous one; `forked` if none can follow the base. */
@@ -67,16 +81,28 @@ async function readBlocks(
   while (previous.height < end) {
     await beforeBlock();
     signal.throwIfAborted();
-    const block = await chain.block(previous.height + 1, signal);
-    if (!block) break;
-    if (previous.hash !== undefined && block.parentHash !== previous.hash) {
-      if (previous === base) return 'forked';
-      break;
+    const next = await readNext(chain, previous.height + 1, end, signal);
+    if (next.length === 0) break;
+    for (const block of next) {
+      if (previous.hash !== undefined && block.parentHash !== previous.hash) {
+        return previous === base ? 'forked' : blocks;
+      }
+      blocks.push(block);
+      previous = block;
     }
-    blocks.push(block);
-    previous = block;
   }
   return blocks;
+}
+
+async function readNext(
+  chain: Chain,
+  height: number,
+  end: number,
+  signal: AbortSignal,
+): Promise<readonly ChainBlock[]> {
+  if (chain.blocks && end > height) return chain.blocks(height, end, signal);
+  const block = await chain.block(height, signal);
+  return block ? [block] : [];
 }
 
 /** The newest scanned block that is still on the best chain, or the height below all of them. */

@@ -3,17 +3,22 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { UsageError, type Command, type Options, type CommandContext } from './command.js';
+import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
 import { chainCommands } from './chains.js';
 import { customerCommands } from './customers.js';
 import { databaseCommands } from './database.js';
+import { depositKeyCommands } from './deposit-keys.js';
 import { commandHelp, groupHelp, usageText } from './help.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
+import { networkCommands } from './networks.js';
 import { paymentCommands } from './payments.js';
 import { payoutCommands } from './payouts.js';
+import { rateCommands } from './rates.js';
+import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
@@ -53,6 +58,11 @@ export const commands: Readonly<Record<string, Command>> = {
   ...sandboxCommands,
   ...ledgerCommands,
   ...databaseCommands,
+  ...networkCommands,
+  ...rescanCommands,
+  ...depositKeyCommands,
+  ...addressCommands,
+  ...rateCommands,
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,17 @@
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { oneOf, required, text, type Command, type CommandContext, type Output } from './command.js';
+import { proveSettlement } from '../withdrawals/settlement-proof.js';
+import {
+  oneOf,
+  required,
+  text,
+  UsageError,
+  type Command,
+  type CommandContext,
+  type Options,
+  type Output,
+} from './command.js';
 import type { Transaction } from '../db/engine.js';
 import type { AuditFields } from '../merchants/audit-log.js';
 
@@ -27,19 +37,29 @@ export const transferCommands: Readonly<Record<string, Command>> = {
     },
   },
   'transfers settle': {
-    usage: 'transfers settle ID --tx-hash HASH [--network-fee AMOUNT]',
-    help: `Marks a transfer as sent by hand. Repeating it with the same hash changes nothing.
+    usage: 'transfers settle ID --tx-hash HASH [--block HEIGHT] [--network-fee AMOUNT] [--unverified]',
+    help: `Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to
+its address, and have enough confirmations. Repeating it with the same hash changes nothing.
 
   --tx-hash HASH            hash of the transaction that paid it
-  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)`,
-    options: { 'tx-hash': text, 'network-fee': text },
+  --block HEIGHT            its block, for nodes that find no transaction by its hash (Bitcoin Core without txindex)
+  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
+  --unverified              does not look: for transactions that no node here can see`,
+    options: {
+      'tx-hash': text,
+      block: text,
+      'network-fee': text,
+      unverified: { type: 'boolean' },
+    },
     positionals: ['ID'],
     async run(context, options, [id = '']) {
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
-      return changeTransfer(context, id, 'transfer.settled', (transaction) =>
-        context.transfers.settle(transaction, id, txHash, networkFee),
-      );
+      const isUnverified = options['unverified'] === true;
+      if (!isUnverified) await prove(context, options, id, txHash);
+      const change = (transaction: Transaction) =>
+        context.transfers.settle(transaction, id, txHash, networkFee);
+      return changeTransfer(context, id, 'transfer.settled', change, isUnverified ? { isUnverified } : {});
     },
   },
   'transfers fail': {
@@ -64,6 +84,7 @@ async function changeTransfer(
   id: string,
   action: 'transfer.settled' | 'transfer.failed',
   change: (transaction: Transaction) => Promise<TransferTable>,
+  facts: AuditFields = {},
 ): Promise<Output> {
   const row = await database.write(async (transaction) => {
     const former = await transfers.findAny(transaction, id);
@@ -75,7 +96,7 @@ async function changeTransfer(
       action,
       subjectId: id,
       before: former && transferFacts(former),
-      after: transferFacts(changed),
+      after: { ...transferFacts(changed), ...facts },
     });
     return changed;
   });
@@ -84,6 +105,20 @@ async function changeTransfer(
 
 function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
   return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
+}
+
+async function prove(
+  { database, currencies, connected }: CommandContext,
+  { block }: Options,
+  transferId: string,
+  txHash: string,
+): Promise<void> {
+  if (typeof block === 'string' && !/^\d{1,10}$/.test(block)) {
+    throw new UsageError(`--block must be the height of a block, not "${block}"`);
+  }
+  const deps = { reader: database.reader, currencies, networks: connected };
+  const height = typeof block === 'string' ? Number(block) : undefined;
+  await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
 }
 
 function showTransfer(row: TransferTable): Output {

@@ -41,7 +41,8 @@ const tables = {
   payment_plans: 33,
   subscribers: 34,
   subscriber_cycles: 35,
-  list_checkpoints: 36,
+  deposit_keys: 36,
+  list_checkpoints: 37,
 } as const satisfies Record<keyof Schema, number>;
 
 type TableName = keyof Schema;

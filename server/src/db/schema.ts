@@ -154,6 +154,23 @@ export interface WalletTable {
   deleted_at: EpochMs | null;
 }
 
+/** A merchant's extended public key for deposit addresses on a family's real networks. */
+export interface DepositKeyTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  family: 'bitcoin' | 'litecoin' | 'evm' | 'tron';
+  /** As its owner gave it. */
+  extended_public_key: string;
+  /** Null: the script type of the key's prefix. */
+  script: 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr' | null;
+  /** The address source that the key is: the id in `derivations` and `addresses`. */
+  source_id: string;
+  created_at: EpochMs;
+  /** When another key took its place; null while it is in use. */
+  replaced_at: EpochMs | null;
+}
+
 /** The next unused child index of each address source. */
 export interface DerivationTable {
   source_id: string;
@@ -591,8 +608,10 @@ export interface Schema {
   audit_log: AuditLogTable;
   payments: PaymentTable;
   log_entries: LogEntryTable;
-  addresses: AddressTable;
+  // Counted by the database, so that each process can read what others have added since.
+  addresses: AddressTable & { sequence: Generated<number> };
   wallets: WalletTable;
+  deposit_keys: DepositKeyTable;
   derivations: DerivationTable;
   receipts: ReceiptTable;
   set_aside: SetAsideTable;

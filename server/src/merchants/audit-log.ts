@@ -16,6 +16,7 @@ export type AuditAction =
   | 'key.revoked'
   | 'wallet_address.created'
   | 'wallet_address.made_primary'
+  | 'deposit_key.set'
   | 'balance.suspended'
   | 'balance.resumed'
   | 'transfer.settled'

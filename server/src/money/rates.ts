@@ -7,6 +7,8 @@ export interface Rate {
   readonly source: string;
   /** The time of the rate, epoch milliseconds. */
   readonly at: number;
+  /** How old the rate may be for a price to be locked at it; a minute if absent. Fiat rates are published once a day. */
+  readonly maxAgeMs?: number;
 }
 
 export interface RateSource {

@@ -17,6 +17,8 @@ export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  /** Whether a payer can pay the merchant in this way now. */
+  readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
 
 export interface PaymentReader {
@@ -35,11 +37,11 @@ export interface PaymentReader {
   ): BaseSum;
 }
 
-/** A price cannot be locked at a rate older than this. */
+/** A price cannot be locked at a rate older than this, unless the rate says otherwise. */
 const maxRateAgeMs = 60_000;
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
-  const { clock, rates, currencies } = deps;
+  const { clock, rates, currencies, isOffered } = deps;
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
@@ -55,7 +57,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
 
   function freshRate(code: string): Rate {
     const rate = latestRate(code);
-    if (clock.real() - rate.at > maxRateAgeMs) throw rateUnavailable(code);
+    if (clock.real() - rate.at > (rate.maxAgeMs ?? maxRateAgeMs)) throw rateUnavailable(code);
     return rate;
   }
 
@@ -64,9 +66,10 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     if (row.locked_at !== null) return undefined;
     const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
     if (!rate) return [];
+    const scope = { merchantId: row.merchant_id, mode: row.mode };
     return currencyOptions(
       baseSum(row, () => rate),
-      currencies.options(row.mode).filter((option) => accepts(row, option)),
+      currencies.options(row.mode).filter((option) => accepts(row, option) && isOffered(scope, option)),
       (code) => rates.latest(code),
       row.fee_basis_points,
     );

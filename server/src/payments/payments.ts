@@ -1,9 +1,10 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
 import type { PaymentRecord, PaymentState } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { IsReadable } from '../chains/availability.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
+import type { Currencies, PaymentOption } from '../money/currencies.js';
 import type { Customers } from '../customers/customers.js';
 import type { Database } from '../db/database.js';
 import type { MerchantTable } from '../db/schema.js';
@@ -44,6 +45,7 @@ export interface PaymentsDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
   readonly addresses: DepositAddresses;
+  readonly isReadable: IsReadable;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
@@ -107,7 +109,8 @@ export interface Payments {
     network: string,
   ): Promise<PaymentRecord>;
   /**
-   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `rate_limited`.
+   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `chain_unavailable`,
+   * `rate_limited`.
    */
   lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
   /** Locks the payments until the transaction ends. Call it before locking anything that belongs to them. */
@@ -132,7 +135,9 @@ export interface Payments {
 export function createPayments(deps: PaymentsDeps): Payments {
   const { database, clock, newId, rates, currencies, addresses, ledger, merchant, times } = deps;
   const { customers, wallet, outbox, onStatusChange, publicChangesPerHour } = deps;
-  const reader = createPaymentReader({ clock, rates, currencies });
+  const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
+    addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
+  const reader = createPaymentReader({ clock, rates, currencies, isOffered });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 
@@ -195,10 +200,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     owner: (id) => store.findOwner(database.reader, id),
 
     async create(transaction, actor, input) {
-      if (currencies.networks(actor.mode).length === 0) {
+      if (!currencies.networks(actor.mode).some((network) => addresses.canAssign(actor, network))) {
         throw new Problem(
           'chain_unavailable',
-          `This server has no networks in ${actor.mode} mode, so no payment can be created`,
+          `There is no network with a deposit key in ${actor.mode} mode, so no payment can be created`,
         );
       }
       const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
@@ -316,6 +321,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
         );
       }
       const { currency, network } = option;
+      if (!addresses.canAssign(actor, network)) {
+        throw new Problem(
+          'unsupported_currency',
+          `This merchant cannot be paid on ${network.name}; choose one of the payment's currencyOptions`,
+          { param: 'network' },
+        );
+      }
       if (!accepts(row, option)) {
         throw new Problem(
           'unsupported_currency',
@@ -374,6 +386,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
         });
       }
       if (now >= row.expires_at) throw ended('expired');
+      const network = currencies.network(row.mode, row.network ?? '');
+      if (!network || !deps.isReadable(network, currency.code))
+        throw unreadable(network?.name ?? row.network ?? '');
       const base = reader.baseSum(row, reader.freshRate);
       const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
@@ -444,6 +459,14 @@ function ended(state: PaymentState): Problem {
   return new Problem(
     'invalid_state',
     `The payment has ended (${statusOf(state)}) and can no longer be changed`,
+  );
+}
+
+function unreadable(network: string): Problem {
+  return new Problem(
+    'chain_unavailable',
+    `${network} cannot be read at the moment, so a payment on it would not be seen; choose another network, or try again shortly`,
+    { retryAfterSeconds: 30 },
   );
 }
 

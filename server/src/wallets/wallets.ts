@@ -72,11 +72,13 @@ export function createWallets(deps: WalletsDeps): Wallets {
   return {
     async create(transaction, scope, { currency: code, label }) {
       const currency = requireCurrency(currencies, code, 'currency');
-      const options = currencies.options(scope.mode).filter((option) => option.currency === currency);
+      const options = currencies
+        .options(scope.mode)
+        .filter((option) => option.currency === currency && addresses.canAssign(scope, option.network));
       if (options.length === 0) {
         throw new Problem(
           'unsupported_currency',
-          `A wallet cannot hold ${currency.code}: no network in ${scope.mode} mode supports it`,
+          `A wallet cannot hold ${currency.code}: no network with a deposit key in ${scope.mode} mode supports it`,
           { param: 'currency' },
         );
       }

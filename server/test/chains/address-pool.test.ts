@@ -25,6 +25,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
 
   const source = (id = 'source') => ({
     id,
+    descriptor: undefined,
     derive(index: number) {
       if (index >= 1000) throw new RangeError('There is no such child');
       derived.push(index);

@@ -41,7 +41,10 @@ const reserveIndexes = prepared((transaction, row: DerivationTable) =>
 );
 
 /** @param now a monotonic clock */
-export function createAddressPool(source: AddressSource, now = () => performance.now()): AddressPool {
+export function createAddressPool(
+  source: Pick<AddressSource, 'id' | 'derive'>,
+  now = () => performance.now(),
+): AddressPool {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
   const derived = new Map<number, string>();

@@ -1,35 +1,50 @@
 /** Where deposit addresses come from: one extended public key per merchant, mode and family of networks. */
-import { createHash } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../../shared/scope.js';
-import type { Family } from '../networks.js';
-import { receivingKeys } from './extended-keys.js';
-import { addressFormat } from './formats.js';
+import type { AddressNet, Family } from '../networks.js';
+import type { ScriptType } from './bitcoin-scripts.js';
+import { readAccountKey } from './extended-keys.js';
+import { addressFormat, defaultNet } from './formats.js';
 
 /** Derives the deposit addresses of one extended public key. */
 export interface AddressSource {
   /**
-   * Depends on the key alone. Indexes are counted per id, so two merchants who use the same key never share an
-   * address.
+   * Depends on the key and the script type alone, however they are written. Indexes are counted per id, so two merchants
+   * who use the same key never share an address.
    */
   readonly id: string;
+  /** What a Bitcoin or Litecoin wallet imports to watch all addresses of the source; undefined for EVM and Tron. */
+  readonly descriptor: string | undefined;
   /** The address at a child index. */
   derive(index: number): string;
 }
 
 export interface AddressSources {
   /** Undefined if the merchant has no key for the family: payments on its networks are not possible. */
-  find(scope: Scope, family: Family): AddressSource | undefined;
+  find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined;
 }
 
-/** @throws if the text is not an extended public key */
-export function createAddressSource(mode: Mode, family: Family, extendedPublicKey: string): AddressSource {
-  const keyAt = receivingKeys(extendedPublicKey);
-  const format = addressFormat(mode, family);
-  return {
-    id: createHash('sha256').update(extendedPublicKey).digest('hex').slice(0, 32),
-    derive: (index) => format.write(format.hash(keyAt(index, format.isCompressed))),
-  };
+export interface AddressSourceOptions {
+  /** By default that of the key's prefix. */
+  readonly script?: ScriptType | undefined;
+  /** By default main in live mode, and test in test mode. */
+  readonly net?: AddressNet | undefined;
+}
+
+/** @throws if the text is not an extended public key of an account, or not for these networks */
+export function createAddressSource(
+  mode: Mode,
+  family: Family,
+  extendedPublicKey: string,
+  { script: chosen, net = defaultNet(mode) }: AddressSourceOptions = {},
+): AddressSource {
+  const { id, script, derive, descriptor } = readAccountKey(extendedPublicKey, {
+    family,
+    net,
+    script: chosen,
+  });
+  const format = addressFormat(mode, family, net);
+  return { id, descriptor, derive: (index) => format.ofKey(derive(index, format.isCompressed), script) };
 }
 
 /**
@@ -43,16 +58,28 @@ const testPaths: Readonly<Record<Family, string>> = {
   tron: "m/44'/195'/0'",
 };
 
-/** Test mode's sources, the same for every merchant: accounts of the server's own test seed. Live mode has none yet. */
+/** How extended keys of native segwit are written on test networks (SLIP-132): `vpub`. */
+const segwitTestVersions = { public: 0x045f1cf6, private: 0x045f18bc };
+
+/** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
-  const root = HDKey.fromMasterSeed(seed);
-  const source = (family: Family) =>
-    createAddressSource('test', family, root.derive(testPaths[family]).publicExtendedKey);
-  const sources: Readonly<Record<Family, AddressSource>> = {
-    bitcoin: source('bitcoin'),
-    litecoin: source('litecoin'),
-    evm: source('evm'),
-    tron: source('tron'),
+  const sourcesOn = (net: AddressNet): Readonly<Record<Family, AddressSource>> => {
+    const source = (family: Family) => {
+      const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
+      const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
+      const { publicExtendedKey } = root.derive(testPaths[family]);
+      return createAddressSource('test', family, publicExtendedKey, { net });
+    };
+    return {
+      bitcoin: source('bitcoin'),
+      litecoin: source('litecoin'),
+      evm: source('evm'),
+      tron: source('tron'),
+    };
   };
-  return { find: ({ mode }, family) => (mode === 'test' ? sources[family] : undefined) };
+  const sources = { test: sourcesOn('test'), regtest: sourcesOn('regtest') };
+  return {
+    find: ({ mode }, family, net = 'test') =>
+      mode === 'test' && net !== 'main' ? sources[net][family] : undefined,
+  };
 }

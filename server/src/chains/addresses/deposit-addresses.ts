@@ -5,7 +5,7 @@ import type { NewId } from '../../shared/ids.js';
 import type { Mode, Scope } from '../../shared/scope.js';
 import type { Network } from '../networks.js';
 import { createAddressPool, type AddressPool } from './address-pool.js';
-import type { AddressSources } from './address-sources.js';
+import type { AddressSource, AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 
@@ -19,6 +19,8 @@ export interface AddressUse {
 }
 
 export interface DepositAddresses {
+  /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
+  canAssign(scope: Scope, network: Network): boolean;
   /** The address that a payment has for a currency on a network, if it has one. */
   ofPayment(reader: Reader, paymentId: string, use: AddressUse): Promise<AddressTable | undefined>;
   /** Gives an owner a new address for a currency on a network. */
@@ -56,20 +58,30 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
-export function createDepositAddresses(sources: AddressSources, newId: NewId): DepositAddresses {
+/** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
+export function createDepositAddresses(
+  sourcesOf: (network: Network) => AddressSources,
+  newId: NewId,
+): DepositAddresses {
   const pools = new Map<string, AddressPool>();
 
-  function poolOf(scope: Scope, { family, name }: Network): { sourceId: string; pool: AddressPool } {
-    const source = sources.find(scope, family);
+  const findSource = (scope: Scope, network: Network): AddressSource | undefined =>
+    sourcesOf(network).find(scope, network.family, network.addressNet);
+
+  function poolOf(scope: Scope, network: Network): { sourceId: string; pool: AddressPool } {
+    const { family, name, addressNet } = network;
+    const source = findSource(scope, network);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
-    // Families can share a key: they then share its index count, but write addresses differently.
-    const key = `${scope.mode}/${family}/${source.id}`;
+    // Families and networks can share a key: they then share its index count, but write addresses differently.
+    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}`;
     const pool = pools.get(key) ?? createAddressPool(source);
     pools.set(key, pool);
     return { sourceId: source.id, pool };
   }
 
   return {
+    canAssign: (scope, network) => findSource(scope, network) !== undefined,
+
     async ofPayment(reader, paymentId, { currency, network }) {
       const use = { paymentId, currency: currency.code, network: network.code };
       const [row] = await findOfPayment(reader, use);

@@ -1,24 +1,139 @@
-/** Reads extended public keys (BIP-32) and derives child keys. Refuses private keys. */
-import { createHmac } from 'node:crypto';
+/** Reads extended public keys (BIP-32, SLIP-132) and derives child keys. Refuses private keys. */
+import { createHash, createHmac } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pointAddScalar } from 'tiny-secp256k1';
-
-/** The version bytes of extended public keys: BIP-32, BIP-49 and BIP-84, on mainnet and testnet. */
-const publicVersions = new Set([0x0488b21e, 0x049d7cb2, 0x04b24746, 0x043587cf, 0x044a5262, 0x045f1cf6]);
-const base58check = createBase58check(sha256);
+import type { Family, AddressNet } from '../networks.js';
+import type { ScriptType } from './bitcoin-scripts.js';
+import { descriptorChecksum } from './descriptor-checksum.js';
 
 /** Derives the public key of a child: 33 bytes compressed, 65 uncompressed. */
 export type DerivePublicKey = (index: number, isCompressed: boolean) => Uint8Array;
 
+/** An account's extended public key, fit for the networks that it was read for. */
+export interface AccountKey {
+  /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
+  readonly id: string;
+  readonly script: ScriptType;
+  /** The receiving keys: child `0/index`. */
+  readonly derive: DerivePublicKey;
+  /**
+   * What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380), with its checksum. Undefined
+   * for EVM and Tron.
+   */
+  readonly descriptor: string | undefined;
+}
+
+export interface KeyUse {
+  readonly family: Family;
+  readonly net: AddressNet;
+  /** If the prefix leaves the script type open: `xpub` alone means BIP-44's. */
+  readonly script?: ScriptType | undefined;
+}
+
+/** What the first four bytes of an extended public key say. */
+interface Version {
+  readonly prefix: string;
+  /** Absent if keys of all scripts are written with it. */
+  readonly script?: ScriptType;
+  readonly isTest: boolean;
+  /** Absent if all families use it. */
+  readonly families?: readonly Family[];
+}
+
+const bitcoinLike = ['bitcoin', 'litecoin'] as const;
+
+/** BIP-32, and the prefixes that SLIP-132 registers for Bitcoin and Litecoin. Litecoin wallets use Bitcoin's, too. */
+const versions: ReadonlyMap<number, Version> = new Map<number, Version>([
+  [0x0488b21e, { prefix: 'xpub', isTest: false }],
+  [0x049d7cb2, { prefix: 'ypub', script: 'p2sh-p2wpkh', isTest: false, families: bitcoinLike }],
+  [0x04b24746, { prefix: 'zpub', script: 'p2wpkh', isTest: false, families: bitcoinLike }],
+  [0x043587cf, { prefix: 'tpub', isTest: true }],
+  [0x044a5262, { prefix: 'upub', script: 'p2sh-p2wpkh', isTest: true, families: bitcoinLike }],
+  [0x045f1cf6, { prefix: 'vpub', script: 'p2wpkh', isTest: true, families: bitcoinLike }],
+  [0x019da462, { prefix: 'Ltub', isTest: false, families: ['litecoin'] }],
+  [0x01b26ef6, { prefix: 'Mtub', script: 'p2sh-p2wpkh', isTest: false, families: ['litecoin'] }],
+  [0x0436f6e1, { prefix: 'ttub', isTest: true, families: ['litecoin'] }],
+]);
+
+/** Ypub, Zpub, Upub and Vpub: one of the keys of a wallet that several people sign for. */
+const multisigVersions: ReadonlySet<number> = new Set([0x0295b43f, 0x02aa7ed3, 0x024289ef, 0x02575483]);
+
+const prefixList = 'xpub, ypub, zpub, tpub, upub, vpub, Ltub, Mtub or ttub';
+const base58check = createBase58check(sha256);
+const xpubVersion = 0x0488b21e;
+const tpubVersion = 0x043587cf;
+/** m / purpose' / coin type' / account'. Electrum's own accounts are at depth 0 and 1. */
+const deepestAccount = 3;
+
 /**
- * The receiving keys of an account: child `0/index` of its extended public key.
- * @throws if the text is not an extended public key. Messages never contain the key: a private key that was configured
- *   by mistake must not end up in a log
+ * Reads an account-level extended public key.
+ * @throws if the text is none, or not for these networks. Messages never contain the key: a private key that was
+ *   configured by mistake must not end up in a log
  */
-export function receivingKeys(extendedPublicKey: string): DerivePublicKey {
-  return childKeys(readExtendedPublicKey(extendedPublicKey).deriveChild(0));
+export function readAccountKey(text: string, use: KeyUse): AccountKey {
+  const bytes = decode(text.trim());
+  if (bytes?.length !== 78) {
+    throw new Error(`Not an extended public key: it must start with ${prefixList}, and be complete`);
+  }
+  // BIP-32: the key is the last 33 bytes. A private key starts with 0, whatever the version bytes say.
+  if (bytes[45] === 0) {
+    throw new Error(
+      'This is an extended private key: whoever sees it can spend the whole account. It was not kept. Treat it as ' +
+        'revoked: move the coins to a new wallet, and use the extended public key of that one',
+    );
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const bits = view.getUint32(0);
+  if (multisigVersions.has(bits)) {
+    throw new Error('This extended key belongs to a multisig wallet. Use one of a wallet with a single key');
+  }
+  const version = versions.get(bits);
+  if (!version) throw new Error(`An extended public key must start with ${prefixList}`);
+  const script = scriptFor(version, use);
+  if (view.getUint8(4) > deepestAccount) {
+    throw new Error('This extended key is below account level. Use the account’s own extended public key');
+  }
+  // SLIP-132 changes nothing but the four version bytes, and descriptors know BIP-32's own alone.
+  view.setUint32(0, version.isTest ? tpubVersion : xpubVersion);
+  const plain = base58check.encode(bytes);
+  const key = HDKey.fromExtendedKey(plain, {
+    public: version.isTest ? tpubVersion : xpubVersion,
+    private: 0,
+  });
+  return {
+    // The chain code and the public key: what comes before them does not change the addresses.
+    id: createHash('sha256').update(bytes.subarray(13)).update(script).digest('hex').slice(0, 32),
+    script,
+    derive: childKeys(key.deriveChild(0)),
+    descriptor: isBitcoinLike(use.family) ? withChecksum(descriptorOf(script, `${plain}/0/*`)) : undefined,
+  };
+}
+
+/** Checks that a key is meant for the networks it is to be used for, so that coins never go to a wallet that shows none. */
+function scriptFor({ prefix, script, isTest, families }: Version, use: KeyUse): ScriptType {
+  const { family, net } = use;
+  if (families && !families.includes(family)) {
+    throw new Error(`A ${prefix} is a key of ${families.join(' or ')}, not of ${family}`);
+  }
+  if (isTest && net === 'main') {
+    throw new Error(`A ${prefix} is a key of a test network. Use the one of a wallet on the main network`);
+  }
+  if (!isTest && net !== 'main' && isBitcoinLike(family)) {
+    throw new Error(`A ${prefix} is a key of the main network. Use the one of a wallet on a test network`);
+  }
+  if (use.script && !isBitcoinLike(family)) {
+    throw new Error(`The script type is for bitcoin and litecoin. Leave it out for ${family}`);
+  }
+  if (use.script && script && use.script !== script) {
+    throw new Error(`A ${prefix} is a key of ${script}, not of ${use.script}. Leave the script type out`);
+  }
+  return script ?? use.script ?? 'p2pkh';
+}
+
+function isBitcoinLike(family: Family): boolean {
+  return family === 'bitcoin' || family === 'litecoin';
 }
 
 /**
@@ -42,22 +157,23 @@ function childKeys({ publicKey, chainCode }: HDKey): DerivePublicKey {
   };
 }
 
-function readExtendedPublicKey(text: string): HDKey {
-  const bytes = decode(text);
-  if (bytes?.length !== 78) {
-    throw new Error('Not an extended public key: it must start with xpub, ypub, zpub, tpub, upub or vpub');
+function descriptorOf(script: ScriptType, keys: string): string {
+  switch (script) {
+    case 'p2pkh':
+      return `pkh(${keys})`;
+    case 'p2sh-p2wpkh':
+      return `sh(wpkh(${keys}))`;
+    case 'p2wpkh':
+      return `wpkh(${keys})`;
+    case 'p2tr':
+      return `tr(${keys})`;
+    default:
+      return script satisfies never;
   }
-  // BIP-32: the key is the last 33 bytes. A private key starts with 0, whatever the version bytes say.
-  if (bytes[45] === 0) {
-    throw new Error(
-      'This is an extended private key. Use the extended public key: the server must not be able to spend',
-    );
-  }
-  const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  if (!publicVersions.has(version)) {
-    throw new Error('An extended public key must start with xpub, ypub, zpub, tpub, upub or vpub');
-  }
-  return HDKey.fromExtendedKey(text, { public: version, private: 0 });
+}
+
+function withChecksum(descriptor: string): string {
+  return `${descriptor}#${descriptorChecksum(descriptor)}`;
 }
 
 function decode(text: string): Uint8Array | undefined {

@@ -1,59 +1,54 @@
 /** Address formats of the families of networks: parses addresses, checks their checksums, and encodes public keys. */
-import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { createBase58check, hex } from '@scure/base';
-import { Address, NETWORK, TEST_NETWORK } from '@scure/btc-signer';
+import { Address, NETWORK } from '@scure/btc-signer';
 import type { Mode } from '../../shared/scope.js';
-import type { Family, Network } from '../networks.js';
+import type { AddressNet, Family, Network } from '../networks.js';
+import { addressOfKey, addressPrefixes, type AddressPrefixes, type ScriptType } from './bitcoin-scripts.js';
 
-/** The address format of one family in one mode. */
+/** The address format of one family on one of its networks. */
 export interface AddressFormat {
-  /** Whether `hash` takes public keys compressed. */
+  /** Whether `ofKey` takes public keys compressed. */
   readonly isCompressed: boolean;
-  /** The 20 bytes that identify a public key. */
-  hash(publicKey: Uint8Array): Uint8Array;
+  /** The address of a public key. The script type is Bitcoin's and Litecoin's alone. */
+  ofKey(publicKey: Uint8Array, script: ScriptType): string;
+  /** The address of the 20 bytes that identify a public key. */
   write(hash: Uint8Array): string;
   /** The canonical form of an address. Throws or returns undefined if the text is not an address of the family. */
   read(address: string): string | undefined;
 }
 
-type BitcoinParameters = typeof NETWORK;
-
 const base58check = createBase58check(sha256);
-const hash160 = (bytes: Uint8Array) => ripemd160(sha256(bytes));
 
 /** The last 20 bytes of the Keccak-256 hash of the uncompressed point, without its leading 0x04. */
 function accountHash(publicKey: Uint8Array): Uint8Array {
   return keccak_256(publicKey.subarray(1)).subarray(12);
 }
 
-const litecoinMain: BitcoinParameters = { bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, wif: 0xb0 };
-/** Litecoin once shared Bitcoin's prefix for script addresses, and wallets still show that form. */
-const litecoinMainFormer = { ...litecoinMain, scriptHash: 0x05 };
-const litecoinTest: BitcoinParameters = { ...TEST_NETWORK, bech32: 'tltc', scriptHash: 0x3a };
-const litecoinTestFormer = { ...litecoinTest, scriptHash: 0xc4 };
-
-/** @param former older parameters: their addresses are accepted too, and converted to the current form */
-function bitcoinFormat(parameters: BitcoinParameters, former: readonly BitcoinParameters[]): AddressFormat {
-  const canonical = Address(parameters);
+/** Reads Litecoin's former script addresses too, and converts them to the current form. */
+function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
+  const { formerScriptHash, ...current } = prefixes;
+  const canonical = Address({ ...NETWORK, ...current });
+  const former =
+    formerScriptHash === undefined
+      ? undefined
+      : Address({ ...NETWORK, ...current, scriptHash: formerScriptHash });
   return {
     isCompressed: true,
-    hash: hash160,
+    ofKey: (publicKey, script) => addressOfKey(publicKey, script, prefixes),
     write: (hash) => canonical.encode({ type: 'wpkh', hash }),
     read(address) {
-      for (const accepted of [parameters, ...former]) {
-        const decoded = attempt(() => Address(accepted).decode(address));
-        if (decoded) return canonical.encode(decoded);
-      }
-      return undefined;
+      const decoded =
+        attempt(() => canonical.decode(address)) ?? (former && attempt(() => former.decode(address)));
+      return decoded && canonical.encode(decoded);
     },
   };
 }
 
 const evm: AddressFormat = {
   isCompressed: false,
-  hash: accountHash,
+  ofKey: (publicKey) => evm.write(accountHash(publicKey)),
   write: (hash) => checksummed(hex.encode(hash)),
   read(address) {
     const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
@@ -67,7 +62,7 @@ const evm: AddressFormat = {
 
 const tron: AddressFormat = {
   isCompressed: false,
-  hash: accountHash,
+  ofKey: (publicKey) => tron.write(accountHash(publicKey)),
   write: (hash) => base58check.encode(Uint8Array.of(0x41, ...hash)),
   read(address) {
     const bytes = base58check.decode(address);
@@ -75,36 +70,44 @@ const tron: AddressFormat = {
   },
 };
 
-const formats: Readonly<Record<Mode, Readonly<Record<Family, AddressFormat>>>> = {
-  test: {
-    bitcoin: bitcoinFormat(TEST_NETWORK, []),
-    litecoin: bitcoinFormat(litecoinTest, [litecoinTestFormer]),
+function formatsOf(net: AddressNet): Readonly<Record<Family, AddressFormat>> {
+  return {
+    bitcoin: bitcoinFormat(addressPrefixes.bitcoin[net]),
+    litecoin: bitcoinFormat(addressPrefixes.litecoin[net]),
     evm,
     tron,
-  },
-  live: {
-    bitcoin: bitcoinFormat(NETWORK, []),
-    litecoin: bitcoinFormat(litecoinMain, [litecoinMainFormer]),
-    evm,
-    tron,
-  },
+  };
+}
+
+const formats: Readonly<Record<AddressNet, Readonly<Record<Family, AddressFormat>>>> = {
+  main: formatsOf('main'),
+  test: formatsOf('test'),
+  regtest: formatsOf('regtest'),
 };
 
-export function addressFormat(mode: Mode, family: Family): AddressFormat {
-  return formats[mode][family];
+/** What a network's addresses look like, if its configuration does not say so. */
+export function defaultNet(mode: Mode): AddressNet {
+  return mode === 'live' ? 'main' : 'test';
+}
+
+export function addressFormat(mode: Mode, family: Family, net = defaultNet(mode)): AddressFormat {
+  return formats[net][family];
 }
 
 /** The canonical form of an address; undefined if it is not valid on the network or its checksum is wrong. */
 export function parseAddress(
-  { mode, family }: Pick<Network, 'mode' | 'family'>,
+  { mode, family, addressNet }: Pick<Network, 'mode' | 'family' | 'addressNet'>,
   text: string,
 ): string | undefined {
-  return attempt(() => formats[mode][family].read(text));
+  return attempt(() => addressFormat(mode, family, addressNet).read(text));
 }
 
 /** Every form in which an address can be stored: as given, and in the canonical form of each family that accepts it. */
 export function canonicalForms(mode: Mode, text: string): string[] {
-  const forms = Object.values(formats[mode]).flatMap((format) => attempt(() => format.read(text)) ?? []);
+  const nets: readonly AddressNet[] = mode === 'live' ? ['main'] : ['test', 'regtest'];
+  const forms = nets
+    .flatMap((net) => Object.values(formats[net]))
+    .flatMap((format) => attempt(() => format.read(text)) ?? []);
   return [...new Set([text, ...forms])];
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { createAccountTables } from './accounts.js';
 import { createAuditLog } from './audit-log.js';
 import { createChainTables } from './chains.js';
+import { createDepositKeyTable } from './deposit-keys.js';
 import { createLedgerTables } from './ledger.js';
 import { createListCheckpoints } from './list-checkpoints.js';
 import { createPaymentTables } from './payments.js';
@@ -19,6 +20,7 @@ export async function createFoundation(db: Kysely<unknown>, engine: Engine): Pro
   await createWalletTable(db);
   await createPaymentTables(db, engine);
   await createChainTables(db);
+  await createDepositKeyTable(db);
   await createLedgerTables(db);
   await createRecordTables(db);
   await createWebhookTables(db);

@@ -96,7 +96,10 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
   // An address belongs to a payment or to a wallet, never to both or neither.
   await schema
     .createTable('addresses')
-    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('sequence', engine === 'sqlite' ? 'integer' : 'bigserial', (c) =>
+      engine === 'sqlite' ? c.primaryKey().autoIncrement() : c.primaryKey(),
+    )
+    .addColumn('id', 'text', (c) => c.notNull().unique())
     .addColumn('mode', 'text', (c) => c.notNull())
     .addColumn('payment_id', 'text', (c) => c.references('payments.id'))
     .addColumn('wallet_id', 'text', (c) => c.references('wallets.id'))

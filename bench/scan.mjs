@@ -1,0 +1,242 @@
+/** `npm run bench -- scan`: the time per block with few and with many open addresses, and the speed of catching up. */
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import pino from 'pino';
+import { startApiServer } from '../scripts/api-server.mjs';
+import { createDatabase } from './create-database.mjs';
+import { percentile } from './load.mjs';
+import { createWatchedAddresses } from '../server/dist/chains/addresses/watched-addresses.js';
+import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
+import { createScanner } from '../server/dist/chains/scanner.js';
+import { openDatabase } from '../server/dist/db/open.js';
+import { newId } from '../server/dist/shared/ids.js';
+
+const help = `Usage: npm run bench -- scan [options]        (after npm run build)
+
+Scans blocks of 300 transactions of a node on this machine, one after the other, with 10, 1,000 and 100,000 deposit addresses
+in the database, alternating between them (A B C A B C …). Then catches up 200 blocks, five times, and compares that with reading
+the same blocks from the node and doing nothing with them.
+
+  --database sqlite|postgres   one engine (default: both)
+  --blocks N                   blocks per size (default 100, after 10 that are not counted)
+  --help                       show this help`;
+
+const sizes = [10, 1000, 100_000];
+const aims = { ratio: 1.3, catchUp: 0.7, requests: 2 };
+const token = `0x${'70'.repeat(20)}`;
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const caughtUpBlocks = 200;
+const catchUpRounds = 5;
+const optionTypes = /** @type {const} */ ({
+  database: { type: 'string' },
+  blocks: { type: 'string', default: '100' },
+  help: { type: 'boolean', default: false },
+});
+const { values: options } = parseArgs({ options: optionTypes, args: process.argv.slice(3) });
+if (options.help) console.log(help);
+else await main();
+
+async function main() {
+  const engines = options.database === undefined ? ['sqlite', 'postgres'] : [options.database];
+  for (const engine of engines) await measureEngine(engine);
+}
+
+/** @param {string} engine */
+async function measureEngine(engine) {
+  // In the project, because the system's temporary directory may be in memory.
+  const base = fileURLToPath(new URL('../.tmp/', import.meta.url));
+  mkdirSync(base, { recursive: true });
+  const directory = mkdtempSync(join(base, 'scan-'));
+  /** @type {(() => Promise<void>)[]} */
+  const stops = [];
+  try {
+    const node = await startNode(stops);
+    const runs = [];
+    for (const size of sizes) runs.push(await prepare(engine, size, directory, node.url, stops));
+    const blocks = Number(options.blocks);
+    /** @type {number[][]} */
+    const times = sizes.map(() => []);
+    for (let height = 2; height < blocks + 12; height += 1) {
+      await node.advance(height);
+      for (const [index, run] of runs.entries()) {
+        const startedAt = performance.now();
+        await run.scan();
+        if (height >= 12) times[index]?.push(performance.now() - startedAt);
+      }
+    }
+    const medians = times.map((list) => percentile(list, 0.5));
+    const ratio = (medians.at(-1) ?? 0) / (medians[0] ?? 1);
+    for (const [index, size] of sizes.entries()) {
+      console.log(`${engine}: ${(medians[index] ?? 0).toFixed(1)} ms per block with ${size} addresses`);
+    }
+    console.log(`${engine}: ratio ${ratio.toFixed(2)} (aim: at most ${aims.ratio})`);
+    await measureCatchUp(engine, node, runs);
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} engine
+ * @param {Awaited<ReturnType<typeof startNode>>} node
+ * @param {Awaited<ReturnType<typeof prepare>>[]} runs
+ */
+async function measureCatchUp(engine, node, runs) {
+  const [measured, ...others] = runs;
+  if (!measured) return;
+  /** @type {{ bare: number[], scanned: number[] }} */
+  const times = { bare: [], scanned: [] };
+  for (let round = 0; round < catchUpRounds; round += 1) {
+    const from = node.height() + 1;
+    for (let height = from; height < from + caughtUpBlocks; height += 1) await node.advance(height);
+    // The first to ask makes the node prepare its answers.
+    for (const other of others) await other.scan();
+    await readBare(node.url, from);
+    times.bare.push(await readBare(node.url, from));
+    const startedAt = performance.now();
+    await measured.scan();
+    times.scanned.push(performance.now() - startedAt);
+  }
+  const [bare, scanned] = [percentile(times.bare, 0.5), percentile(times.scanned, 0.5)];
+  const perSecond = (/** @type {number} */ time) => Math.round((caughtUpBlocks * 1000) / time);
+  console.log(
+    `${engine}: catches up ${perSecond(scanned)} blocks/s, ${(bare / scanned).toFixed(2)} of the ${perSecond(bare)} blocks/s of bare calls (aim: at least ${aims.catchUp})`,
+  );
+  await node.advance(node.height() + 1);
+  const before = measured.requests();
+  await measured.readNewest(node.height());
+  console.log(
+    `${engine}: ${measured.requests() - before} requests for a block (aim: at most ${aims.requests})`,
+  );
+}
+
+/** Reads blocks and logs, and does nothing with them. Returns how many milliseconds that took. @param {string} url @param {number} from */
+async function readBare(url, from) {
+  const startedAt = performance.now();
+  for (let height = from; height < from + caughtUpBlocks; height += 1) {
+    const block = await call(url, 'eth_getBlockByNumber', [`0x${height.toString(16)}`, true]);
+    await call(url, 'eth_getLogs', [{ blockHash: block.hash, address: [token], topics: [transferTopic] }]);
+  }
+  return performance.now() - startedAt;
+}
+
+/** @param {string} url @param {string} method @param {unknown[]} params */
+async function call(url, method, params) {
+  const response = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return (await response.json()).result;
+}
+
+/** @param {(() => Promise<void>)[]} stops */
+async function startNode(stops) {
+  const worker = new Worker(new URL('scan-node.mjs', import.meta.url));
+  stops.push(async () => void (await worker.terminate()));
+  const [{ port }] = await once(worker, 'message');
+  let head = 1;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    height: () => head,
+    /** @param {number} height */
+    async advance(height) {
+      head = height;
+      worker.postMessage({ head });
+      await once(worker, 'message');
+    },
+  };
+}
+
+/**
+ * @param {string} engine
+ * @param {number} size
+ * @param {string} directory
+ * @param {string} url
+ * @param {(() => Promise<void>)[]} stops
+ */
+async function prepare(engine, size, directory, url, stops) {
+  const databaseUrl = await createDatabase(engine, directory, stops);
+  // It creates the tables and a merchant.
+  const server = await startApiServer({ databaseUrl });
+  await server.stop();
+  const database = await openDatabase(databaseUrl);
+  stops.push(() => database.close());
+  await fill(database, size);
+  const watchedAddresses = createWatchedAddresses(database);
+  const chain = createEvmChain(
+    {
+      mode: 'test',
+      code: 'bench',
+      chainId: 1,
+      nodes: [url],
+      assets: [
+        { currency: 'ETH', decimals: 18 },
+        { currency: 'USDT', decimals: 6, contract: token },
+      ],
+    },
+    { watched: (addresses) => watchedAddresses.find('test', addresses) },
+  );
+  /** @type {any} */
+  const sink = { apply: async () => /** @type {const} */ ('complete'), hasDue: async () => false };
+  const scanner = createScanner({
+    networks: [{ chain, confirmations: 12, intervalMs: 1000 }],
+    database,
+    clock: /** @type {any} */ ({ now: Date.now, real: Date.now }),
+    sink,
+    newId,
+    log: pino({ level: 'silent' }),
+  });
+  stops.push(() => scanner.stop());
+  const { signal } = new AbortController();
+  return {
+    scan: () => scanner.scanNow({ mode: 'test', network: 'bench' }),
+    requests: () => chain.status().nodes[0]?.requests ?? 0,
+    /** @param {number} height */
+    async readNewest(height) {
+      await chain.block(height, signal);
+    },
+  };
+}
+
+/** @param {import('../server/dist/db/database.js').Database} database @param {number} size */
+async function fill(database, size) {
+  const walletId = newId();
+  const { id: merchantId } = await database.reader
+    .selectFrom('merchants')
+    .select('id')
+    .executeTakeFirstOrThrow();
+  await database.write(async (transaction) => {
+    await transaction
+      .insertInto('wallets')
+      .values({
+        id: walletId,
+        merchant_id: merchantId,
+        mode: 'test',
+        currency: 'ETH',
+        label: '',
+        created_at: 0,
+        deleted_at: null,
+      })
+      .execute();
+    for (let start = 0; start < size; start += 500) {
+      const rows = Array.from({ length: Math.min(500, size - start) }, (_, index) => ({
+        id: newId(),
+        mode: /** @type {const} */ ('test'),
+        payment_id: null,
+        wallet_id: walletId,
+        currency: 'ETH',
+        network: `network ${start + index}`,
+        address: `0x${newId()}${'A'.repeat(14)}`,
+        source_id: 'source',
+        derivation_index: start + index,
+        created_at: 0,
+      }));
+      await transaction.insertInto('addresses').values(rows).execute();
+    }
+  });
+}

@@ -1,0 +1,82 @@
+/** Stores deposit keys. */
+import type { Reader, Transaction } from '../../db/engine.js';
+import { forUpdate } from '../../db/locks.js';
+import type { DepositKeyTable } from '../../db/schema.js';
+import type { Scope } from '../../shared/scope.js';
+import type { Family } from '../networks.js';
+
+const versionSetting = 'deposit-keys-version';
+
+/** Rises with every change of any key, in the transaction of the change. */
+export async function readVersion(reader: Reader): Promise<number> {
+  const row = await reader
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', versionSetting)
+    .executeTakeFirst();
+  return Number(row?.value ?? 0);
+}
+
+/** Raises the version. Whoever else changes a key waits until the transaction ends. */
+export async function raiseVersion(transaction: Transaction): Promise<void> {
+  await transaction
+    .insertInto('settings')
+    .values({ name: versionSetting, value: '0' })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const { value } = await transaction
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', versionSetting)
+    .$call(forUpdate(transaction))
+    .executeTakeFirstOrThrow();
+  await transaction
+    .updateTable('settings')
+    .set({ value: String(Number(value) + 1) })
+    .where('name', '=', versionSetting)
+    .execute();
+}
+
+/** The keys in use, of all merchants. */
+export function readCurrent(reader: Reader): Promise<DepositKeyTable[]> {
+  return reader.selectFrom('deposit_keys').selectAll().where('replaced_at', 'is', null).execute();
+}
+
+export function findCurrent(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  family: Family,
+): Promise<DepositKeyTable | undefined> {
+  return reader
+    .selectFrom('deposit_keys')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('family', '=', family)
+    .where('replaced_at', 'is', null)
+    .executeTakeFirst();
+}
+
+export async function markReplaced(transaction: Transaction, id: string, now: number): Promise<void> {
+  await transaction.updateTable('deposit_keys').set({ replaced_at: now }).where('id', '=', id).execute();
+}
+
+export async function insertKey(transaction: Transaction, row: DepositKeyTable): Promise<void> {
+  await transaction.insertInto('deposit_keys').values(row).execute();
+}
+
+/** A key, and how many of its addresses were given out. */
+export type UsedKey = DepositKeyTable & { readonly next_index: number | null };
+
+/** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
+export function listKeys(reader: Reader, merchantId: string | undefined): Promise<UsedKey[]> {
+  return reader
+    .selectFrom('deposit_keys')
+    .leftJoin('derivations', 'derivations.source_id', 'deposit_keys.source_id')
+    .selectAll('deposit_keys')
+    .select('derivations.next_index')
+    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
+    .orderBy('deposit_keys.created_at')
+    .orderBy('deposit_keys.id')
+    .execute();
+}

@@ -1,0 +1,157 @@
+/** Deposit keys: the merchant's own extended public keys, from which the addresses of payments on real networks come. */
+import type { Database } from '../../db/database.js';
+import type { Reader, Transaction } from '../../db/engine.js';
+import { errorMessage } from '../../shared/error-message.js';
+import type { NewId } from '../../shared/ids.js';
+import { invalidField } from '../../shared/problem.js';
+import type { Mode, Scope } from '../../shared/scope.js';
+import type { AddressNet, Family } from '../networks.js';
+import { createAddressSource, type AddressSource, type AddressSources } from './address-sources.js';
+import * as store from './deposit-key-store.js';
+import type { DepositKeyTable } from '../../db/schema.js';
+
+/** How a Bitcoin or Litecoin wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
+export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
+export type KeyScript = (typeof scriptTypes)[number];
+
+/** An account's extended public key, as its owner gave it. */
+export interface GivenKey {
+  readonly extendedPublicKey: string;
+  /** By default that of the key's prefix. For Bitcoin and Litecoin only. */
+  readonly script: KeyScript | undefined;
+}
+
+export interface DepositKeyRecord extends GivenKey {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly mode: Mode;
+  readonly family: Family;
+  readonly sourceId: string;
+  /** How many of its addresses were given out, from index 0 on. */
+  readonly used: number;
+  readonly createdAt: number;
+  /** When another key took its place; null while it is in use. Its addresses stay watched. */
+  readonly replacedAt: number | null;
+}
+
+export interface DepositKeys {
+  /** The keys in use, as this process last read them. */
+  readonly sources: AddressSources;
+  /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
+  preview(mode: Mode, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource;
+  /**
+   * Makes a key the one for new addresses. The addresses of the former one stay watched, and the same key set again goes
+   * on where it stopped. Problem: `validation_error`.
+   * @returns false if it is in use already
+   */
+  set(transaction: Transaction, scope: Scope, family: Family, key: GivenKey): Promise<boolean>;
+  /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
+  list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]>;
+  /** Reads the keys that another process has set. Cheap while there are none. */
+  refresh(): Promise<void>;
+}
+
+interface CurrentKey extends GivenKey {
+  readonly sourceId: string;
+}
+
+/** @param now real time, epoch milliseconds */
+export async function createDepositKeys(
+  database: Database,
+  now: () => number,
+  newId: NewId,
+): Promise<DepositKeys> {
+  let version = -1;
+  let current: ReadonlyMap<string, CurrentKey> = new Map();
+  /** Derived when first needed: reading an extended key takes a millisecond. */
+  const sources = new Map<string, AddressSource>();
+
+  const preview: DepositKeys['preview'] = (mode, family, { extendedPublicKey, script }, net) => {
+    try {
+      const source = createAddressSource(mode, family, extendedPublicKey, { script, net });
+      // Refuses what derives nothing now, rather than when a payer waits for an address.
+      source.derive(0);
+      return source;
+    } catch (error) {
+      throw invalidField('xpub', errorMessage(error));
+    }
+  };
+
+  async function refresh(): Promise<void> {
+    // First the version: keys that are newer than it are read now and again, but never missed.
+    const read = await store.readVersion(database.reader);
+    if (read === version) return;
+    const rows = await store.readCurrent(database.reader);
+    current = new Map(
+      rows.map((row) => [
+        keyOf({ merchantId: row.merchant_id, mode: row.mode }, row.family),
+        {
+          extendedPublicKey: row.extended_public_key,
+          script: row.script ?? undefined,
+          sourceId: row.source_id,
+        },
+      ]),
+    );
+    version = read;
+  }
+
+  await refresh();
+  return {
+    sources: {
+      find(scope, family, net) {
+        const key = current.get(keyOf(scope, family));
+        if (!key) return undefined;
+        const name = [scope.mode, family, net ?? '', key.sourceId, key.script ?? ''].join('/');
+        const source = sources.get(name) ?? preview(scope.mode, family, key, net);
+        sources.set(name, source);
+        return source;
+      },
+    },
+
+    preview,
+
+    async set(transaction, scope, family, key) {
+      const source = preview(scope.mode, family, key, undefined);
+      await store.raiseVersion(transaction);
+      const former = await store.findCurrent(transaction, scope, family);
+      if (former?.source_id === source.id && (former.script ?? undefined) === key.script) return false;
+      const time = now();
+      if (former) await store.markReplaced(transaction, former.id, time);
+      const row: DepositKeyTable = {
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        family,
+        extended_public_key: key.extendedPublicKey,
+        script: key.script ?? null,
+        source_id: source.id,
+        created_at: time,
+        replaced_at: null,
+      };
+      await store.insertKey(transaction, row);
+      return true;
+    },
+
+    async list(reader, merchantId) {
+      const rows = await store.listKeys(reader, merchantId);
+      return rows.map((row) => ({
+        id: row.id,
+        merchantId: row.merchant_id,
+        mode: row.mode,
+        family: row.family,
+        extendedPublicKey: row.extended_public_key,
+        script: row.script ?? undefined,
+        sourceId: row.source_id,
+        used: row.next_index ?? 0,
+        createdAt: row.created_at,
+        replacedAt: row.replaced_at,
+      }));
+    },
+
+    refresh,
+  };
+}
+
+function keyOf({ merchantId, mode }: Scope, family: Family): string {
+  return `${merchantId}/${mode}/${family}`;
+}

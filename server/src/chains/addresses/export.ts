@@ -1,0 +1,164 @@
+/** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
+import { inChunks } from '../../db/chunks.js';
+import type { Reader } from '../../db/engine.js';
+import type { Scope } from '../../shared/scope.js';
+import type { Family } from '../networks.js';
+import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
+
+export interface ExportedKey {
+  readonly key: DepositKeyRecord;
+  /** What a Bitcoin or Litecoin wallet imports; undefined for EVM and Tron. */
+  readonly descriptor: string | undefined;
+  /** The first and the last index that were given out. */
+  readonly range: readonly [number, number];
+}
+
+export interface ExportedAddress {
+  readonly keyId: string;
+  readonly index: number;
+  /** Below the account that the key is of. */
+  readonly path: string;
+  readonly address: string;
+  readonly currency: string;
+  readonly network: string;
+  readonly paymentId: string | null;
+  readonly walletId: string | null;
+  /** Confirmed, in the smallest unit of each currency. */
+  readonly received: readonly { readonly currency: string; readonly amount: bigint }[];
+  readonly createdAt: number;
+}
+
+export interface ExportOptions {
+  readonly reader: Reader;
+  readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
+  readonly scope: Scope;
+  /** All families if it is undefined. */
+  readonly family: Family | undefined;
+}
+
+interface AddressRow {
+  readonly source_id: string;
+  readonly derivation_index: number;
+  readonly address: string;
+  readonly currency: string;
+  readonly network: string;
+  readonly payment_id: string | null;
+  readonly wallet_id: string | null;
+  readonly created_at: number;
+}
+
+const columns = [
+  'addresses.source_id',
+  'addresses.derivation_index',
+  'addresses.address',
+  'addresses.currency',
+  'addresses.network',
+  'addresses.payment_id',
+  'addresses.wallet_id',
+  'addresses.created_at',
+] as const;
+
+const rowsAtOnce = 1000;
+
+/** Sorted by key, then by index. */
+export async function exportAddresses(
+  options: ExportOptions,
+): Promise<{ keys: ExportedKey[]; addresses: ExportedAddress[] }> {
+  const { reader, depositKeys, scope, family } = options;
+  const keys = (await depositKeys.list(reader, scope.merchantId)).filter(
+    (key) => key.mode === scope.mode && key.used > 0 && (family === undefined || key.family === family),
+  );
+  // A key that was set a second time has two records, and one count of indexes.
+  const keyBySource = new Map(keys.map((key) => [key.sourceId, key]));
+  const rows: AddressRow[] = [];
+  const received = createSums();
+  for await (const ids of paymentIds(reader, scope)) {
+    rows.push(
+      ...(await inChunks(ids, (chunk) =>
+        reader.selectFrom('addresses').select(columns).where('payment_id', 'in', chunk).execute(),
+      )),
+    );
+    const receipts = await inChunks(ids, (chunk) =>
+      reader
+        .selectFrom('receipts')
+        .select(['address', 'currency', 'amount'])
+        .where('payment_id', 'in', chunk)
+        .where('status', '=', 'confirmed')
+        .execute(),
+    );
+    for (const receipt of receipts) received.add(receipt);
+  }
+  rows.push(...(await walletAddresses(reader, scope)));
+  const addresses = rows.flatMap((row): ExportedAddress[] => {
+    const key = keyBySource.get(row.source_id);
+    if (!key) return [];
+    return [
+      {
+        keyId: key.id,
+        index: row.derivation_index,
+        path: `0/${row.derivation_index}`,
+        address: row.address,
+        currency: row.currency,
+        network: row.network,
+        paymentId: row.payment_id,
+        walletId: row.wallet_id,
+        received: received.at(row.address),
+        createdAt: row.created_at,
+      },
+    ];
+  });
+  addresses.sort((a, b) => (a.keyId === b.keyId ? a.index - b.index : a.keyId < b.keyId ? -1 : 1));
+  return {
+    keys: [...keyBySource.values()].map((key) => ({
+      key,
+      descriptor: depositKeys.preview(key.mode, key.family, key, undefined).descriptor,
+      range: [0, key.used - 1],
+    })),
+    addresses,
+  };
+}
+
+/** The ids of the merchant's payments, deposits to wallets included, in pages. */
+async function* paymentIds(reader: Reader, { merchantId, mode }: Scope): AsyncGenerator<string[]> {
+  let last: { readonly created_at: number; readonly id: string } | undefined;
+  do {
+    const payments = await reader
+      .selectFrom('payments')
+      .select(['id', 'created_at'])
+      .where('merchant_id', '=', merchantId)
+      .where('mode', '=', mode)
+      .where((e) =>
+        last ? e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)) : e.lit(true),
+      )
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(rowsAtOnce)
+      .execute();
+    yield payments.map(({ id }) => id);
+    last = payments.length === rowsAtOnce ? payments.at(-1) : undefined;
+  } while (last);
+}
+
+function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressRow[]> {
+  return reader
+    .selectFrom('addresses')
+    .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .select(columns)
+    .where('wallets.merchant_id', '=', merchantId)
+    .where('wallets.mode', '=', mode)
+    .execute();
+}
+
+/** Adds up receipts by address and currency. */
+function createSums() {
+  const sums = new Map<string, Map<string, bigint>>();
+  return {
+    add({ address, currency, amount }: { address: string; currency: string; amount: string }): void {
+      const sum = sums.get(address) ?? new Map<string, bigint>();
+      sum.set(currency, (sum.get(currency) ?? 0n) + BigInt(amount));
+      sums.set(address, sum);
+    },
+    at: (address: string): ExportedAddress['received'] =>
+      [...(sums.get(address) ?? [])].map(([currency, amount]) => ({ currency, amount })),
+  };
+}

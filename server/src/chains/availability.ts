@@ -1,0 +1,56 @@
+/** Whether a payment can be received: payers are not sent to a network where the server would not see their money. */
+import type { NetworkRef } from './chain.js';
+import type { Network } from './networks.js';
+
+export interface ScannedNetworkStatus extends NetworkRef {
+  /** How far the scan is behind; undefined before the first scan. */
+  readonly lagMs: number | undefined;
+}
+
+export interface RealNetwork {
+  readonly network: Pick<Network, 'mode' | 'code'>;
+  readonly blockSeconds: number;
+  /** Currencies that cannot be read on it. */
+  readonly unreadable: () => ReadonlySet<string>;
+}
+
+/** Whether a currency on a network is read up to now, give or take a few blocks. */
+export type IsReadable = (network: Pick<Network, 'mode' | 'code'>, currency: string) => boolean;
+
+/** Besides three blocks, which a healthy chain can take. */
+const graceMs = 60_000;
+/** Asking about every option of every payment in a list must cost nothing. */
+const rememberedMs = 250;
+
+/**
+ * @param networks networks that are not among them, such as the simulated ones, are always read
+ * @param monotonicNow milliseconds
+ */
+export function createAvailability(
+  status: () => readonly ScannedNetworkStatus[],
+  networks: readonly RealNetwork[],
+  monotonicNow = () => performance.now(),
+): IsReadable {
+  const byKey = new Map(networks.map((one) => [keyOf(one.network.mode, one.network.code), one]));
+  let lags = new Map<string, number | undefined>();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+
+  return ({ mode, code }, currency) => {
+    const key = keyOf(mode, code);
+    const real = byKey.get(key);
+    if (!real) return true;
+    const now = monotonicNow();
+    if (now - checkedAt > rememberedMs) {
+      lags = new Map(status().map((one) => [keyOf(one.mode, one.network), one.lagMs]));
+      checkedAt = now;
+    }
+    const lagMs = lags.get(key);
+    return (
+      lagMs !== undefined && lagMs <= 3000 * real.blockSeconds + graceMs && !real.unreadable().has(currency)
+    );
+  };
+}
+
+function keyOf(mode: Network['mode'], code: string): string {
+  return `${mode}/${code}`;
+}

@@ -1,0 +1,187 @@
+/** Bitcoin and Litecoin, read through the JSON-RPC interface of Bitcoin Core and Litecoin Core. */
+import { addressPrefixes } from '../addresses/bitcoin-scripts.js';
+import { defaultNet } from '../addresses/formats.js';
+import type { Chain, ChainBlock, ChainHead } from '../chain.js';
+import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import type { NodeStatus } from '../rpc/node-pool.js';
+import {
+  createBitcoinNodes,
+  isCatchingUp,
+  readBlockchainInfo,
+  rpcCodes,
+  unknownForm,
+  unlessError,
+} from './bitcoin-nodes.js';
+import type { BitcoinConfig } from './config.js';
+import { createMempool, type FindTransfers } from './mempool.js';
+import { isHash, isHeight, readTransaction, transfersOf } from './transactions.js';
+
+export interface BitcoinDeps {
+  /** Which of these addresses, in the form shown to payers, are deposit addresses. Transfers to others are not reported. */
+  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
+  warn?(message: string): void;
+}
+
+export interface BitcoinChain extends Chain {
+  status(): BitcoinStatus;
+}
+
+export interface BitcoinStatus {
+  /** Health and use of each node, in the order of the configuration. */
+  readonly nodes: readonly NodeStatus[];
+}
+
+/** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
+const blocksAtOnce = 4;
+/** What the first block has instead of its parent's hash. */
+const noParent = '0'.repeat(64);
+
+/**
+ * Creates the chain of a Bitcoin or Litecoin network. Asks nothing of the nodes before the first call.
+ *
+ * Every call works with one node, and starts again with the next one if that fails. Calls throw NodesUnavailable if no node
+ * can be used. Its message has a sentence per node, without URLs.
+ * @throws if the configuration has no node, or a URL that is none
+ */
+export function createBitcoinChain(
+  config: BitcoinConfig,
+  { watched, warn = () => {} }: BitcoinDeps,
+): BitcoinChain {
+  const { mode, code: network, family, currency } = config;
+  const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
+  const nodes = createBitcoinNodes(config, (node, problem) =>
+    warn(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`),
+  );
+
+  const findTransfers: FindTransfers = async (answers, what, node) => {
+    const transactions = answers.map((answer) => {
+      const transaction = readTransaction(answer, prefixes);
+      if (!transaction) throw unknownForm(node, what);
+      return transaction;
+    });
+    const addresses = new Set(transactions.flatMap(({ outputs }) => outputs.map(({ address }) => address)));
+    const ours = addresses.size === 0 ? addresses : await watched([...addresses]);
+    if (ours.size === 0) return [];
+    return transactions.flatMap((transaction) => transfersOf(transaction, ours, currency, prefixes));
+  };
+
+  /** The last head that was read. A lower one needs proof that this one is no longer on the best chain. */
+  let latest: ChainHead | undefined;
+  /** The name of the node that it was read from. */
+  let latestNode: string | undefined;
+  /** A head that was no longer its node's when the mempool was read: the next one must be another. */
+  let outdated: string | undefined;
+
+  async function readHead(
+    node: NodeClient,
+    former: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ChainHead> {
+    const info = await readBlockchainInfo(node, signal);
+    const { height, hash } = info;
+    if (isCatchingUp(info)) {
+      throw new NodeError(
+        'behind',
+        `${node.name} is still catching up: it has ${height} of ${info.headers} blocks`,
+      );
+    }
+    if (latest && height < latest.height && !(await isReplaced(node, latest, signal))) {
+      throw new NodeError(
+        'behind',
+        `${node.name} is behind: it is at block ${height}, and block ${latest.height} was read before`,
+      );
+    }
+    if (hash === former)
+      throw new NodeError('behind', `${node.name} is behind: another node has left block ${height}`);
+    latestNode = node.name;
+    return { height, hash };
+  }
+
+  async function readBlock(
+    node: NodeClient,
+    height: number,
+    signal: AbortSignal,
+  ): Promise<ChainBlock | undefined> {
+    const hash = await unlessError(node.call('getblockhash', [height], signal), rpcCodes.invalidParameter);
+    if (hash === undefined) return undefined;
+    if (!isHash(hash)) throw unknownForm(node, 'getblockhash');
+    const block = await node.call('getblock', [hash, 2], signal).catch((error: unknown) => {
+      throw isPruned(error) ? pruned(node, height) : error;
+    });
+    const what = `block ${height}`;
+    if (!isObject(block) || block['hash'] !== hash || block['height'] !== height)
+      throw unknownForm(node, what);
+    const { previousblockhash: parentHash = noParent, time, tx } = block;
+    if (!isHash(parentHash) || !isHeight(time) || !Array.isArray(tx)) throw unknownForm(node, what);
+    const transfers = await findTransfers(tx, what, node);
+    return { height, hash, parentHash, time: time * 1000, transfers };
+  }
+
+  const mempool = createMempool(findTransfers);
+
+  /**
+   * Reads the mempool of a node that has the same head as the one that was read last. If that changes meanwhile, the
+   * scanner must notice: what has just gone into a block is not in the mempool any more, and must not count as dropped.
+   */
+  async function readPending(node: NodeClient, signal: AbortSignal) {
+    const { transfers, head } = await mempool.read(node, signal);
+    if (latest && head !== latest.hash) {
+      if (node.name !== latestNode) {
+        throw new NodeError(
+          'inconsistent',
+          `${node.name} has another head than ${latestNode ?? 'the last node'}`,
+        );
+      }
+      outdated = latest.hash;
+    }
+    return transfers;
+  }
+
+  return {
+    mode,
+    network,
+
+    async head(signal) {
+      // Only once: blocks can also be taken back to where they were.
+      const former = outdated;
+      outdated = undefined;
+      latest = await nodes.run((node) => readHead(node, former, signal), signal);
+      return latest;
+    },
+
+    block: (height, signal) => nodes.run((node) => readBlock(node, height, signal), signal),
+
+    blocks: (from, to, signal) =>
+      nodes.run(async (node) => {
+        const end = Math.min(to, from + blocksAtOnce - 1);
+        const heights = Array.from({ length: end - from + 1 }, (_, index) => from + index);
+        const blocks = await Promise.all(heights.map((height) => readBlock(node, height, signal)));
+        const missing = blocks.indexOf(undefined);
+        return blocks.slice(0, missing < 0 ? undefined : missing).filter((block) => block !== undefined);
+      }, signal),
+
+    pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
+
+    status: () => ({ nodes: nodes.status() }),
+  };
+}
+
+/** Whether a node knows a block, and knows that it is not on the best chain. */
+async function isReplaced(node: NodeClient, { hash }: ChainHead, signal: AbortSignal): Promise<boolean> {
+  const header = await unlessError(node.call('getblockheader', [hash], signal), rpcCodes.unknown);
+  return isObject(header) && header['confirmations'] === -1;
+}
+
+/** "Block not available (pruned data)". */
+function isPruned(error: unknown): boolean {
+  return error instanceof RpcFailure && error.code === rpcCodes.misc && error.message.includes('pruned');
+}
+
+function pruned({ name }: NodeClient, height: number): RpcFailure {
+  return new RpcFailure(
+    rpcCodes.misc,
+    `${name} no longer has block ${height}: it was pruned. Add a node that has it, or set a higher prune= and start the node with -reindex`,
+  );
+}

@@ -1,0 +1,150 @@
+/** The Bitcoin Core nodes of one network: checks each, and reads the cookie file again when a node has restarted. */
+import type { BitcoinConfig } from './config.js';
+import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
+import { createNodePool, type NodePool, type NodePoolOptions } from '../rpc/node-pool.js';
+import { hasCookie, withCookie } from './node-urls.js';
+import { isHash, isHeight } from './transactions.js';
+
+/** Bitcoin Core's error codes that mean something to us. */
+export const rpcCodes = {
+  /** Among others: a block that is not on this node's disk. */
+  misc: -1,
+  /** An unknown block or transaction. */
+  unknown: -5,
+  /** A height above the head. */
+  invalidParameter: -8,
+  methodNotFound: -32601,
+} as const;
+
+const defaultTimeoutMs = 30_000;
+/** Transactions per request: about 200 kB of JSON. */
+const maxBatch = 100;
+
+export type BitcoinNodes = Pick<NodePool, 'run' | 'status'>;
+
+/** @throws if the configuration has no node, or a URL that is none */
+export function createBitcoinNodes(
+  config: BitcoinConfig,
+  onChange?: NodePoolOptions['onChange'],
+): BitcoinNodes {
+  const hasCookies = config.nodes.some(hasCookie);
+  const resolve = () => config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
+  const open = () =>
+    createBitcoinPool(
+      config,
+      resolved.map(({ url }) => url),
+      onChange,
+    );
+  let resolved = resolve();
+  let pool = open();
+
+  return {
+    async run(work, signal) {
+      try {
+        return await pool.run(work, signal);
+      } catch (error) {
+        if (!hasCookies || !(error instanceof NodesUnavailable)) throw error;
+        // A node has a new cookie after each start.
+        const former = resolved;
+        resolved = resolve();
+        if (resolved.some(({ url }, index) => url !== former[index]?.url)) {
+          pool = open();
+          return pool.run(work, signal);
+        }
+        const problems = resolved.flatMap(({ problem }) => problem ?? []);
+        throw new NodesUnavailable([error.message, ...problems].join('. '), error.errors);
+      }
+    },
+    status: () => pool.status(),
+  };
+}
+
+/** @param urls with their credentials */
+export function createBitcoinPool(
+  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs }: BitcoinConfig,
+  urls: readonly string[],
+  onChange?: NodePoolOptions['onChange'],
+): NodePool {
+  return createNodePool({
+    network: code,
+    nodes: urls,
+    headers,
+    timeoutMs,
+    maxBatch,
+    verify: (node, signal) => verifyNetwork(node, genesisHash, signal),
+    onChange,
+  });
+}
+
+/** @throws NodeError if the node is on another network */
+export async function verifyNetwork(
+  node: NodeClient,
+  genesisHash: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const first = await node.call('getblockhash', [0], signal);
+  if (first === genesisHash) return;
+  if (!isHash(first)) throw unknownForm(node, 'getblockhash');
+  throw new NodeError(
+    'wrong-network',
+    `${node.name} is on another network: its first block is ${first}, not ${genesisHash}`,
+  );
+}
+
+/** What `getblockchaininfo` says. */
+export interface BlockchainInfo {
+  readonly height: number;
+  readonly hash: string;
+  /** Such as main, test or regtest. */
+  readonly chain: string;
+  /** The height of the best header that the node knows. */
+  readonly headers: number;
+  readonly isInitialDownload: boolean;
+  /** The lowest block that a pruned node still has; undefined if it has all. */
+  readonly pruneHeight: number | undefined;
+}
+
+export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal): Promise<BlockchainInfo> {
+  const info = await node.call('getblockchaininfo', [], signal);
+  const { blocks, headers, bestblockhash, chain, initialblockdownload, pruned, pruneheight } = isObject(info)
+    ? info
+    : {};
+  if (!isHeight(blocks) || !isHeight(headers) || !isHash(bestblockhash)) {
+    throw unknownForm(node, 'getblockchaininfo');
+  }
+  return {
+    height: blocks,
+    hash: bestblockhash,
+    headers,
+    chain: typeof chain === 'string' ? chain : '',
+    isInitialDownload: initialblockdownload === true,
+    pruneHeight: pruned === true && isHeight(pruneheight) ? pruneheight : undefined,
+  };
+}
+
+/** Blocks of which a node may have just the header: it learns of a new block by its header. */
+const longestGap = 2;
+
+/**
+ * Whether a node has fewer blocks than it knows of. Its head is then old, and payments would expire unpaid if it passed
+ * for the present one.
+ */
+export function isCatchingUp({ chain, height, headers, isInitialDownload }: BlockchainInfo): boolean {
+  // Regtest begins with a block of 2011, and takes itself to be downloading until it has a new one.
+  return (isInitialDownload && chain !== 'regtest') || headers - height > longestGap;
+}
+
+export function unknownForm(node: NodeClient, what: string): NodeError {
+  return new NodeError('garbage', `${node.name} answered ${what} in a form that Bitcoin Core does not have`);
+}
+
+/** The answer of a call, or undefined if the node answers with this error. */
+export async function unlessError<T>(answer: Promise<T>, code: number): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcFailure && error.code === code) return undefined;
+    throw error;
+  }
+}

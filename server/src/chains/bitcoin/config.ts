@@ -1,0 +1,22 @@
+/** The configuration of a network that is read from Bitcoin Core or Litecoin Core. */
+import type { Mode } from '../../shared/scope.js';
+import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import type { AddressNet } from '../networks.js';
+
+export interface BitcoinConfig {
+  readonly mode: Mode;
+  readonly code: string;
+  readonly family: BitcoinFamily;
+  /** How addresses are written. By default main in live mode, and test in test mode. */
+  readonly addressNet?: AddressNet | undefined;
+  /** The hash of the network's first block. A node with another one is not used. */
+  readonly genesisHash: string;
+  /** In order of preference: `http://USER:PASSWORD@HOST:PORT`, or `http://HOST:PORT/?cookie=FILE`. Never shown. */
+  readonly nodes: readonly string[];
+  /** Sent with each request, such as a provider's key. Never shown. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The code of the network's coin. */
+  readonly currency: string;
+  /** How long one request may take, 30 seconds by default. */
+  readonly timeoutMs?: number | undefined;
+}

@@ -1,0 +1,89 @@
+/** The transactions to our addresses that wait for a block. Reads each transaction once, however long it waits. */
+import type { ChainTransfer } from '../chain.js';
+import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import { rpcCodes, unknownForm } from './bitcoin-nodes.js';
+import { isHash } from './transactions.js';
+
+export interface Mempool {
+  /** If it fails, what was read until then is kept, so that the next call continues. */
+  read(node: NodeClient, signal: AbortSignal): Promise<MempoolContent>;
+}
+
+export interface MempoolContent {
+  /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
+  readonly transfers: readonly ChainTransfer[];
+  /** The hash of the node's head when the mempool was listed; undefined if it changed just then. */
+  readonly head: unknown;
+}
+
+/** Finds the transfers to our addresses in transactions as a node answers them. */
+export type FindTransfers = (
+  transactions: readonly unknown[],
+  what: string,
+  node: NodeClient,
+) => Promise<readonly ChainTransfer[]>;
+
+/** How many transactions are read before what they pay us is kept. */
+const stepSize = 100;
+
+export function createMempool(findTransfers: FindTransfers): Mempool {
+  /** Waiting transactions that were read. What a transaction pays never changes, whichever node shows it. */
+  let known = new Set<string>();
+  const ours = new Map<string, readonly ChainTransfer[]>();
+
+  async function learn(node: NodeClient, txids: readonly string[], signal: AbortSignal): Promise<void> {
+    const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
+    const answers = await node.batch(calls, signal);
+    const waiting = new Map<string, unknown>();
+    for (const [index, txid] of txids.entries()) {
+      const answer = answers[index];
+      if (answer instanceof RpcFailure) {
+        // It left the mempool after the list was read. If it went into a block, the next scan finds it there.
+        if (answer.code === rpcCodes.unknown) continue;
+        throw answer;
+      }
+      if (!isObject(answer) || answer['txid'] !== txid) throw unknownForm(node, `getrawtransaction ${txid}`);
+      // A node with an index of transactions also finds those that have just gone into a block.
+      if (typeof answer['blockhash'] !== 'string') waiting.set(txid, answer);
+    }
+    const transfers = await findTransfers([...waiting.values()], 'a waiting transaction', node);
+    for (const txid of waiting.keys()) known.add(txid);
+    for (const transfer of transfers) {
+      ours.set(transfer.txHash, [...(ours.get(transfer.txHash) ?? []), transfer]);
+    }
+  }
+
+  /** Forgets what has left the mempool, so that never more is kept than the node keeps. */
+  function forget(listed: readonly string[]): void {
+    const left = new Set(listed);
+    for (const txid of ours.keys()) if (!left.has(txid)) ours.delete(txid);
+    if (known.size === left.size) return;
+    known = new Set(listed.filter((txid) => known.has(txid)));
+  }
+
+  return {
+    async read(node, signal) {
+      const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
+      const answers = await node.batch(
+        methods.map((method) => ({ method, params: [] })),
+        signal,
+      );
+      for (const answer of answers) if (answer instanceof RpcFailure) throw answer;
+      const [head, info, listed, headAfter] = answers;
+      if (!isObject(info) || !Array.isArray(listed) || !listed.every(isHash)) {
+        throw unknownForm(node, 'getrawmempool');
+      }
+      // Until the node has read its file, transactions are missing that were never dropped.
+      if (info['loaded'] === false)
+        throw new NodeError('behind', `${node.name} is still loading its mempool`);
+      const fresh = listed.filter((txid) => !known.has(txid));
+      for (let start = 0; start < fresh.length; start += stepSize) {
+        signal.throwIfAborted();
+        await learn(node, fresh.slice(start, start + stepSize), signal);
+      }
+      forget(listed);
+      return { transfers: [...ours.values()].flat(), head: head === headAfter ? head : undefined };
+    },
+  };
+}

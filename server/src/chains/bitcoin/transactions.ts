@@ -1,0 +1,101 @@
+/** Reads the transactions in a node's answers: what they pay to which address, and who sent it. */
+import {
+  addressOfScript,
+  hash160,
+  addressOfKey,
+  type AddressPrefixes,
+} from '../addresses/bitcoin-scripts.js';
+import type { ChainTransfer } from '../chain.js';
+import { readSatoshis } from './amounts.js';
+import { isObject } from '../rpc/node-client.js';
+import { NodeError } from '../rpc/node-error.js';
+
+/** A transaction, as far as we read it. */
+export interface NodeTransaction {
+  readonly txid: string;
+  readonly outputs: readonly NodeOutput[];
+  readonly inputs: readonly unknown[];
+}
+
+interface NodeOutput {
+  readonly address: string;
+  readonly index: unknown;
+  /** Whole coins, not read yet: only the amounts of our own outputs matter. */
+  readonly value: unknown;
+}
+
+/**
+ * Reads the outputs of a transaction that have an address. Others do not matter: data (OP_RETURN), bare multisig, and
+ * those in Litecoin's MWEB, which have neither an address nor an amount that a node could show.
+ *
+ * A coinbase counts as having none. It cannot be spent for 100 blocks, and a mining reward is no payment.
+ * @returns undefined if the answer is not a transaction
+ */
+export function readTransaction(answer: unknown, prefixes: AddressPrefixes): NodeTransaction | undefined {
+  if (!isObject(answer)) return undefined;
+  const { txid, vin: inputs, vout: outputs } = answer;
+  if (!isHash(txid) || !Array.isArray(inputs) || !Array.isArray(outputs)) return undefined;
+  const isCoinbase = inputs.some((input) => isObject(input) && 'coinbase' in input);
+  return {
+    txid,
+    inputs,
+    outputs: isCoinbase ? [] : outputs.flatMap((output) => readOutput(output, prefixes) ?? []),
+  };
+}
+
+function readOutput(output: unknown, prefixes: AddressPrefixes): NodeOutput | undefined {
+  if (!isObject(output) || !isObject(output['scriptPubKey'])) return undefined;
+  const { hex } = output['scriptPubKey'];
+  if (typeof hex !== 'string') return undefined;
+  const address = addressOfScript(hex, prefixes);
+  return address === undefined ? undefined : { address, index: output['n'], value: output['value'] };
+}
+
+/** @throws NodeError if an output of ours has no readable amount */
+export function transfersOf(
+  { txid, inputs, outputs }: NodeTransaction,
+  ours: ReadonlySet<string>,
+  currency: string,
+  prefixes: AddressPrefixes,
+): ChainTransfer[] {
+  const received = outputs.filter(({ address }) => ours.has(address));
+  if (received.length === 0) return [];
+  const senders = [...new Set(inputs.flatMap((input) => senderOf(input, prefixes) ?? []))];
+  return received.map(({ address, index, value }) => {
+    const amount = readSatoshis(value);
+    if (amount === undefined || !isHeight(index)) {
+      throw new NodeError('garbage', `The transaction ${txid} pays ${address} an amount that cannot be read`);
+    }
+    return { txHash: txid, outputIndex: index, currency, senders, address, amount };
+  });
+}
+
+/** The address that an input spends from, if the input itself shows the key: no older transaction has to be read. */
+function senderOf(input: unknown, prefixes: AddressPrefixes): string | undefined {
+  if (!isObject(input)) return undefined;
+  const { txinwitness: witness, scriptSig } = input;
+  const unlocking = isObject(scriptSig) && typeof scriptSig['hex'] === 'string' ? scriptSig['hex'] : '';
+  if (Array.isArray(witness)) {
+    const key: unknown = witness[1];
+    if (witness.length !== 2 || typeof key !== 'string' || !isPublicKey(key)) return undefined;
+    const publicKey = Buffer.from(key, 'hex');
+    if (unlocking === '') return addressOfKey(publicKey, 'p2wpkh', prefixes);
+    const nested = `160014${Buffer.from(hash160(publicKey)).toString('hex')}`;
+    return unlocking === nested ? addressOfKey(publicKey, 'p2sh-p2wpkh', prefixes) : undefined;
+  }
+  // P2PKH: a signature of 71 to 73 bytes, and the key.
+  const key = /^4[789](?:[0-9a-f]{2}){71,73}21(0[23][0-9a-f]{64})$/.exec(unlocking)?.[1];
+  return key === undefined ? undefined : addressOfKey(Buffer.from(key, 'hex'), 'p2pkh', prefixes);
+}
+
+function isPublicKey(hex: string): boolean {
+  return /^0[23][0-9a-f]{64}$/.test(hex);
+}
+
+export function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+export function isHeight(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

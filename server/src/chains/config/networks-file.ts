@@ -1,0 +1,295 @@
+/** The file in `NETWORKS_FILE`: which real networks the server watches, through which nodes. */
+import { readFileSync } from 'node:fs';
+import { parseDecimal } from 'crypto-checkout/contract';
+import * as z from 'zod/mini';
+import { currencies } from '../../money/currency-list.js';
+import { parseAddress } from '../addresses/formats.js';
+import type { Asset, Network } from '../networks.js';
+import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
+import {
+  networkPresets,
+  type ChainIdentity,
+  type Explorer,
+  type Preset,
+  type PresetAsset,
+} from './presets.js';
+
+/** A real network, and how to reach it. */
+export interface ConfiguredNetwork {
+  /** What the rest of the server knows of it. */
+  readonly network: Network;
+  readonly identity: ChainIdentity;
+  readonly blockSeconds: number;
+  /** Blocks are made on demand alone, so that an old one says nothing about the node. */
+  readonly isOnDemand: boolean;
+  readonly explorer: Explorer | undefined;
+  /** URLs in order of preference. They can hold credentials: never log or show them. */
+  readonly nodes: readonly string[];
+  /** Sent with each request, such as a provider's key. Never shown either. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** By currency code: the token's contract, and the decimals of amounts on the chain. */
+  readonly chainAssets: Readonly<Record<string, ChainAsset>>;
+}
+
+export interface ChainAsset {
+  /** Absent for the network's own coin. */
+  readonly contract?: string;
+  readonly decimals: number;
+}
+
+/** The file cannot be used. The message has one line per error, with the path of its key, and never shows a value. */
+export class NetworksFileError extends Error {
+  override readonly name = 'NetworksFileError';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const decimalText = (error: string) =>
+  z.pipe(
+    z.union([z.string(), z.number()], { error }),
+    z.pipe(
+      z.transform((value: string | number) => parseDecimal(value) ?? ''),
+      z.string().check(z.minLength(1, { error })),
+    ),
+  );
+
+const count = (minimum: number, maximum: number) =>
+  z
+    .int({ error: `must be an integer from ${minimum} to ${maximum}` })
+    .check(
+      z.minimum(minimum, { error: `must be an integer from ${minimum} to ${maximum}` }),
+      z.maximum(maximum, { error: `must be an integer from ${minimum} to ${maximum}` }),
+    );
+
+const page = (placeholder: string) => {
+  const error = `must be an http or https URL with ${placeholder}`;
+  return z
+    .string({ error })
+    .check(z.refine((text) => text.includes(placeholder) && /^https?:\/\/[^\s]+$/.test(text), { error }));
+};
+
+const nodeForm = 'must be a URL, such as "https://polygon.example.com/v2/{env:POLYGON_KEY}"';
+
+const assetForms = 'must be false, or an object with contract, decimals, minAmount and withdrawalFee';
+
+const asset = z.union(
+  [
+    z.literal(false),
+    z.strictObject({
+      contract: z.optional(z.string()),
+      decimals: z.optional(count(0, 36)),
+      minAmount: z.optional(decimalText('must be a decimal')),
+      withdrawalFee: z.optional(decimalText('must be a decimal')),
+    }),
+  ],
+  { error: assetForms },
+);
+
+const networkSettings = z.strictObject({
+  nodes: z
+    .array(z.string({ error: nodeForm }), { error: 'is required: a list of nodes' })
+    .check(z.minLength(1, { error: 'must have at least one node' })),
+  headers: z.optional(
+    z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must be an object, by name' }),
+  ),
+  name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
+  confirmations: z.optional(count(1, 10_000)),
+  blockSeconds: z.optional(
+    z.number({ error: 'must be a number above 0' }).check(z.positive({ error: 'must be a number above 0' })),
+  ),
+  chainId: z.optional(count(1, Number.MAX_SAFE_INTEGER)),
+  genesisHash: z.optional(
+    z
+      .string({ error: 'must be 64 lower-case hexadecimal digits' })
+      .check(z.regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case hexadecimal digits' })),
+  ),
+  explorer: z.optional(
+    z.union([z.literal(false), z.strictObject({ tx: page('{txHash}'), address: page('{address}') })], {
+      error: 'must be false, or an object with the URLs tx (with {txHash}) and address (with {address})',
+    }),
+  ),
+  assets: z.optional(z.record(z.string(), asset, { error: 'must be an object, by currency code' })),
+});
+
+type NetworkSettings = z.output<typeof networkSettings>;
+
+const networksFile = z.strictObject({
+  networks: z.record(z.string(), networkSettings, { error: 'is required: an object, by network code' }),
+});
+
+/**
+ * Reads `{"networks":{"polygon":{"nodes":["https://…"]}}}`. Whatever a network leaves out comes from its preset.
+ * @param environment where `{env:NAME}` is looked up
+ * @throws NetworksFileError
+ */
+export function readNetworksFile(path: string, environment: Environment): ConfiguredNetwork[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+    throw new NetworksFileError(`the file cannot be read (${String(code)})`, { cause: error });
+  }
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    // The parser's message would quote the text.
+    throw new NetworksFileError('the file is not JSON');
+  }
+  return parseNetworks(content, environment);
+}
+
+/** @throws NetworksFileError */
+export function parseNetworks(content: unknown, environment: Environment): ConfiguredNetwork[] {
+  const file = networksFile.safeParse(content);
+  if (!file.success) throw new NetworksFileError(file.error.issues.flatMap(describeIssue).join('\n'));
+  const problems: string[] = [];
+  const found = Object.entries(file.data.networks).flatMap(([code, settings]) => {
+    const preset = networkPresets[code];
+    if (!preset) {
+      problems.push(`networks.${code}: is not known; known are ${Object.keys(networkPresets).join(', ')}`);
+      return [];
+    }
+    const report = (key: string, problem: string) => problems.push(`networks.${code}.${key}: ${problem}`);
+    return [configure(code, preset, settings, environment, report)];
+  });
+  if (problems.length > 0) throw new NetworksFileError(problems.join('\n'));
+  return found;
+}
+
+type Report = (key: string, problem: string) => void;
+
+function configure(
+  code: string,
+  preset: Preset,
+  settings: NetworkSettings,
+  environment: Environment,
+  report: Report,
+): ConfiguredNetwork {
+  const { mode, family, addressNet } = preset;
+  const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
+  const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
+  return {
+    network: {
+      mode,
+      code,
+      name: settings.name ?? preset.name,
+      family,
+      addressNet,
+      confirmations: settings.confirmations ?? preset.confirmations,
+      ...(explorer && { explorer: explorer.tx }),
+      assets,
+    },
+    identity: configureIdentity(preset, settings, report),
+    blockSeconds: settings.blockSeconds ?? preset.blockSeconds,
+    isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
+    explorer,
+    nodes: settings.nodes.map((url, position) => {
+      const filled = fill(url, `nodes[${position}]`, environment, report);
+      if (!isNodeUrl(filled)) report(`nodes[${position}]`, nodeForm);
+      return filled;
+    }),
+    headers:
+      settings.headers &&
+      Object.fromEntries(
+        Object.entries(settings.headers).map(([name, value]) => [
+          name,
+          fill(value, `headers.${name}`, environment, report),
+        ]),
+      ),
+    chainAssets,
+  };
+}
+
+function fill(text: string, key: string, environment: Environment, report: Report): string {
+  for (const name of missingVariables(text, environment)) {
+    report(key, `the environment variable ${name} is not set`);
+  }
+  return fillVariables(text, environment);
+}
+
+function configureIdentity(preset: Preset, settings: NetworkSettings, report: Report): ChainIdentity {
+  const { chainId, genesisHash } = settings;
+  const hasChainId = 'chainId' in preset.identity;
+  if (hasChainId && genesisHash !== undefined)
+    report('genesisHash', 'is for Bitcoin and Litecoin; set chainId');
+  if (!hasChainId && chainId !== undefined) report('chainId', 'is not for this network; set genesisHash');
+  if (hasChainId) return chainId === undefined ? preset.identity : { chainId };
+  return genesisHash === undefined ? preset.identity : { genesisHash };
+}
+
+function configureAssets(
+  preset: Preset,
+  settings: NonNullable<NetworkSettings['assets']>,
+  report: Report,
+): { assets: Record<string, Asset>; chainAssets: Record<string, ChainAsset> } {
+  const assets: Record<string, Asset> = {};
+  const chainAssets: Record<string, ChainAsset> = {};
+  for (const code of new Set([...Object.keys(preset.assets), ...Object.keys(settings)])) {
+    const given = settings[code];
+    if (given === false) continue;
+    const known = currencies.find((currency) => currency.code === code && currency.type === 'crypto');
+    if (!known) {
+      const codes = currencies.filter(({ type }) => type === 'crypto').map((currency) => currency.code);
+      report(`assets.${code}`, `is not a coin of this server (${codes.join(', ')})`);
+      continue;
+    }
+    const chainAsset = configureAsset(preset, preset.assets[code], given ?? {}, (key, problem) =>
+      report(`assets.${code}${key}`, problem),
+    );
+    if (!chainAsset) continue;
+    const minAmount = given?.minAmount ?? preset.assets[code]?.minAmount ?? defaultMinimum;
+    chainAssets[code] = chainAsset;
+    // The merchant's own wallet pays for withdrawals, so the server adds no fee of its own.
+    assets[code] = {
+      minAmount,
+      withdrawalFee: given?.withdrawalFee ?? '0',
+      ...(chainAsset.contract !== undefined && { contract: chainAsset.contract }),
+    };
+  }
+  if (Object.keys(assets).length === 0) report('assets', 'must leave at least one asset');
+  return { assets, chainAssets };
+}
+
+/** Of a token that the configuration adds without saying more. */
+const defaultMinimum = '0.01';
+
+function configureAsset(
+  { mode, family, addressNet }: Preset,
+  preset: PresetAsset | undefined,
+  given: { readonly contract?: string | undefined; readonly decimals?: number | undefined },
+  report: Report,
+): ChainAsset | undefined {
+  if (preset && preset.contract === undefined) {
+    if (given.contract === undefined && given.decimals === undefined) return { decimals: preset.decimals };
+    report('', "is the network's own coin: it has no contract, and its decimals are fixed");
+    return undefined;
+  }
+  if (!preset && (family === 'bitcoin' || family === 'litecoin')) {
+    report('', 'cannot be added: this network has no tokens');
+    return undefined;
+  }
+  const isOther = given.contract !== undefined && given.contract !== preset?.contract;
+  const decimals = given.decimals ?? (isOther ? undefined : preset?.decimals);
+  const place = { mode, family, addressNet };
+  const contract = parseAddress(place, given.contract ?? preset?.contract ?? '');
+  if (contract === undefined) report('.contract', 'must be the address of the token on this network');
+  // Wrong decimals would be off by a power of ten, so they are never guessed.
+  if (decimals === undefined) report('.decimals', 'is required with a contract');
+  return contract === undefined || decimals === undefined ? undefined : { contract, decimals };
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const at = (path: readonly PropertyKey[]) =>
+    path.reduce<string>(
+      (text, key) =>
+        typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`,
+      '',
+    );
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${at([...issue.path, key])}: is not a known key`);
+  }
+  const where = at(issue.path);
+  return [`${where === '' ? 'the file' : where}: ${issue.message}`];
+}

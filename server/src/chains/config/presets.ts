@@ -1,0 +1,284 @@
+/**
+ * What the server knows about each real network, so that a configuration needs no more than a node's URL.
+ *
+ * Chain ids: https://chainid.network. Genesis hashes: `chainparams.cpp` of Bitcoin Core and Litecoin Core. Token contracts:
+ * https://developers.circle.com/stablecoins/usdc-contract-addresses (USDC), https://tether.to/en/supported-protocols
+ * (USDT on Ethereum and Tron), and the tokens' pages in the networks' explorers (USDT on Polygon and Arbitrum; USDT and
+ * USDC on BNB Chain are pegged by Binance and have 18 decimals). Left out, because more than one token has the name, or
+ * none is issued: USDT on Base and Optimism, USDC on Tron.
+ */
+import type { Mode } from '../../shared/scope.js';
+import type { AddressNet, Family } from '../networks.js';
+
+/** What a node must say about itself: it is asked for the id of its chain, or for the hash of block 0. */
+export type ChainIdentity =
+  | { readonly chainId: number }
+  | {
+      /** 64 lower-case hexadecimal digits. */
+      readonly genesisHash: string;
+    };
+
+export interface PresetAsset {
+  /** The token's contract; absent for the network's own coin. */
+  readonly contract?: string;
+  /** Decimals of the amounts on the chain. The books may have fewer. */
+  readonly decimals: number;
+  /** The smallest payable amount, as a decimal. */
+  readonly minAmount: string;
+}
+
+export interface Preset {
+  readonly mode: Mode;
+  readonly name: string;
+  readonly family: Family;
+  readonly addressNet: AddressNet;
+  readonly identity: ChainIdentity;
+  readonly confirmations: number;
+  /** The usual time between two blocks. */
+  readonly blockSeconds: number;
+  /** Blocks are made on demand alone, so that an old one says nothing about the node. */
+  readonly isOnDemand?: true;
+  readonly explorer?: Explorer;
+  /** By currency code. The network's own coin comes first. */
+  readonly assets: Readonly<Record<string, PresetAsset>>;
+}
+
+/** Pages of a block explorer. */
+export interface Explorer {
+  /** With `{txHash}`. */
+  readonly tx: string;
+  /** With `{address}`. */
+  readonly address: string;
+}
+
+const coin = (decimals: number, minAmount: string): PresetAsset => ({ decimals, minAmount });
+const token = (contract: string, decimals: number, minAmount: string): PresetAsset => ({
+  contract,
+  decimals,
+  minAmount,
+});
+/** Etherscan and the explorers of its kind. */
+const explorer = (url: string): Explorer => ({
+  tx: `${url}/tx/{txHash}`,
+  address: `${url}/address/{address}`,
+});
+
+const evm = { family: 'evm', addressNet: 'main' } as const;
+const evmTest = { family: 'evm', addressNet: 'test' } as const;
+const live = { mode: 'live', confirmations: 12 } as const;
+const test = { mode: 'test', confirmations: 2 } as const;
+
+const presets = {
+  ethereum: {
+    ...live,
+    ...evm,
+    name: 'Ethereum',
+    identity: { chainId: 1 },
+    blockSeconds: 12,
+    explorer: explorer('https://etherscan.io'),
+    assets: {
+      ETH: coin(18, '0.0005'),
+      USDT: token('0xdAC17F958D2ee523a2206206994597C13D831ec7', 6, '1'),
+      USDC: token('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 6, '1'),
+    },
+  },
+  bsc: {
+    ...live,
+    ...evm,
+    name: 'BNB Smart Chain',
+    identity: { chainId: 56 },
+    blockSeconds: 1,
+    explorer: explorer('https://bscscan.com'),
+    assets: {
+      BNB: coin(18, '0.0005'),
+      USDT: token('0x55d398326f99059fF775485246999027B3197955', 18, '0.1'),
+      USDC: token('0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 18, '0.1'),
+    },
+  },
+  polygon: {
+    ...live,
+    ...evm,
+    name: 'Polygon',
+    identity: { chainId: 137 },
+    blockSeconds: 2,
+    explorer: explorer('https://polygonscan.com'),
+    assets: {
+      POL: coin(18, '0.1'),
+      USDT: token('0xc2132D05D31c914a87C6611C10748AEb04B58e8F', 6, '0.1'),
+      USDC: token('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 6, '0.1'),
+    },
+  },
+  base: {
+    ...live,
+    ...evm,
+    name: 'Base',
+    identity: { chainId: 8453 },
+    blockSeconds: 2,
+    explorer: explorer('https://basescan.org'),
+    assets: {
+      ETH: coin(18, '0.0001'),
+      USDC: token('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6, '0.1'),
+    },
+  },
+  arbitrum: {
+    ...live,
+    ...evm,
+    name: 'Arbitrum One',
+    identity: { chainId: 42161 },
+    blockSeconds: 1,
+    explorer: explorer('https://arbiscan.io'),
+    assets: {
+      ETH: coin(18, '0.0001'),
+      USDT: token('0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', 6, '0.1'),
+      USDC: token('0xaf88d065e77c8cC2239327C5EDb3A432268e5831', 6, '0.1'),
+    },
+  },
+  optimism: {
+    ...live,
+    ...evm,
+    name: 'OP Mainnet',
+    identity: { chainId: 10 },
+    blockSeconds: 2,
+    explorer: explorer('https://optimistic.etherscan.io'),
+    assets: {
+      ETH: coin(18, '0.0001'),
+      USDC: token('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', 6, '0.1'),
+    },
+  },
+  bitcoin: {
+    mode: 'live',
+    name: 'Bitcoin',
+    family: 'bitcoin',
+    addressNet: 'main',
+    identity: { genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f' },
+    confirmations: 2,
+    blockSeconds: 600,
+    explorer: explorer('https://mempool.space'),
+    assets: { BTC: coin(8, '0.00002') },
+  },
+  litecoin: {
+    mode: 'live',
+    name: 'Litecoin',
+    family: 'litecoin',
+    addressNet: 'main',
+    identity: { genesisHash: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2' },
+    confirmations: 6,
+    blockSeconds: 150,
+    explorer: explorer('https://litecoinspace.org'),
+    assets: { LTC: coin(8, '0.001') },
+  },
+  tron: {
+    mode: 'live',
+    name: 'Tron',
+    family: 'tron',
+    addressNet: 'main',
+    // The last four bytes of the hash of its first block, 00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc.
+    identity: { chainId: 0x2b6653dc },
+    confirmations: 19,
+    blockSeconds: 3,
+    explorer: {
+      tx: 'https://tronscan.org/#/transaction/{txHash}',
+      address: 'https://tronscan.org/#/address/{address}',
+    },
+    assets: {
+      TRX: coin(6, '1'),
+      USDT: token('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 6, '1'),
+    },
+  },
+  sepolia: {
+    ...test,
+    ...evmTest,
+    name: 'Sepolia',
+    identity: { chainId: 11_155_111 },
+    blockSeconds: 12,
+    explorer: explorer('https://sepolia.etherscan.io'),
+    assets: {
+      ETH: coin(18, '0.00001'),
+      USDC: token('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', 6, '0.01'),
+    },
+  },
+  'base-sepolia': {
+    ...test,
+    ...evmTest,
+    name: 'Base Sepolia',
+    identity: { chainId: 84_532 },
+    blockSeconds: 2,
+    explorer: explorer('https://sepolia.basescan.org'),
+    assets: {
+      ETH: coin(18, '0.00001'),
+      USDC: token('0x036CbD53842c5426634e7929541eC2318f3dCF7e', 6, '0.01'),
+    },
+  },
+  'bitcoin-testnet4': {
+    mode: 'test',
+    name: 'Bitcoin testnet4',
+    family: 'bitcoin',
+    addressNet: 'test',
+    identity: { genesisHash: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043' },
+    confirmations: 1,
+    blockSeconds: 600,
+    explorer: explorer('https://mempool.space/testnet4'),
+    assets: { BTC: coin(8, '0.00001') },
+  },
+  'bitcoin-regtest': {
+    mode: 'test',
+    name: 'Bitcoin regtest',
+    family: 'bitcoin',
+    addressNet: 'regtest',
+    identity: { genesisHash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206' },
+    confirmations: 2,
+    blockSeconds: 1,
+    isOnDemand: true,
+    assets: { BTC: coin(8, '0.00001') },
+  },
+  'litecoin-testnet': {
+    mode: 'test',
+    name: 'Litecoin testnet',
+    family: 'litecoin',
+    addressNet: 'test',
+    identity: { genesisHash: '4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0' },
+    confirmations: 2,
+    blockSeconds: 150,
+    explorer: explorer('https://litecoinspace.org/testnet'),
+    assets: { LTC: coin(8, '0.0001') },
+  },
+  'litecoin-regtest': {
+    mode: 'test',
+    name: 'Litecoin regtest',
+    family: 'litecoin',
+    addressNet: 'regtest',
+    identity: { genesisHash: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9' },
+    confirmations: 2,
+    blockSeconds: 1,
+    isOnDemand: true,
+    assets: { LTC: coin(8, '0.0001') },
+  },
+  'tron-nile': {
+    ...test,
+    name: 'Tron Nile',
+    family: 'tron',
+    addressNet: 'test',
+    identity: { chainId: 0xcd8690dc },
+    blockSeconds: 3,
+    explorer: {
+      tx: 'https://nile.tronscan.org/#/transaction/{txHash}',
+      address: 'https://nile.tronscan.org/#/address/{address}',
+    },
+    assets: {
+      TRX: coin(6, '0.1'),
+      USDT: token('TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 6, '0.01'),
+    },
+  },
+  'evm-dev': {
+    ...test,
+    ...evmTest,
+    name: 'EVM development chain',
+    // The default of anvil and Hardhat.
+    identity: { chainId: 31_337 },
+    blockSeconds: 1,
+    isOnDemand: true,
+    assets: { ETH: coin(18, '0.00001') },
+  },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export const networkPresets: Readonly<Record<string, Preset>> = presets;

@@ -1,0 +1,114 @@
+/** Connects the configured networks: one adapter for each kind of chain. */
+import type { Logger } from 'pino';
+import type { Mode } from '../shared/scope.js';
+import type { Chain } from './chain.js';
+import type { ConfiguredNetwork } from './config/networks-file.js';
+import type { Family, Network } from './networks.js';
+
+/** What adapters use of the server. */
+export interface ConnectDeps {
+  readonly log: Logger;
+  /** Real time, epoch milliseconds. */
+  readonly now: () => number;
+  /**
+   * Which of these addresses are deposit addresses of a mode. Answered as they are asked: in the form shown to payers, or,
+   * for EVM addresses, in lower case.
+   */
+  watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The addresses of a network's payments in a coin that are open, or ended less than a day ago. Newest first. */
+  openAddresses(network: Network, currency: string): Promise<readonly string[]>;
+}
+
+/** One result of a check of a network's nodes. */
+export interface NetworkFinding {
+  /** `node 1`, or the network's code for what concerns all its nodes. */
+  readonly subject: string;
+  /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+}
+
+export interface Connection {
+  readonly chain: Chain;
+  /** Currencies that must not be offered, because their contract is not what the configuration says. */
+  readonly unreadable: () => ReadonlySet<string>;
+}
+
+/** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
+export interface Adapter {
+  connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
+  /**
+   * The height of the block that a transaction is in; undefined if the nodes know of none.
+   * @param txHash lower case, without 0x
+   * @throws if no node answers
+   */
+  locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** Yields each finding when it is known. */
+  check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
+}
+
+/** By family. Bitcoin and Litecoin share one. A network of a family without one cannot be configured. */
+export type Adapters = Readonly<Partial<Record<Family, Adapter>>>;
+
+export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
+  /** How often the nodes are asked for what is new. */
+  readonly pollMs: number;
+  check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
+  locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
+  chainFor(addresses: ReadonlySet<string>): Chain;
+}
+
+/** @throws if there is no adapter for a network, or a node's URL cannot be used. Messages hold no URL */
+export function connectNetworks(
+  networks: readonly ConfiguredNetwork[],
+  adapters: Adapters,
+  deps: ConnectDeps,
+): ConnectedNetwork[] {
+  return networks.map((configured) => {
+    const { code, family } = configured.network;
+    const adapter = adapters[family];
+    if (!adapter) throw new Error(`networks.${code}: ${family} networks cannot be connected to yet`);
+    return {
+      ...configured,
+      ...adapter.connect(configured, deps),
+      pollMs: pollMsOf(configured.blockSeconds),
+      check: (signal) => adapter.check(configured, signal),
+      locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
+      chainFor(addresses) {
+        const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);
+        const forms = new Set([...addresses].map(formOf));
+        const watched: ConnectDeps['watched'] = (_mode, given) =>
+          Promise.resolve(new Set(given.filter((address) => forms.has(formOf(address)))));
+        const openAddresses = () => Promise.resolve([]);
+        return adapter.connect(configured, { ...deps, watched, openAddresses }).chain;
+      },
+    };
+  });
+}
+
+/**
+ * Asks each network once, so that every process knows which currencies are unreadable: only one of them scans. Networks that
+ * do not answer are asked again at the next call.
+ */
+export function createFirstContact(
+  networks: readonly Pick<Connection, 'chain'>[],
+): (signal: AbortSignal) => Promise<void> {
+  const waiting = new Set(networks.map(({ chain }) => chain));
+  return async (signal) => {
+    await Promise.all(
+      [...waiting].map((chain) =>
+        chain.head(signal).then(
+          () => waiting.delete(chain),
+          // The scanner logs why.
+          () => false,
+        ),
+      ),
+    );
+  };
+}
+
+/** A third of the time between blocks, but payers wait for no more than a few seconds to see their payment seen. */
+function pollMsOf(blockSeconds: number): number {
+  return Math.round(Math.min(5000, Math.max(500, (blockSeconds * 1000) / 3)));
+}

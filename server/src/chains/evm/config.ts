@@ -1,0 +1,64 @@
+/** What the EVM adapter is given: the configuration of one network, and what it uses of the server. */
+import type { Mode } from '../../shared/scope.js';
+
+export interface EvmAsset {
+  /** Currency code, such as USDT. */
+  readonly currency: string;
+  /** Decimals on this network: 18 for native coins, what the contract says for tokens. USDT has 6 on Ethereum, 18 on BSC. */
+  readonly decimals: number;
+  /** Decimals of the currency's smallest unit in the ledger; the same as `decimals` by default. More are rounded down. */
+  readonly unitDecimals?: number | undefined;
+  /** The token's contract; undefined for the native coin. */
+  readonly contract?: string | undefined;
+}
+
+export interface EvmConfig {
+  readonly mode: Mode;
+  /** The network's code, such as polygon. */
+  readonly code: string;
+  readonly chainId: number;
+  /** JSON-RPC URLs in order of preference. Can contain credentials; never shown. */
+  readonly nodes: readonly string[];
+  /** Sent with each request, such as a provider's key. Never shown. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly assets: readonly EvmAsset[];
+  /**
+   * The usual time between blocks. A node whose newest block is older than three of them and a minute is not believed.
+   * Undefined for chains that make blocks only on demand.
+   */
+  readonly blockTimeMs?: number | undefined;
+  /** How long one request may take, 15 seconds by default. */
+  readonly timeoutMs?: number | undefined;
+  /** The most calls in one request, 50 by default. */
+  readonly maxBatch?: number | undefined;
+}
+
+export interface EvmDeps {
+  /**
+   * Which of these addresses are deposit addresses; asked once per block. EVM addresses are asked in lower case and must be
+   * answered like that, because computing their checksum takes longer than reading the block. `WatchedAddresses.find` does so.
+   */
+  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * The addresses whose balance of the native coin is read in each block, to find transfers made inside contracts: those of
+   * payments in the native coin that are open, or ended less than a day ago. Newest first: only the first
+   * 500 are read. Without it, such transfers are not found.
+   */
+  openNative?(): Promise<readonly string[]>;
+  /**
+   * Whether any payment on the network waits for money. Pending transactions are read only then, because a busy network's
+   * have a megabyte at each scan. Always read without it.
+   */
+  hasOpen?(): Promise<boolean>;
+  /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
+  warn?(message: string): void;
+  /** Epoch milliseconds; real time by default. */
+  now?(): number;
+}
+
+/** An asset that the adapter does not read, and why. */
+export interface AssetProblem {
+  readonly currency: string;
+  /** One sentence that says what to change. */
+  readonly problem: string;
+}

@@ -1,0 +1,66 @@
+/** What differs between EVM networks and those that only answer like one. */
+import { addressFormat } from '../addresses/formats.js';
+import type { NodeClient } from '../rpc/node-client.js';
+import type { EvmBlock, EvmTransaction } from './replies.js';
+
+/** A transfer of the native coin by a contract. Hashes and addresses are lower-case hex with 0x. */
+export interface ContractMove {
+  readonly txHash: string;
+  /** Its place among the transfers that the transaction's contracts made. */
+  readonly place: number;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+export interface Dialect {
+  /** The address as payers see it, from 0x and 40 lower-case digits. */
+  writeAddress(hex: string): string;
+  /**
+   * The form in which it is asked whether an address is a deposit address. Where the form for payers takes long to compute and
+   * differs in upper and lower case alone, it is the one in lower case.
+   */
+  askedAddress(hex: string): string;
+  /** 0x and 40 lower-case digits; undefined if the text is not an address. */
+  readAddress(text: string): string | undefined;
+  /** A transaction's or block's hash as explorers show it, from 0x and 64 lower-case digits. */
+  writeHash(hex: string): string;
+  /** Whether nodes tell transactions that are not in a block yet. */
+  readonly hasPending: boolean;
+  /** Whether balances can be read as they were at a block, to find transfers made inside contracts. */
+  readonly hasBalancesAtBlock: boolean;
+  /**
+   * The native coins that contracts sent to some addresses in a block, for networks whose nodes tell them; undefined if this
+   * node does not.
+   */
+  contractMoves?(
+    node: NodeClient,
+    block: EvmBlock,
+    addresses: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly ContractMove[] | undefined>;
+  /**
+   * Which of these transactions really move the native coin, for networks that show other things as its transfers.
+   * Undefined if all of them do.
+   */
+  confirmNative?(
+    node: NodeClient,
+    transactions: readonly EvmTransaction[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>>;
+}
+
+const digits = /^0x[0-9a-f]{40}$/;
+const format = addressFormat('live', 'evm');
+
+export const evmDialect: Dialect = {
+  writeAddress: (hex) => format.read(hex) ?? hex,
+  askedAddress: (hex) => hex,
+  readAddress(text) {
+    const lower = text.toLowerCase();
+    return digits.test(lower) && format.read(text) !== undefined ? lower : undefined;
+  },
+  writeHash: (hex) => hex,
+  hasPending: true,
+  hasBalancesAtBlock: true,
+};

@@ -1,0 +1,177 @@
+/** Parses the replies of EVM nodes. Fields that are not needed are not looked at, because networks differ in them. */
+import { isObject } from '../rpc/node-client.js';
+import { NodeError } from '../rpc/node-error.js';
+
+/** Hashes and addresses are lower-case hex with 0x. */
+export interface EvmTransaction {
+  readonly hash: string;
+  /** Null in transactions that no account sent. */
+  readonly from: string | null;
+  /** Null if the transaction creates a contract. */
+  readonly to: string | null;
+  readonly value: bigint;
+  readonly input: string;
+}
+
+export interface EvmHeader {
+  readonly height: number;
+  readonly hash: string;
+  readonly parentHash: string;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  /** 256 bytes in hex; undefined if the node gives none or an empty one. */
+  readonly logsBloom: string | undefined;
+}
+
+export interface EvmBlock extends EvmHeader {
+  readonly transactions: readonly EvmTransaction[];
+}
+
+export interface EvmLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockHash: string;
+  readonly transactionHash: string;
+  /** Counted through the block. */
+  readonly logIndex: number;
+}
+
+export interface EvmReceipt {
+  readonly transactionHash: string;
+  readonly blockHash: string;
+  readonly height: number;
+  readonly isSuccess: boolean;
+  readonly logs: readonly EvmLog[];
+}
+
+export function parseHeader(value: unknown): EvmHeader {
+  const block = objectOf(value, 'block');
+  return {
+    height: numberOf(block['number']),
+    hash: hashOf(block['hash']),
+    parentHash: hashOf(block['parentHash']),
+    time: numberOf(block['timestamp']) * 1000,
+    logsBloom: bloomOf(block['logsBloom']),
+  };
+}
+
+export function parseBlock(value: unknown): EvmBlock {
+  const header = parseHeader(value);
+  const { transactions } = objectOf(value, 'block');
+  return { ...header, transactions: listOf(transactions).map(parseTransaction) };
+}
+
+/** A block that is not mined yet: it can lack a hash. */
+export function parsePendingBlock(value: unknown): {
+  readonly height: number;
+  readonly parentHash: string;
+  readonly transactions: readonly EvmTransaction[];
+} {
+  const block = objectOf(value, 'block');
+  return {
+    height: numberOf(block['number']),
+    parentHash: hashOf(block['parentHash']),
+    transactions: listOf(block['transactions']).map(parseTransaction),
+  };
+}
+
+/** Types and most fields differ from network to network: deposits and system transactions of layer 2 lack some. */
+export function parseTransaction(value: unknown): EvmTransaction {
+  const transaction = objectOf(value, 'transaction');
+  const { from, to, value: amount, input } = transaction;
+  return {
+    hash: textOf(transaction['hash'], 66),
+    from: from === null || from === undefined ? null : addressOf(from),
+    to: to === null || to === undefined ? null : addressOf(to),
+    value: amount === null || amount === undefined ? 0n : quantityOf(amount),
+    input: typeof input === 'string' ? input : '0x',
+  };
+}
+
+export function parseLogs(value: unknown): EvmLog[] {
+  return listOf(value).flatMap((entry) => {
+    const log = objectOf(entry, 'log');
+    // Sent by subscriptions for logs of orphaned blocks.
+    return log['removed'] === true ? [] : [parseLog(log)];
+  });
+}
+
+function parseLog(log: Readonly<Record<string, unknown>>): EvmLog {
+  const { data } = log;
+  if (typeof data !== 'string') throw garbage('a log without data');
+  return {
+    address: addressOf(log['address']),
+    topics: listOf(log['topics']).map((topic) => textOf(topic, 66)),
+    data: data.toLowerCase(),
+    blockHash: textOf(log['blockHash'], 66),
+    transactionHash: textOf(log['transactionHash'], 66),
+    logIndex: numberOf(log['logIndex']),
+  };
+}
+
+export function parseReceipt(value: unknown): EvmReceipt {
+  const receipt = objectOf(value, 'receipt');
+  const status = quantityOf(receipt['status']);
+  return {
+    transactionHash: hashOf(receipt['transactionHash']),
+    blockHash: hashOf(receipt['blockHash']),
+    height: numberOf(receipt['blockNumber']),
+    isSuccess: status === 1n,
+    logs: parseLogs(receipt['logs']),
+  };
+}
+
+/** @throws NodeError `garbage` if it is not hex */
+export function quantityOf(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
+    throw garbage('a number that is not hex');
+  return BigInt(value);
+}
+
+export function numberOf(value: unknown): number {
+  const quantity = quantityOf(value);
+  if (quantity > BigInt(Number.MAX_SAFE_INTEGER)) throw garbage('a number that is too large');
+  return Number(quantity);
+}
+
+export function hashOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value))
+    throw garbage('a hash of another length');
+  return value.toLowerCase();
+}
+
+function addressOf(value: unknown): string {
+  return textOf(value, 42);
+}
+
+/**
+ * Text of a length that starts with 0x. There are thousands in a block, and they are only compared with others, so that nothing
+ * depends on the digits.
+ */
+function textOf(value: unknown, length: number): string {
+  if (typeof value !== 'string' || value.length !== length || !value.startsWith('0x')) {
+    throw garbage('a hash or an address of another length');
+  }
+  return value.toLowerCase();
+}
+
+function bloomOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{512}$/i.test(value)) return undefined;
+  // Some networks fill it with zeros, whatever the block contains. Then it says nothing.
+  return /[1-9a-f]/i.test(value.slice(2)) ? value : undefined;
+}
+
+function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (!isObject(value)) throw garbage(`no ${what}`);
+  return value;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw garbage('no list');
+  return value as readonly unknown[];
+}
+
+function garbage(what: string): NodeError {
+  return new NodeError('garbage', `A node answered with ${what}`);
+}

@@ -1,0 +1,48 @@
+/** ERC-20: transfer logs, transfer calls, decimals, and the bloom filter that says whether a block can have such logs. */
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { EvmLog } from './replies.js';
+
+/** keccak256 of `Transfer(address,address,uint256)`. */
+export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** The selector of `decimals()`. */
+export const decimalsCall = '0x313ce567';
+/** The selector of `transfer(address,uint256)`, and of its arguments the twelve zero bytes before the address. */
+const transferCall = `0xa9059cbb${'0'.repeat(24)}`;
+
+export interface TokenTransfer {
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+/** A transfer log with both addresses indexed, as ERC-20 says. Undefined for other logs, such as those of an NFT. */
+export function readTransferLog({ topics, data }: EvmLog): TokenTransfer | undefined {
+  const [topic, from, to, ...rest] = topics;
+  if (topic !== transferTopic || from === undefined || to === undefined || rest.length > 0) return undefined;
+  if (!/^0x[0-9a-f]{64}$/.test(data)) return undefined;
+  return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amount: BigInt(data) };
+}
+
+/** What a call of `transfer(address,uint256)` asks for. Undefined for other calls. */
+export function readTransferCall(input: string): Pick<TokenTransfer, 'to' | 'amount'> | undefined {
+  const call = input.toLowerCase();
+  // Longer input is accepted by contracts too.
+  if (!call.startsWith(transferCall) || !/^0x[0-9a-f]{136,}$/.test(call)) return undefined;
+  return { to: `0x${call.slice(34, 74)}`, amount: BigInt(`0x${call.slice(74, 138)}`) };
+}
+
+/** Whether a block's bloom filter has the transfers of one of these contracts. It never says no wrongly. */
+export function mayHaveTransfers(logsBloom: string, contracts: readonly string[]): boolean {
+  const bloom = hexToBytes(logsBloom.slice(2));
+  return isInBloom(bloom, transferTopic) && contracts.some((contract) => isInBloom(bloom, contract));
+}
+
+/** Yellow Paper, section 4.3.1: three bits, each from two bytes of the Keccak-256 hash. */
+function isInBloom(bloom: Uint8Array, hex: string): boolean {
+  const hash = keccak_256(hexToBytes(hex.slice(2)));
+  return [0, 2, 4].every((place) => {
+    const bit = (((hash[place] ?? 0) << 8) | (hash[place + 1] ?? 0)) & 2047;
+    return ((bloom[255 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0;
+  });
+}

@@ -1,0 +1,184 @@
+/** Finds the transfers to deposit addresses in blocks that were read, and verifies each by its transaction's receipt. */
+import type { ChainTransfer } from '../chain.js';
+import type { NodeClient } from '../rpc/node-client.js';
+import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import { toUnits, type Assets } from './assets.js';
+import type { EvmAsset } from './config.js';
+import type { Dialect } from './dialect.js';
+import { parseReceipt, type EvmBlock, type EvmLog, type EvmReceipt, type EvmTransaction } from './replies.js';
+import { readTransferCall, readTransferLog } from './token.js';
+
+/** A block and the transfer logs of the configured tokens in it. */
+export interface ReadBlock {
+  readonly block: EvmBlock;
+  readonly logs: readonly EvmLog[];
+}
+
+export interface TransferContext {
+  readonly assets: Assets;
+  readonly dialect: Dialect;
+  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/**
+ * `outputIndex` of the native coin that a transaction sends itself. Its logs follow, by their place among the logs of the
+ * transaction: unlike their place in the block, it stays when the transaction moves to another block.
+ */
+export const nativeIndex = 0;
+export const firstLogIndex = 1;
+/**
+ * Added to the index of a log that says something else than the call that made it: the token took a fee. A transfer that was
+ * seen while it was pending has what the call says, and must not pass for the one that was mined.
+ */
+const deviating = 1_000_000;
+/** The first index of what the contracts of a transaction sent, on networks whose nodes tell that. */
+export const firstContractIndex = 2_000_000;
+
+/** What could be a transfer of ours. */
+interface Move {
+  readonly asset: EvmAsset;
+  readonly txHash: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly amount: bigint;
+  /** Undefined if the transaction itself sends the native coin. */
+  readonly log: EvmLog | undefined;
+}
+
+/** The transfers of each block, in the order of the blocks. @throws NodeError `inconsistent` if receipts and blocks differ */
+export async function findTransfers(
+  node: NodeClient,
+  blocks: readonly ReadBlock[],
+  context: TransferContext,
+  signal: AbortSignal,
+): Promise<ChainTransfer[][]> {
+  const { assets, dialect } = context;
+  const moves = blocks.map((read) => movesOf(read, assets));
+  const asked = new Map(moves.flat().map(({ to }) => [to, dialect.askedAddress(to)]));
+  const ours = asked.size === 0 ? new Set<string>() : await context.watched([...asked.values()]);
+  signal.throwIfAborted();
+  const hits = moves.map((list) => list.filter(({ to }) => ours.has(asked.get(to) ?? to)));
+  if (hits.every((list) => list.length === 0)) return hits.map(() => []);
+
+  const receipts = await readReceipts(node, hits.flat(), signal);
+  const confirmed = await confirmNative(node, blocks, hits, dialect, signal);
+  return blocks.map(({ block }, index) => {
+    const transactions = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
+    return (hits[index] ?? []).flatMap((move) => {
+      const receipt = receipts.get(move.txHash);
+      if (receipt?.blockHash !== block.hash) throw inconsistent(node, block.height);
+      if (!receipt.isSuccess) return [];
+      if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
+      const outputIndex = move.log
+        ? logIndex(node, block, receipt, move.log, transactions.get(move.txHash))
+        : nativeIndex;
+      return toTransfer(move, outputIndex, dialect);
+    });
+  });
+}
+
+function movesOf({ block, logs }: ReadBlock, { native, tokens }: Assets): Move[] {
+  const moves: Move[] = [];
+  for (const { hash: txHash, from, to, value: amount } of native ? block.transactions : []) {
+    // Who sends to themselves receives nothing.
+    if (native && to !== null && amount > 0n && from !== to) {
+      moves.push({ asset: native, txHash, from, to, amount, log: undefined });
+    }
+  }
+  for (const log of logs) {
+    const asset = tokens.get(log.address);
+    const transfer = readTransferLog(log);
+    if (!asset || !transfer || transfer.amount === 0n || transfer.from === transfer.to) continue;
+    moves.push({ asset, txHash: log.transactionHash, log, ...transfer });
+  }
+  return moves;
+}
+
+async function readReceipts(
+  node: NodeClient,
+  hits: readonly Move[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, EvmReceipt>> {
+  const hashes = [...new Set(hits.map(({ txHash }) => txHash))];
+  const answers = await node.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    signal,
+  );
+  return new Map(
+    hashes.map((hash, index) => {
+      const answer = answers[index];
+      if (answer instanceof RpcFailure) throw answer;
+      if (answer === null || answer === undefined) {
+        throw new NodeError('inconsistent', `${node.name} has a transaction, but not its receipt`);
+      }
+      return [hash, parseReceipt(answer)];
+    }),
+  );
+}
+
+async function confirmNative(
+  node: NodeClient,
+  blocks: readonly ReadBlock[],
+  hits: readonly (readonly Move[])[],
+  dialect: Dialect,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | undefined> {
+  if (!dialect.confirmNative) return undefined;
+  const hashes = new Set(
+    hits
+      .flat()
+      .filter(({ log }) => !log)
+      .map(({ txHash }) => txHash),
+  );
+  if (hashes.size === 0) return new Set();
+  const transactions = blocks.flatMap(({ block }) =>
+    block.transactions.filter(({ hash }) => hashes.has(hash)),
+  );
+  return dialect.confirmNative(node, transactions, signal);
+}
+
+function logIndex(
+  node: NodeClient,
+  block: EvmBlock,
+  receipt: EvmReceipt,
+  log: EvmLog,
+  transaction: EvmTransaction | undefined,
+): number {
+  const ordered = [...receipt.logs].sort((a, b) => a.logIndex - b.logIndex);
+  const place = ordered.findIndex((candidate) => candidate.logIndex === log.logIndex);
+  const found = ordered[place];
+  const isSame =
+    found?.address === log.address && found.data === log.data && found.topics.join() === log.topics.join();
+  if (!isSame || !transaction) throw inconsistent(node, block.height);
+  const isExpected = place > 0 || saysTheSame(transaction, log);
+  return firstLogIndex + place + (isExpected ? 0 : deviating);
+}
+
+/** Whether a log says what its transaction asked for. Transactions that call something else ask for nothing in particular. */
+function saysTheSame({ to, input }: EvmTransaction, log: EvmLog): boolean {
+  const asked = to === log.address ? readTransferCall(input) : undefined;
+  const done = readTransferLog(log);
+  return !asked || (asked.to === done?.to && asked.amount === done.amount);
+}
+
+function toTransfer(
+  { asset, txHash, from, to, amount }: Move,
+  outputIndex: number,
+  dialect: Dialect,
+): ChainTransfer {
+  return {
+    txHash: dialect.writeHash(txHash),
+    outputIndex,
+    currency: asset.currency,
+    senders: from === null ? [] : [dialect.writeAddress(from)],
+    address: dialect.writeAddress(to),
+    amount: toUnits(amount, asset),
+  };
+}
+
+function inconsistent(node: NodeClient, height: number): NodeError {
+  return new NodeError(
+    'inconsistent',
+    `${node.name} gave answers about block ${height} that do not fit each other`,
+  );
+}

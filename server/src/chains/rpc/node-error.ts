@@ -1,0 +1,69 @@
+/** What can go wrong when a node is asked. Messages name the node by its place in the configuration, never by its URL. */
+
+/**
+ * - `unreachable`: no connection, or it broke
+ * - `timeout`: no complete answer in time
+ * - `refused`: an HTTP status other than 2xx
+ * - `limited`: too many requests; nothing is sent before the time that the node names
+ * - `too-large`: the node does not take that many calls at once, or answers with too much
+ * - `garbage`: the answer is not what was asked for
+ * - `wrong-network`: the node is on another chain
+ * - `behind`: the node has not read the newest blocks yet
+ * - `inconsistent`: answers about one block do not fit each other
+ */
+export type NodeFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'refused'
+  | 'limited'
+  | 'too-large'
+  | 'garbage'
+  | 'wrong-network'
+  | 'behind'
+  | 'inconsistent';
+
+/** A node cannot be used, or not now. Another node may answer. */
+export class NodeError extends Error {
+  override readonly name = 'NodeError';
+  readonly fault: NodeFault;
+  /** How long the node asked not to be called; undefined if it named no time. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(fault: NodeFault, message: string, retryAfterMs?: number) {
+    super(message);
+    this.fault = fault;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The node understood the call, and answered with a JSON-RPC error. */
+export class RpcFailure extends Error {
+  override readonly name = 'RpcFailure';
+  /** The JSON-RPC error code, such as -32000. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** No node of a network can be used now. The message has one sentence per node. */
+export class NodesUnavailable extends Error {
+  override readonly name = 'NodesUnavailable';
+  /** What each node failed with, in the order of the configuration's nodes that were asked. */
+  readonly errors: readonly (NodeError | RpcFailure)[];
+
+  constructor(message: string, errors: readonly (NodeError | RpcFailure)[]) {
+    super(message);
+    this.errors = errors;
+  }
+
+  /** Whether every node failed in this way. */
+  isAll(fault: NodeFault): boolean {
+    return (
+      this.errors.length > 0 &&
+      this.errors.every((error) => error instanceof NodeError && error.fault === fault)
+    );
+  }
+}

@@ -1,0 +1,151 @@
+/** The nodes of one network: which of them are healthy, and which one is asked. */
+import { createNodeClient, type NodeClient, type NodeUsage } from './node-client.js';
+import { NodeError, NodesUnavailable, RpcFailure } from './node-error.js';
+
+export interface NodeStatus extends NodeUsage {
+  /** `node 1` for the first of the configuration. The URL is never shown. */
+  readonly name: string;
+  /** Why the node is not used now; undefined if it is healthy. */
+  readonly problem: string | undefined;
+}
+
+export interface NodePool {
+  /**
+   * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
+   * nodes are never mixed. The first healthy node of the configuration is preferred.
+   * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
+   * @throws NodesUnavailable if no node could do it
+   */
+  run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+  status(): readonly NodeStatus[];
+  /** All clients, in the order of the configuration, for checks of each. */
+  readonly clients: readonly NodeClient[];
+}
+
+export interface NodePoolOptions {
+  /** The network's code, for messages. */
+  readonly network: string;
+  /** URLs in order of preference. Can contain credentials. */
+  readonly nodes: readonly string[];
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxBatch?: number | undefined;
+  /**
+   * Called before a node is used for the first time, and again after each failure to reach it.
+   * @throws NodeError with the fault `wrong-network` if the node is on another chain
+   */
+  verify(node: NodeClient, signal: AbortSignal): Promise<void>;
+  /** Called when a node stops or starts to be used. */
+  onChange?: ((node: string, problem: string | undefined) => void) | undefined;
+  /** Epoch milliseconds; real time by default. */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Member {
+  readonly client: NodeClient;
+  isVerified: boolean;
+  /** Failures in a row. */
+  failures: number;
+  /** Other nodes are preferred until then. */
+  restsUntil: number;
+  /** Not asked before `restsUntil` even if there is no other node: it asked for that, or is on another chain. */
+  isBarred: boolean;
+  problem: NodeError | RpcFailure | undefined;
+}
+
+const longestRestMs = 60_000;
+/** A wrong chain is a mistake in the configuration. Nothing but a change there or at the provider will heal it. */
+const wrongNetworkRestMs = 30_000;
+const behindRestMs = 2000;
+
+export function createNodePool(options: NodePoolOptions): NodePool {
+  const { network, verify, onChange, now = Date.now } = options;
+  if (options.nodes.length === 0) throw new Error(`The network ${network} has no node: name at least one`);
+  const members = options.nodes.map((url, index): Member => ({
+    client: createNodeClient({
+      name: `node ${index + 1}`,
+      url,
+      headers: options.headers,
+      timeoutMs: options.timeoutMs,
+      maxBatch: options.maxBatch,
+      now,
+    }),
+    isVerified: false,
+    failures: 0,
+    restsUntil: 0,
+    isBarred: false,
+    problem: undefined,
+  }));
+
+  /** The nodes to try, best first. */
+  function candidates(): readonly Member[] {
+    const rested = members.filter((member) => member.restsUntil <= now());
+    const resting = members
+      .filter((member) => member.restsUntil > now() && !member.isBarred)
+      .sort((a, b) => a.restsUntil - b.restsUntil);
+    // A resting node is asked only if no other can answer: the caller waits between its attempts anyway.
+    return [...rested, ...resting];
+  }
+
+  function succeed(member: Member): void {
+    const wasFailing = member.problem !== undefined;
+    Object.assign(member, { failures: 0, restsUntil: 0, isBarred: false, problem: undefined });
+    if (wasFailing) onChange?.(member.client.name, undefined);
+  }
+
+  function fail(member: Member, error: NodeError | RpcFailure): void {
+    member.failures += 1;
+    const fault = faultOf(error);
+    const backOffMs = Math.min(1000 * 2 ** Math.min(member.failures - 1, 10), longestRestMs);
+    member.isBarred = fault === 'limited' || fault === 'wrong-network';
+    let restMs = backOffMs;
+    if (fault === 'behind' || fault === 'inconsistent') restMs = behindRestMs;
+    if (fault === 'wrong-network') restMs = wrongNetworkRestMs;
+    if (error instanceof NodeError && error.retryAfterMs !== undefined) restMs = error.retryAfterMs;
+    member.restsUntil = now() + restMs;
+    // Whoever answers next behind the same URL may be another server.
+    if (fault === 'unreachable' || fault === 'timeout' || fault === 'refused' || fault === 'garbage') {
+      member.isVerified = false;
+    }
+    const isNew = member.problem === undefined || faultOf(member.problem) !== faultOf(error);
+    member.problem = error;
+    if (isNew) onChange?.(member.client.name, error.message);
+  }
+
+  return {
+    clients: members.map(({ client }) => client),
+
+    async run(work, signal) {
+      const errors: (NodeError | RpcFailure)[] = [];
+      for (const member of candidates()) {
+        signal.throwIfAborted();
+        try {
+          if (!member.isVerified) await verify(member.client, signal);
+          member.isVerified = true;
+          const result = await work(member.client);
+          succeed(member);
+          return result;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
+          fail(member, error);
+          errors.push(error);
+        }
+      }
+      const known = errors.length > 0 ? errors : members.flatMap(({ problem }) => problem ?? []);
+      const reasons = [...new Set(known.map(({ message }) => message))].join('; ');
+      throw new NodesUnavailable(`No node of ${network} can be used: ${reasons}`, known);
+    },
+
+    status: () =>
+      members.map(({ client, problem }) => ({
+        name: client.name,
+        problem: problem?.message,
+        ...client.usage(),
+      })),
+  };
+}
+
+function faultOf(error: NodeError | RpcFailure): NodeError['fault'] | 'failure' {
+  return error instanceof NodeError ? error.fault : 'failure';
+}

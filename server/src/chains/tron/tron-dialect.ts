@@ -1,0 +1,137 @@
+/**
+ * How Tron differs from the Ethereum that its JSON-RPC imitates: addresses are T… (Base58Check of 41 and 20 bytes), hashes
+ * have no 0x, and many contracts look like a transfer of the native coin. Sources: java-tron's `JsonRpcApiUtil` and
+ * https://developers.tron.network/reference/json-rpc-api-overview.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createBase58check, hex } from '@scure/base';
+import type { ContractMove, Dialect } from '../evm/dialect.js';
+import type { EvmTransaction } from '../evm/replies.js';
+import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { NodeError } from '../rpc/node-error.js';
+
+const base58check = createBase58check(sha256);
+/** The first byte of every address on the main network and on Nile. */
+const prefix = 0x41;
+
+/** T… from 0x and 40 digits. */
+export function toTronAddress(evmAddress: string): string {
+  return base58check.encode(Uint8Array.of(prefix, ...hex.decode(evmAddress.slice(2))));
+}
+
+/** 0x and 40 lower-case digits from T…, or from 41 and 40 digits; undefined if it is neither. */
+export function toEvmAddress(text: string): string | undefined {
+  if (/^41[0-9a-f]{40}$/i.test(text)) return `0x${text.slice(2).toLowerCase()}`;
+  try {
+    const bytes = base58check.decode(text);
+    return bytes.length === 21 && bytes[0] === prefix ? `0x${hex.encode(bytes.subarray(1))}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param httpUrlOf the URL of a path of the HTTP API of a node, by the node's name */
+export function createTronDialect(httpUrlOf: (node: string, path: string) => string): Dialect {
+  return {
+    writeAddress: toTronAddress,
+    askedAddress: toTronAddress,
+    readAddress: toEvmAddress,
+    writeHash: (hash) => hash.slice(2),
+    hasPending: false,
+    // `eth_getBalance` and `eth_call` answer for the newest block only.
+    hasBalancesAtBlock: false,
+
+    /**
+     * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. What a
+     * transaction is stands in the HTTP API alone.
+     */
+    async confirmNative(node, transactions, signal) {
+      const confirmed = new Set<string>();
+      for (const transaction of transactions) {
+        if (
+          await isTrxTransfer(node, httpUrlOf(node.name, '/wallet/gettransactionbyid'), transaction, signal)
+        ) {
+          confirmed.add(transaction.hash);
+        }
+      }
+      return confirmed;
+    },
+
+    async contractMoves(node, { height, transactions }, addresses, signal) {
+      const url = httpUrlOf(node.name, '/wallet/gettransactioninfobyblocknum');
+      let answer: unknown;
+      try {
+        answer = await node.post(url, { num: height }, signal);
+      } catch (error) {
+        // Some providers do not offer it.
+        if (error instanceof NodeError && error.fault === 'refused') return undefined;
+        throw error;
+      }
+      if (!Array.isArray(answer)) return undefined;
+      const hashes = new Set(transactions.map(({ hash }) => hash));
+      return answer.filter(isObject).flatMap((info) => {
+        const txHash = `0x${String(info['id'])}`;
+        // It is asked for by height. In another block at this height, there are other transactions.
+        if (!hashes.has(txHash)) {
+          throw new NodeError(
+            'inconsistent',
+            `${node.name} has other transactions of block ${height} in its HTTP API`,
+          );
+        }
+        const receipt = isObject(info['receipt']) ? info['receipt'] : {};
+        const hasFailed = info['result'] === 'FAILED' || (receipt['result'] ?? 'SUCCESS') !== 'SUCCESS';
+        return hasFailed ? [] : movesOf(txHash, info['internal_transactions'], addresses);
+      });
+    },
+  };
+}
+
+/** `call` and `suicide` in hex. Other internal transactions, such as a delegated call, move nothing. */
+const movingNotes = new Set(['63616c6c', '73756963696465']);
+
+function movesOf(txHash: string, list: unknown, addresses: ReadonlySet<string>): ContractMove[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
+    if (!isObject(entry) || entry['rejected'] === true || !movingNotes.has(String(entry['note']))) return [];
+    const to = toEvmAddress(String(entry['transferTo_address']));
+    const from = toEvmAddress(String(entry['caller_address']));
+    if (to === undefined || from === undefined || from === to || !addresses.has(to)) return [];
+    const values = Array.isArray(entry['callValueInfo']) ? (entry['callValueInfo'] as unknown[]) : [];
+    // A value with a token's id is of that token. Several values of TRX are not possible.
+    const value = values.find((info) => isObject(info) && info['tokenId'] === undefined);
+    const amount = isObject(value) ? value['callValue'] : undefined;
+    if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount <= 0) return [];
+    return { txHash, place, from, to, amount: BigInt(amount) };
+  });
+}
+
+async function isTrxTransfer(
+  node: NodeClient,
+  url: string,
+  { hash, from, to, value }: EvmTransaction,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const id = hash.slice(2);
+  const answer = await node.post(url, { value: id }, signal);
+  if (!isObject(answer) || answer['txID'] !== id) {
+    throw new NodeError(
+      'inconsistent',
+      `${node.name} has a transaction in JSON-RPC, but not in its HTTP API`,
+    );
+  }
+  const { raw_data: raw, ret } = answer;
+  const contract: unknown = isObject(raw) && Array.isArray(raw['contract']) ? raw['contract'][0] : undefined;
+  if (!isObject(contract))
+    throw new NodeError('garbage', `${node.name} answered with a transaction without a contract`);
+  if (contract['type'] !== 'TransferContract') return false;
+  const result: unknown = Array.isArray(ret) ? ret[0] : undefined;
+  const parameter = isObject(contract['parameter']) ? contract['parameter']['value'] : undefined;
+  return (
+    isObject(result) &&
+    result['contractRet'] === 'SUCCESS' &&
+    isObject(parameter) &&
+    typeof parameter['amount'] === 'number' &&
+    BigInt(parameter['amount']) === value &&
+    toEvmAddress(String(parameter['to_address'])) === to &&
+    toEvmAddress(String(parameter['owner_address'])) === from
+  );
+}

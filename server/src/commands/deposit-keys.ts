@@ -1,0 +1,170 @@
+/** `deposit-keys …`: the extended public keys that merchants' addresses on real networks come from. */
+import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../chains/addresses/deposit-keys.js';
+import type { AddressNet, Family } from '../chains/networks.js';
+import { isoTime } from '../shared/clock.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { Transaction } from '../db/engine.js';
+import { modeOf, oneOf, required, text, type Command, type CommandContext } from './command.js';
+
+export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
+
+const previewed = 3;
+
+export const depositKeyCommands: Readonly<Record<string, Command>> = {
+  'deposit-keys set': {
+    usage:
+      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron --xpub KEY [--script TYPE] [--mode test|live] [--yes]',
+    help: `Sets the key of a wallet account that payments are received on. Without --yes it only shows the first ${previewed} addresses,
+to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched.
+A running server uses the key within two seconds.
+
+  --merchant ID   who receives the payments
+  --family F      bitcoin, litecoin, tron, or evm: Ethereum and all networks like it
+  --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
+                  whoever sees one can spend everything
+  --script TYPE   ${scriptTypes.join(', ')}; for Bitcoin and Litecoin, if the key's prefix leaves it open
+  --mode M        test or live (default live). In test mode, the simulated networks have keys of their own
+  --yes           stores the key: the addresses are those of the wallet`,
+    options: {
+      merchant: text,
+      family: text,
+      xpub: text,
+      script: text,
+      mode: text,
+      yes: { type: 'boolean' },
+    },
+    positionals: [],
+    async run(context, options) {
+      const merchantId = required(options, 'merchant');
+      const family = oneOf(options, 'family', families);
+      const mode = modeOf(options);
+      const key: GivenKey = {
+        extendedPublicKey: required(options, 'xpub').trim(),
+        script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),
+      };
+      const addresses = firstAddresses(context, mode, family, key);
+      const isConfirmed = options['yes'] === true;
+      const sharing = await sharedWith(context, merchantId, mode, family, key);
+      const isChanged = await context.database.write(async (transaction) => {
+        await context.merchants.retrieve(transaction, merchantId);
+        return isConfirmed && (await setKey(context, transaction, { merchantId, mode }, family, key));
+      });
+      const shown = addresses.map(({ index, address }) => `  ${index}  ${address}`).join('\n');
+      const outcome = isConfirmed
+        ? isChanged
+          ? `Stored. New ${mode} payments on ${family} networks get addresses of this key.`
+          : 'This key is in use already. Nothing was changed.'
+        : `Nothing was stored yet. Compare these with the first receiving addresses in the wallet. If they are the same,
+run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
+wallet does not show.`;
+      return {
+        json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: isConfirmed, isChanged },
+        text: `The first addresses of this key:\n\n${shown}\n\n${sharing.length > 0 ? sharingNote(sharing) : ''}${outcome}`,
+        hasFailed: !isConfirmed,
+      };
+    },
+  },
+  'deposit-keys list': {
+    usage: 'deposit-keys list [--merchant ID]',
+    help: `Lists the deposit keys, oldest first, replaced ones too, with the number of addresses that were given out.
+
+  --merchant ID   only the keys of this merchant`,
+    options: { merchant: text },
+    positionals: [],
+    async run({ database, depositKeys }, { merchant }) {
+      const keys = await depositKeys.list(
+        database.reader,
+        typeof merchant === 'string' ? merchant : undefined,
+      );
+      return {
+        json: keys.map(keyJson),
+        text: keys.map(keyLine).join('\n') || 'There are no deposit keys',
+      };
+    },
+  },
+};
+
+/** Sets the key and records it: whoever sets a key decides where the coins arrive. @returns whether it was another one */
+async function setKey(
+  { depositKeys, auditLog, actor }: CommandContext,
+  transaction: Transaction,
+  scope: Scope,
+  family: Family,
+  key: GivenKey,
+): Promise<boolean> {
+  const former = (await depositKeys.list(transaction, scope.merchantId)).find(
+    (one) => one.mode === scope.mode && one.family === family && one.replacedAt === null,
+  );
+  const isChanged = await depositKeys.set(transaction, scope, family, key);
+  await auditLog.record(transaction, {
+    ...scope,
+    actor,
+    action: 'deposit_key.set',
+    subjectId: family,
+    before: former && keyFacts(former),
+    after: keyFacts(key),
+  });
+  return isChanged;
+}
+
+function keyFacts({ extendedPublicKey, script }: GivenKey) {
+  return { extendedPublicKey, script: script ?? null };
+}
+
+/** The other merchants that receive their payments on the same key. */
+async function sharedWith(
+  { database, depositKeys }: CommandContext,
+  merchantId: string,
+  mode: Mode,
+  family: Family,
+  key: GivenKey,
+): Promise<string[]> {
+  const { id } = depositKeys.preview(mode, family, key, undefined);
+  const others = (await depositKeys.list(database.reader)).filter(
+    (other) => other.sourceId === id && other.merchantId !== merchantId && other.replacedAt === null,
+  );
+  return [...new Set(others.map((other) => other.merchantId))];
+}
+
+function sharingNote(merchantIds: readonly string[]): string {
+  return `Careful: this is also the key of ${merchantIds.join(', ')}. Their coins arrive in the same wallet.\n\n`;
+}
+
+interface PreviewedAddress {
+  readonly index: number;
+  readonly address: string;
+}
+
+/** The first addresses, in the form of each of the family's configured networks. */
+function firstAddresses(
+  { connected, depositKeys }: CommandContext,
+  mode: Mode,
+  family: Family,
+  key: GivenKey,
+): PreviewedAddress[] {
+  const configured = connected
+    .filter(({ network }) => network.mode === mode && network.family === family)
+    .map(({ network }) => network.addressNet);
+  const nets: (AddressNet | undefined)[] = configured.length > 0 ? [...new Set(configured)] : [undefined];
+  return nets.flatMap((net) => {
+    const source = depositKeys.preview(mode, family, key, net);
+    return Array.from({ length: previewed }, (_, index) => ({ index, address: source.derive(index) }));
+  });
+}
+
+function keyJson({ createdAt, replacedAt, ...key }: DepositKeyRecord) {
+  return {
+    ...key,
+    createdAt: isoTime(createdAt),
+    replacedAt: replacedAt === null ? null : isoTime(replacedAt),
+  };
+}
+
+function keyLine(key: DepositKeyRecord): string {
+  const { merchantId, mode, family, extendedPublicKey: xpub, script, used, createdAt, replacedAt } = key;
+  const short = `${xpub.slice(0, 12)}…${xpub.slice(-6)}`;
+  const state = replacedAt === null ? 'in use' : `replaced ${isoTime(replacedAt)}`;
+  return [merchantId, mode, family, short, script ?? '', `${used} used`, `since ${isoTime(createdAt)}`, state]
+    .filter((part) => part !== '')
+    .join('  ');
+}

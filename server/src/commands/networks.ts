@@ -1,0 +1,149 @@
+/** `networks …`: checks the nodes of the real networks, and shows what a payer would be offered. */
+import type { CurrencyOption } from 'crypto-checkout/contract';
+import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
+import { errorMessage } from '../shared/error-message.js';
+import { currencyOptions } from '../payments/quote.js';
+import { text, UsageError, type Command, type CommandContext } from './command.js';
+
+/** What the offers are for: ten US dollars. */
+const exampleUnits = 1000n;
+const previewed = 3;
+
+interface CheckedNetwork {
+  readonly network: string;
+  readonly mode: 'test' | 'live';
+  readonly findings: readonly NetworkFinding[];
+  /** The first addresses of the merchant's key; empty without one. */
+  readonly addresses: readonly string[];
+  /** What a payer of the merchant would be offered for 10 USD. */
+  readonly offers: readonly Pick<CurrencyOption, 'currency' | 'amount'>[];
+}
+
+export const networkCommands: Readonly<Record<string, Command>> = {
+  'networks check': {
+    usage: 'networks check [--network CODE] [--merchant ID]',
+    help: `Connects to the nodes of the networks in NETWORKS_FILE, and shows what each is, how far it is and what it can do, the
+first addresses of a merchant's deposit key, and what its payers would be offered for 10 USD. Says what it is doing while
+it works. Exits with 1 if there is a problem.
+
+  --network CODE  only this network
+  --merchant ID   whose addresses and offers to show (default: the only merchant, if there is one)`,
+    options: { network: text, merchant: text },
+    positionals: [],
+    async run(context, options) {
+      const { network: code } = options;
+      const networks = context.connected.filter(({ network }) => code === undefined || network.code === code);
+      if (networks.length === 0) {
+        throw new UsageError(
+          typeof code === 'string'
+            ? `The network "${code}" is not in NETWORKS_FILE`
+            : 'No network is configured: NETWORKS_FILE is not set, or its networks are empty',
+        );
+      }
+      const merchantId = await findMerchant(context, options['merchant']);
+      const rateProblem = await refreshRates(context);
+      const checked: CheckedNetwork[] = [];
+      for (const connected of networks) {
+        checked.push(await check(context, connected, merchantId));
+      }
+      const problems = checked.flatMap(({ findings }) => findings.filter(({ kind }) => kind === 'problem'));
+      const notes = [
+        ...(merchantId === undefined ? ['--merchant ID shows the addresses and offers of a merchant.'] : []),
+        ...(rateProblem === undefined ? [] : [rateProblem]),
+      ];
+      const summary =
+        problems.length === 0
+          ? 'There is no problem.'
+          : `${problems.length === 1 ? 'There is a problem' : `There are ${problems.length} problems`}.`;
+      return {
+        json: { networks: checked, notes },
+        text: [...checked.map(describe), ...notes, summary].join('\n\n'),
+        hasFailed: problems.length > 0,
+      };
+    },
+  },
+};
+
+async function findMerchant(
+  { database, merchants }: CommandContext,
+  given: unknown,
+): Promise<string | undefined> {
+  if (typeof given === 'string') return (await merchants.retrieve(database.reader, given)).id;
+  const [first, ...others] = await merchants.list(database.reader);
+  return others.length === 0 ? first?.id : undefined;
+}
+
+/** @returns what is wrong with the rates, if payers could not be offered every coin */
+async function refreshRates({ worldRates }: CommandContext): Promise<string | undefined> {
+  await worldRates?.refresh(new AbortController().signal);
+  const failing = worldRates?.sources().filter(({ problem }) => problem !== undefined) ?? [];
+  if (failing.length === 0) return undefined;
+  return `Exchange rates: ${failing.map(({ name, problem = '' }) => `${name}: ${problem}`).join('. ')}.`;
+}
+
+async function check(
+  context: CommandContext,
+  connected: ConnectedNetwork,
+  merchantId: string | undefined,
+): Promise<CheckedNetwork> {
+  const { network } = connected;
+  const findings: NetworkFinding[] = [];
+  context.progress(`${network.code}: asking its nodes`);
+  try {
+    for await (const finding of connected.check(new AbortController().signal)) {
+      findings.push(finding);
+      context.progress(`${network.code}: ${finding.subject}: ${finding.text}`);
+    }
+  } catch (error) {
+    findings.push({ subject: network.code, kind: 'problem', text: errorMessage(error) });
+  }
+  const source =
+    merchantId === undefined
+      ? undefined
+      : context.depositKeys.sources.find(
+          { merchantId, mode: network.mode },
+          network.family,
+          network.addressNet,
+        );
+  if (merchantId !== undefined && !source) {
+    findings.push({
+      subject: network.code,
+      kind: 'problem',
+      text: `The merchant has no deposit key for it: deposit-keys set --merchant ${merchantId} --mode ${network.mode} --family ${network.family} --xpub …`,
+    });
+  }
+  return {
+    network: network.code,
+    mode: network.mode,
+    findings,
+    addresses: source ? Array.from({ length: previewed }, (_, index) => source.derive(index)) : [],
+    offers: source ? offersOn(context, connected) : [],
+  };
+}
+
+function offersOn(
+  { currencies, rates }: CommandContext,
+  { network }: ConnectedNetwork,
+): CheckedNetwork['offers'] {
+  const usd = currencies.known('USD');
+  const rate = rates.latest('USD');
+  if (!rate) return [];
+  return currencyOptions(
+    { units: exampleUnits, currency: usd, rate },
+    currencies.options(network.mode).filter((option) => option.network === network),
+    (currency) => rates.latest(currency),
+    0,
+  ).map(({ currency, amount }) => ({ currency, amount }));
+}
+
+const marks = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
+
+function describe({ network, mode, findings, addresses, offers }: CheckedNetwork): string {
+  const lines = findings.map(({ subject, kind, text: what }) => `  ${marks[kind]} ${subject}: ${what}`);
+  if (addresses.length > 0) {
+    lines.push('  first addresses', ...addresses.map((address, index) => `    ${index}  ${address}`));
+    const offered = offers.map(({ currency, amount }) => `${amount} ${currency}`).join(', ');
+    lines.push(`  10 USD would be  ${offered || 'payable in nothing: there are no exchange rates'}`);
+  }
+  return [`${network} (${mode})`, ...lines].join('\n');
+}

@@ -1,0 +1,77 @@
+/** `rates …`: shows the exchange rates, and what each source says. */
+import { fromUnits } from 'crypto-checkout/contract';
+import { currencies } from '../money/currency-list.js';
+import type { Rate, RateSource } from '../money/rates.js';
+import type { Price } from '../money/sources/source.js';
+import type { WorldRates } from '../money/world-rates.js';
+import { isoTime } from '../shared/clock.js';
+import type { Command, Output } from './command.js';
+
+export const rateCommands: Readonly<Record<string, Command>> = {
+  'rates show': {
+    usage: 'rates show',
+    help: `Fetches the exchange rates now, and shows for each currency the rate that a payment would be locked at, and what
+each source says. Exits with 1 if a source does not answer, or a currency has no rate.`,
+    options: {},
+    positionals: [],
+    async run({ worldRates, rates }) {
+      if (!worldRates) return showFixed(rates);
+      await worldRates.refresh(new AbortController().signal);
+      return showWorld(worldRates);
+    },
+  },
+};
+
+function showFixed(rates: RateSource): Output {
+  const rows = currencies.map(({ code }) => ({ currency: code, ...rateJson(rates.latest(code)) }));
+  const lines = rows.map(({ currency, dollars }) => `${currency.padEnd(5)} ${dollars ?? 'no rate'}`);
+  return {
+    json: { rates: rows },
+    text: `In US dollars, from a file:\n\n${lines.join('\n')}`,
+    hasFailed: rows.some(({ dollars }) => dollars === null),
+  };
+}
+
+function showWorld(rates: WorldRates): Output {
+  const sources = rates.sources();
+  const rows = currencies.map(({ code }) => ({
+    currency: code,
+    ...rateJson(rates.latest(code)),
+    prices: rates.prices(code).map(({ source, price, at }) => ({
+      source,
+      dollars: decimalOf(price),
+      at: isoTime(at),
+    })),
+  }));
+  const rateLines = rows.map(({ currency, dollars, prices }) => {
+    const each = prices.map((price) => `${price.source} ${price.dollars} (${price.at})`).join(', ');
+    return `${currency.padEnd(5)} ${dollars ?? 'no rate'}${each && `   ${each}`}`;
+  });
+  const sourceLines = sources.map(({ name, problem }) => `${name.padEnd(10)} ${problem ?? 'answers'}`);
+  return {
+    json: {
+      sources: sources.map(({ name, answeredAt, problem }) => ({
+        name,
+        answeredAt: answeredAt === undefined ? null : isoTime(answeredAt),
+        problem: problem ?? null,
+      })),
+      rates: rows,
+    },
+    text: `${sourceLines.join('\n')}\n\nIn US dollars:\n\n${rateLines.join('\n')}`,
+    hasFailed:
+      sources.some(({ problem }) => problem !== undefined) || rows.some(({ dollars }) => dollars === null),
+  };
+}
+
+function rateJson(rate: Rate | undefined) {
+  return {
+    dollars: rate ? decimalOf(rate) : null,
+    source: rate?.source ?? null,
+    at: rate ? isoTime(rate.at) : null,
+  };
+}
+
+/** For people: cut off after 10 decimals. */
+function decimalOf({ numerator, denominator }: Price): string {
+  return fromUnits((numerator * 10n ** 10n) / denominator, 10);
+}

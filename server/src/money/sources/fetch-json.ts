@@ -1,0 +1,75 @@
+/** Fetches JSON from a source of exchange rates, with a limit on the time and on the size. */
+import { errorMessage } from '../../shared/error-message.js';
+import { parseExactJson } from './source.js';
+
+/** The source did not answer as documented. The message is for the operator, and holds no URL: it may have a key in it. */
+export class SourceFailed extends Error {
+  override readonly name = 'SourceFailed';
+  /** How long the source asks to be left alone; 0 if it does not say. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs ?? 0;
+  }
+}
+
+const maxBytes = 4_000_000;
+/** A source that wants more time than this is asked again anyway. */
+const longestRetryMs = 3_600_000;
+
+/** @throws SourceFailed */
+export async function fetchJson(url: string, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  let text: string;
+  try {
+    const response = await fetch(url, {
+      headers: { Accept: 'application/json' },
+      // A redirect leads to a server that nobody has configured.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new SourceFailed(`It answered HTTP ${response.status}`, {
+        retryAfterMs: readRetryAfter(response.headers.get('Retry-After')),
+      });
+    }
+    text = await readText(response);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SourceFailed) throw error;
+    if (timeout.aborted) throw new SourceFailed(`It did not answer within ${timeoutMs} ms`);
+    throw new SourceFailed(`It could not be reached: ${reasonOf(error)}`);
+  }
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw new SourceFailed('It did not answer with JSON');
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? [];
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new SourceFailed(`It answered with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readRetryAfter(header: string | null): number {
+  if (header === null) return 0;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(0, ms), longestRetryMs);
+}
+
+/** The code of a network error, such as ECONNREFUSED: messages of `fetch` can hold the URL. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
+  return typeof code === 'string' ? code : errorMessage(cause).replace(/\S*:\/\/\S*/g, 'the URL');
+}

@@ -1,0 +1,31 @@
+/** What the proof of a settlement reads of transfers. */
+import type { Reader } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
+
+/** Of any merchant. */
+export function findTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
+  return reader.selectFrom('transfers').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/**
+ * What other transfers to the same address were settled with a transaction, in units.
+ * @param hash without 0x
+ */
+export async function sumSettledBy(
+  reader: Reader,
+  { id, mode, network, currency, address }: TransferTable,
+  hash: string,
+): Promise<bigint> {
+  const rows = await reader
+    .selectFrom('transfers')
+    .select('amount')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('address', '=', address)
+    .where('status', '=', 'success')
+    .where('tx_hash', 'in', [hash, `0x${hash}`])
+    .where('id', '<>', id)
+    .execute();
+  return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}

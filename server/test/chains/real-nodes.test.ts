@@ -1,0 +1,176 @@
+/** Networks from NETWORKS_FILE on real nodes, through the whole server: anvil and Litecoin Core pay what it asks for. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HDKey } from '@scure/bip32';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Family } from '../../src/chains/networks.js';
+import { networkCommands } from '../../src/commands/networks.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { commandContext } from '../support/command-context.js';
+import { engines } from '../support/engines.js';
+import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488ade4 }) =>
+  HDKey.fromMasterSeed(new Uint8Array(32).fill(5), versions).derive(path).publicExtendedKey;
+const keys: Partial<Record<Family, string>> = {
+  evm: account("m/44'/60'/0'"),
+  litecoin: account("m/84'/1'/0'", { public: 0x045f1cf6, private: 0x045f18bc }),
+};
+
+interface PaymentView {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly addressInformation: { readonly address: string };
+}
+
+const { signal } = new AbortController();
+
+/** A part of a node's URL that must never be seen. */
+const secret = 'hunter2hunter2';
+
+describe.each(engines)('real nodes on $name', (engine) => {
+  let anvil: Anvil;
+  let litecoin: LitecoinNode | undefined;
+  let token: string;
+  let directory: string;
+  let server: TestServer;
+  let merchantId: string;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    anvil = await startAnvil();
+    litecoin = hasLitecoind ? await startLitecoin() : undefined;
+    // Has 18 decimals, like USDT on BNB Chain.
+    token = await anvil.deploy('PlainToken', [18]);
+    const file = join(directory, 'networks.json');
+    await writeFile(
+      file,
+      JSON.stringify({
+        networks: {
+          'evm-dev': {
+            nodes: [`http://127.0.0.1:49/${secret}`, `${anvil.url}/?key=${secret}`],
+            assets: { USDT: { contract: token, decimals: 18 } },
+          },
+          ...(litecoin && { 'litecoin-regtest': { nodes: [litecoin.url] } }),
+        },
+      }),
+    );
+    server = await startServer({
+      engine,
+      env: { NETWORKS_FILE: file },
+      log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    });
+    merchantId = (await server.app.merchants.list(server.database.reader))[0]?.id ?? '';
+    const { depositKeys } = server.app;
+    await server.database.write(async (transaction) => {
+      for (const [family, extendedPublicKey] of Object.entries(keys)) {
+        const key = { extendedPublicKey, script: undefined };
+        await depositKeys.set(transaction, { merchantId, mode: 'test' }, family as Family, key);
+      }
+    });
+    await depositKeys.refresh();
+    await scan('evm-dev');
+    if (litecoin) await scan('litecoin-regtest');
+  });
+  afterAll(async () => {
+    await server.stop();
+    await Promise.all([anvil.stop(), litecoin?.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const scan = (network: string) => server.app.scanner.scanNow({ mode: 'test', network });
+  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await server.api(method, path, body ? { body } : {});
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body.data as T;
+  }
+  async function lock(currency: string, network: string): Promise<PaymentView> {
+    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+      amount: 10,
+      baseCurrency: 'USD',
+    });
+    await ask('PATCH', `/v1/payments/${payment.id}/currency/set/${currency}/${network}`);
+    return ask<PaymentView>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
+  }
+  const verify = (id: string) =>
+    ask<PaymentView & { amountReceived: number; amountSeen: number }>('GET', `/v1/transactions/${id}/verify`);
+  const units = (amount: number, decimals: number) =>
+    BigInt(Math.round(amount * 1e8)) * 10n ** BigInt(decimals - 8);
+
+  it('takes an ether payment in two parts', async () => {
+    const { id, amount, addressInformation } = await lock('ETH', 'evm-dev');
+    const whole = units(amount, 18);
+    await anvil.send(addressInformation.address, whole / 2n);
+    await scan('evm-dev');
+    expect((await verify(id)).amountSeen).toBeGreaterThan(0);
+    await anvil.send(addressInformation.address, whole - whole / 2n);
+    await anvil.mine(2);
+    await scan('evm-dev');
+    expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
+  });
+
+  it('takes a token with more decimals than the books', async () => {
+    const { id, amount, addressInformation } = await lock('USDT', 'evm-dev');
+    await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [
+      addressInformation.address,
+      units(amount, 18) + 1n,
+    ]);
+    await anvil.mine(2);
+    await scan('evm-dev');
+    expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
+  });
+
+  it.runIf(hasLitecoind)('takes litecoins, seen before they are in a block', async () => {
+    const { id, amount, addressInformation } = await lock('LTC', 'litecoin-regtest');
+    expect(addressInformation.address).toMatch(/^rltc1/);
+    await litecoin?.pay(addressInformation.address, String(amount));
+    await scan('litecoin-regtest');
+    expect(await verify(id)).toMatchObject({ status: 'in progress', amountSeen: amount });
+    await litecoin?.mine(2);
+    await scan('litecoin-regtest');
+    expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
+  });
+
+  it('finds a transaction of the merchant’s own wallet, and what it pays to an address', async () => {
+    const found = async (code: string, txHash: string, address: string) => {
+      const connected = server.app.connected.find(({ network }) => network.code === code);
+      const height = await connected?.locate(txHash.replace(/^0x/, ''), signal);
+      if (height === undefined) return undefined;
+      const block = await connected?.chainFor(new Set([address])).block(height, signal);
+      return block?.transfers.filter((transfer) => transfer.txHash === txHash);
+    };
+    const stranger = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+    const native = await anvil.send(stranger, 7n);
+    expect(await found('evm-dev', native, stranger)).toMatchObject([{ currency: 'ETH', amount: 7n }]);
+    const paid = await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [
+      stranger,
+      5n * 10n ** 12n,
+    ]);
+    expect(await found('evm-dev', paid, stranger)).toMatchObject([{ currency: 'USDT', amount: 5n }]);
+    expect(await found('evm-dev', `0x${'ab'.repeat(32)}`, stranger)).toBeUndefined();
+  });
+
+  it('checks the nodes, and names the one that cannot be reached', async () => {
+    const progress: string[] = [];
+    const context = commandContext(server, progress);
+    const output = await networkCommands['networks check']?.run(context, {}, []);
+    expect(output?.text).toMatch(/PROBLEM +node 1: /);
+    expect(output?.text).toMatch(/ok +node 2: Chain id 31337/);
+    expect(output?.text).toMatch(/10 USD would be +.*ETH/);
+    expect(progress.length).toBeGreaterThan(5);
+    expect(JSON.stringify(output) + progress.join()).not.toContain(secret);
+  });
+
+  it('says no credential of a node in a line of its log, while nodes fail', async () => {
+    await anvil.stop();
+    await expect(scan('evm-dev')).rejects.toThrow(/node 2 cannot be reached/);
+    await vi.waitFor(() => expect(lines.join()).toContain('Scanning failed'));
+    const ready = await fetch(`${server.url}/readyz`);
+    expect(`${lines.join()} ${await ready.text()}`).not.toContain(secret);
+  });
+});

@@ -1,0 +1,153 @@
+/** Deposit addresses are found among strangers', whoever added them and when, and few are looked up in the database. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createWatchedAddresses,
+  type WatchedAddresses,
+} from '../../src/chains/addresses/watched-addresses.js';
+import type { Database } from '../../src/db/database.js';
+import type { Transaction } from '../../src/db/engine.js';
+import { openDatabase } from '../../src/db/open.js';
+import { newId } from '../../src/shared/ids.js';
+import { testAddress } from './fixture.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+
+describe.each(engines)('Watched addresses on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let watched: WatchedAddresses;
+  let walletId: string;
+  let index = 0;
+  let time = 0;
+
+  beforeAll(async () => {
+    testDatabase = await engine.create();
+    // It creates a merchant.
+    const server = await startServer({ engine, databaseUrl: testDatabase.url });
+    const { merchantId } = server.bootstrapped;
+    await server.stop();
+    database = await openDatabase(testDatabase.url);
+    walletId = newId();
+    const wallet = {
+      id: walletId,
+      merchant_id: merchantId,
+      mode: 'test',
+      currency: 'ETH',
+      label: '',
+    } as const;
+    await database.write(async (transaction) => {
+      await transaction
+        .insertInto('wallets')
+        .values({ ...wallet, created_at: 0, deleted_at: null })
+        .execute();
+    });
+  });
+  beforeEach(() => {
+    watched = createWatchedAddresses(database, () => time);
+  });
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+
+  async function insert(transaction: Transaction, addresses: readonly string[]): Promise<void> {
+    for (const address of addresses) {
+      index += 1;
+      const owner = { payment_id: null, wallet_id: walletId, currency: 'ETH', network: `network ${index}` };
+      const source = { source_id: 'source', derivation_index: index, created_at: 0 };
+      await transaction
+        .insertInto('addresses')
+        .values({ id: newId(), mode: 'test', address, ...owner, ...source })
+        .execute();
+    }
+  }
+  const add = (...addresses: string[]) => database.write((transaction) => insert(transaction, addresses));
+  const find = async (...addresses: string[]) => [...(await watched.find('test', addresses))].sort();
+  const strangers = Array.from({ length: 1000 }, (_, number) => `stranger ${number}`);
+
+  /** Waits until the addresses have been loaded into memory. */
+  async function load(): Promise<void> {
+    await find('anything');
+    for (;;) {
+      const before = watched.lookups();
+      await find('stranger');
+      if (watched.lookups() === before) return;
+    }
+  }
+
+  it('Are found before and after they were loaded, in their mode only', async () => {
+    await add('a0', 'b0');
+    expect(await find('a0', 'x')).toEqual(['a0']);
+    await load();
+    expect(await find('a0', 'x', 'b0')).toEqual(['a0', 'b0']);
+    expect(await watched.find('live', ['a0', 'b0'])).toEqual(new Set());
+  });
+
+  it('Are found if an EVM address is asked in lower case, and answered like that', async () => {
+    const address = testAddress('evm', 7);
+    await add(address);
+    const lower = address.toLowerCase();
+    expect(await find(lower)).toEqual([lower]);
+    await load();
+    expect(await find(lower)).toEqual([lower]);
+    expect(await find(address)).toEqual([address]);
+  });
+
+  it('Are found at once when another process adds them', async () => {
+    await load();
+    const other = await openDatabase(testDatabase.url);
+    await other.write((transaction) => insert(transaction, ['a1']));
+    expect(await find('a1')).toEqual(['a1']);
+    await other.close();
+    await add('b1');
+    expect(await find('a1', 'b1')).toEqual(['a1', 'b1']);
+  });
+
+  it('Are hardly ever looked up if they belong to strangers', async () => {
+    await add('a2');
+    await load();
+    const before = watched.lookups();
+    expect(await find(...strangers, 'a2')).toEqual(['a2']);
+    expect(watched.lookups() - before).toBeLessThan(5);
+  });
+
+  it('Are not added by a transaction that failed, and those after it are found', async () => {
+    await load();
+    const failing = database.write(async (transaction) => {
+      await insert(transaction, ['a3']);
+      throw new Error('It fails');
+    });
+    await expect(failing).rejects.toThrow('It fails');
+    await add('b3');
+    expect(await find('a3', 'b3')).toEqual(['b3']);
+  });
+
+  // SQLite has one writer.
+  if (engine.name === 'PostgreSQL') {
+    it('Are found if their transaction commits after a later one', async () => {
+      await load();
+      let commit = () => {};
+      const mayCommit = new Promise<void>((resolve) => {
+        commit = resolve;
+      });
+      let inserted = () => {};
+      const isInserted = new Promise<void>((resolve) => {
+        inserted = resolve;
+      });
+      const slow = database.write(async (transaction) => {
+        await insert(transaction, ['slow']);
+        // Statements travel together. A read waits for them.
+        await transaction.selectFrom('addresses').select('id').execute();
+        inserted();
+        await mayCommit;
+      });
+      await isInserted;
+      await add('fast');
+      expect(await find('slow', 'fast')).toEqual(['fast']);
+      time += 500_000;
+      commit();
+      await slow;
+      expect(await find('slow', 'fast')).toEqual(['fast', 'slow']);
+    });
+  }
+});

@@ -1,0 +1,206 @@
+/** The commands of going live: deposit keys, exchange rates, and the check of the networks. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HDKey } from '@scure/bip32';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.js';
+import { createAddressSource } from '../../src/chains/addresses/address-sources.js';
+import type { Chain } from '../../src/chains/chain.js';
+import type { Adapter } from '../../src/chains/connect.js';
+import { networkCommands } from '../../src/commands/networks.js';
+import { runCommand } from '../../src/commands/run.js';
+import { readConfig } from '../../src/config.js';
+import { openDatabase } from '../../src/db/open.js';
+import { openExchanges, type Exchanges } from '../money/exchanges.js';
+import { commandContext } from '../support/command-context.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+
+const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/60'/0'");
+const xpub = account.publicExtendedKey;
+const source = createAddressSource('live', 'evm', xpub);
+const first = [0, 1, 2].map((index) => source.derive(index));
+
+describe.each(engines)('going live by commands on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let exchanges: Exchanges;
+  let merchantId: string;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    testDatabase = await engine.create();
+    await (await openDatabase(testDatabase.url)).close();
+    exchanges = await openExchanges();
+    merchantId = String((await json('merchants', 'create', '--name', 'Shop'))['id']);
+  });
+  afterAll(async () => {
+    await exchanges.close();
+    await testDatabase.dispose();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const environment = () => ({
+    DATABASE_URL: testDatabase.url,
+    RATES: exchanges.setting('kraken', 'coinbase', 'er-api'),
+  });
+  const run = (...args: string[]) => runCommand(args, environment());
+  async function json(...args: string[]): Promise<Record<string, unknown>> {
+    const { stdout, stderr } = await run(...args, '--json');
+    expect(stderr).not.toContain('failed');
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+  const setKey = (...args: string[]) =>
+    run('deposit-keys', 'set', '--merchant', merchantId, '--family', 'evm', ...args);
+  const listed = async () => (await json('deposit-keys', 'list')) as unknown as Record<string, unknown>[];
+
+  it('shows the first addresses, and stores the key only when they were compared', async () => {
+    const shown = await setKey('--xpub', xpub);
+    expect(shown.exitCode).toBe(1);
+    for (const address of first) expect(shown.stdout).toContain(address);
+    expect(shown.stdout).toContain('Compare');
+    expect(await listed()).toEqual([]);
+
+    const stored = await setKey('--xpub', xpub, '--yes');
+    expect([stored.exitCode, stored.stdout]).toEqual([0, expect.stringContaining('Stored.')]);
+    expect(await listed()).toMatchObject([
+      { merchantId, mode: 'live', family: 'evm', extendedPublicKey: xpub, used: 0, replacedAt: null },
+    ]);
+    const again = await setKey('--xpub', xpub, '--yes');
+    expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining('in use already')]);
+  });
+
+  it.each([
+    ['an extended private key', account.privateExtendedKey, /private key/],
+    ['no key', 'hunter2', /extended public key/],
+  ])('refuses %s, and does not repeat it', async (_, given, reason) => {
+    const before = await listed();
+    const refused = await setKey('--xpub', given, '--yes');
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toMatch(reason);
+    expect(refused.stdout + refused.stderr).not.toContain(given);
+    expect(await listed()).toEqual(before);
+  });
+
+  it('says so if the key is already that of another merchant', async () => {
+    const other = String((await json('merchants', 'create', '--name', 'Other'))['id']);
+    const args = ['deposit-keys', 'set', '--merchant', other, '--family', 'evm', '--xpub', xpub];
+    expect((await run(...args)).stdout).toContain(`this is also the key of ${merchantId}`);
+    expect(await json(...args)).toMatchObject({ sharedWith: [merchantId], isStored: false });
+  });
+
+  it('refuses the key of a merchant that does not exist', async () => {
+    const args = ['deposit-keys', 'set', '--merchant', 'nobody', '--family', 'evm', '--xpub', xpub, '--yes'];
+    const refused = await run(...args);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^No such merchant$/m)]);
+    const unknownFamily = args.map((arg) => (arg === 'evm' ? 'doge' : arg));
+    expect(await run(...unknownFamily)).toMatchObject({ exitCode: 2 });
+  });
+
+  it('exports nothing before an address was given out', async () => {
+    const args = ['addresses', 'export', '--merchant', merchantId, '--format'];
+    expect(await run(...args, 'json')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"addresses": []') as string,
+    });
+    expect((await run(...args, 'csv')).stdout).toBe(
+      'index,path,address,currency,network,payment,wallet,received,created,descriptor,range\n',
+    );
+  });
+
+  it('shows the rates, and what each source says', async () => {
+    const { exitCode, stdout } = await run('rates', 'show');
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).toMatch(/^kraken +answers$/m);
+    expect(stdout).toMatch(/^BTC +9\d{4}\S* +kraken 92000 \(\S+Z\), coinbase 9\d+/m);
+    exchanges.answer('kraken', (response) => response.writeHead(500).end());
+    const failing = await run('rates', 'show');
+    exchanges.quote('kraken');
+    expect(failing.exitCode).toBe(1);
+    expect(failing.stdout).toMatch(/^kraken +It answered HTTP 500$/m);
+    expect(failing.stdout).toMatch(/^BTC +no rate/m);
+  });
+
+  it('shows the rates of a file', async () => {
+    const { exitCode, stdout } = await runCommand(['rates', 'show'], { DATABASE_URL: testDatabase.url });
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^BTC +92000$/m)]);
+  });
+
+  it('says what to configure if there is no network', async () => {
+    expect(await run('networks', 'check')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('NETWORKS_FILE is not set') as string,
+    });
+  });
+
+  it('checks the networks, with the addresses and the offers of the merchant', async () => {
+    const file = join(directory, 'networks.json');
+    const nodes = ['https://user:hunter2@node.example.com/'];
+    await writeFile(file, JSON.stringify({ networks: { polygon: { nodes }, bitcoin: { nodes } } }));
+    const adapter: Adapter = {
+      connect: () => ({ chain: { mode: 'live', network: 'polygon' } as Chain, unreadable: () => new Set() }),
+      locate: () => Promise.resolve(undefined),
+      async *check({ network }) {
+        yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;
+        await Promise.resolve();
+        if (network.code === 'bitcoin') throw new Error('The node does not answer');
+      },
+    };
+    const config = readConfig({ ...environment(), NETWORKS_FILE: file });
+    const database = await openDatabase(testDatabase.url);
+    const progress: string[] = [];
+    try {
+      const app = await createApp({
+        config,
+        database,
+        log: pino({ level: 'silent' }),
+        publicUrl: '',
+        checkoutUrl: '',
+        stopping: new AbortController().signal,
+        overrides: { adapters: { evm: adapter, bitcoin: adapter } },
+      });
+      const context = commandContext({ app, database }, progress);
+      const output = await networkCommands['networks check']?.run(context, { merchant: merchantId }, []);
+      expect(output?.hasFailed).toBe(true);
+      expect(output?.json).toMatchObject({
+        networks: [
+          {
+            network: 'polygon',
+            findings: [{ kind: 'ok', text: 'Chain of polygon' }],
+            addresses: first,
+            offers: [
+              { currency: 'USDT', amount: expect.any(Number) as number },
+              { currency: 'USDC', amount: expect.any(Number) as number },
+              { currency: 'POL', amount: expect.any(Number) as number },
+            ],
+          },
+          {
+            network: 'bitcoin',
+            findings: [
+              { kind: 'ok' },
+              { kind: 'problem', text: 'The node does not answer' },
+              { kind: 'problem', text: expect.stringContaining('deposit-keys set') as string },
+            ],
+            addresses: [],
+            offers: [],
+          },
+        ],
+      });
+      expect(output?.text).toContain('There are 2 problems.');
+      expect(progress).toContain('polygon: node 1: Chain of polygon');
+      expect(JSON.stringify(output) + progress.join()).not.toContain('hunter2');
+      const one = await networkCommands['networks check']?.run(
+        context,
+        { network: 'polygon', merchant: merchantId },
+        [],
+      );
+      expect(one?.hasFailed).toBe(false);
+      await expect(networkCommands['networks check']?.run(context, { network: 'doge' }, [])).rejects.toThrow(
+        '"doge" is not in NETWORKS_FILE',
+      );
+    } finally {
+      await database.close();
+    }
+  });
+});

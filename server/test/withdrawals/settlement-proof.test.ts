@@ -1,0 +1,167 @@
+/** Settling a transfer by hand: only with a transaction that has really paid it, and only once. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ChainTransfer } from '../../src/chains/chain.js';
+import type { Network } from '../../src/chains/networks.js';
+import type { Database } from '../../src/db/database.js';
+import { openDatabase } from '../../src/db/open.js';
+import type { TransferTable } from '../../src/db/schema.js';
+import { createCurrencies } from '../../src/money/currencies.js';
+import { currencies as currencyList } from '../../src/money/currency-list.js';
+import { createTestClock } from '../../src/chains/simulated/test-clock.js';
+import { createMerchants } from '../../src/merchants/merchants.js';
+import { newId } from '../../src/shared/ids.js';
+import { proveSettlement } from '../../src/withdrawals/settlement-proof.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+
+const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const stranger = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+const hash = 'ab'.repeat(32);
+const { signal } = new AbortController();
+
+const network: Network = {
+  mode: 'live',
+  code: 'polygon',
+  name: 'Polygon',
+  family: 'evm',
+  confirmations: 12,
+  assets: { USDC: { minAmount: '0.1', withdrawalFee: '0' } },
+};
+const currencies = createCurrencies(currencyList, [network]);
+
+describe.each(engines)('the proof of a settlement on $name', (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let merchantId: string;
+  let transfers: ChainTransfer[];
+  let headHeight: number;
+  let located: number | undefined;
+
+  beforeAll(async () => {
+    testDatabase = await engine.create();
+    database = await openDatabase(testDatabase.url);
+    const merchants = createMerchants(await createTestClock(database), newId);
+    ({ id: merchantId } = await database.write((transaction) =>
+      merchants.create(transaction, { name: 'Shop' }),
+    ));
+  });
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.dispose();
+  });
+  beforeEach(async () => {
+    await database.write((transaction) => transaction.deleteFrom('transfers').execute());
+    transfers = [paid('USDC', 5_000_000n)];
+    headHeight = 111;
+    located = 100;
+  });
+
+  const paid = (currency: string, amount: bigint, to = address): ChainTransfer => ({
+    txHash: `0x${hash}`,
+    outputIndex: 0,
+    currency,
+    senders: [],
+    address: to,
+    amount,
+  });
+
+  async function transfer(changes: Partial<TransferTable> = {}): Promise<string> {
+    const row: TransferTable = {
+      id: newId(),
+      merchant_id: merchantId,
+      mode: 'live',
+      status: 'pending',
+      executor: 'operator',
+      currency: 'USDC',
+      network: 'polygon',
+      amount: '5000000',
+      fee: '0',
+      address,
+      wallet_address_id: null,
+      signed_transaction: null,
+      tx_hash: null,
+      network_fee: null,
+      failure_reason: null,
+      settled_at: null,
+      confirmed_at: null,
+      created_at: 0,
+      updated_at: 0,
+      ...changes,
+    };
+    await database.write((transaction) => transaction.insertInto('transfers').values(row).execute());
+    return row.id;
+  }
+
+  function prove(transferId: string, height?: number, txHash = hash): Promise<void> {
+    const real = {
+      network,
+      locate: () => Promise.resolve(located),
+      chainFor: (addresses: ReadonlySet<string>) => ({
+        mode: network.mode,
+        network: network.code,
+        head: () => Promise.resolve({ height: headHeight, hash: 'head' }),
+        block: (at: number) =>
+          Promise.resolve({
+            height: at,
+            hash: 'block',
+            parentHash: 'parent',
+            time: 0,
+            transfers: at === 100 ? transfers.filter((one) => addresses.has(one.address)) : [],
+          }),
+        pending: () => Promise.resolve([]),
+      }),
+    };
+    const deps = { reader: database.reader, currencies, networks: [real] };
+    return proveSettlement(deps, { transferId, txHash, height }, signal);
+  }
+
+  it('holds for a transaction that pays the amount, deep enough', async () => {
+    await expect(prove(await transfer())).resolves.toBeUndefined();
+    await expect(prove(await transfer(), undefined, `0x${hash.toUpperCase()}`)).resolves.toBeUndefined();
+  });
+
+  it('adds up the outputs of one transaction', async () => {
+    transfers = [paid('USDC', 2_000_000n), paid('USDC', 3_000_000n)];
+    await expect(prove(await transfer())).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['too little', () => (transfers = [paid('USDC', 4_999_999n)]), 'pays 4.999999 USDC'],
+    ['another asset', () => (transfers = [paid('USDT', 5_000_000n)]), 'pays USDT to 0x5aAe'],
+    [
+      'to another address',
+      () => (transfers = [paid('USDC', 5_000_000n, stranger)]),
+      'pays nothing to 0x5aAe',
+    ],
+    ['nothing at all', () => (transfers = []), 'pays nothing'],
+    ['not deep enough', () => (headHeight = 110), '11 of 12 confirmations'],
+    ['of which no node knows', () => (located = undefined), '--unverified'],
+  ])('fails for a transaction that is %s', async (_, change, message) => {
+    change();
+    await expect(prove(await transfer())).rejects.toThrow(message);
+  });
+
+  it('fails for another transaction in the same block', async () => {
+    await expect(prove(await transfer(), undefined, 'cd'.repeat(32))).rejects.toThrow('pays nothing');
+  });
+
+  it('takes the block that the operator gives, where a node finds no transaction by its hash', async () => {
+    located = undefined;
+    const id = await transfer();
+    await expect(prove(id, 100)).resolves.toBeUndefined();
+    await expect(prove(id, 99)).rejects.toThrow('In block 99 of Polygon');
+  });
+
+  it('lets one payment settle one transfer only', async () => {
+    await transfer({ status: 'success', tx_hash: `0x${hash}` });
+    await expect(prove(await transfer())).rejects.toThrow('5 USDC have settled other transfers');
+    transfers = [paid('USDC', 10_000_000n)];
+    await expect(prove(await transfer())).resolves.toBeUndefined();
+  });
+
+  it('leaves networks without a node, and transfers that have ended, to the rule', async () => {
+    transfers = [];
+    await expect(prove(await transfer({ network: 'tron' }))).resolves.toBeUndefined();
+    await expect(prove(await transfer({ status: 'failed' }))).resolves.toBeUndefined();
+    await expect(prove('unknown')).resolves.toBeUndefined();
+  });
+});
