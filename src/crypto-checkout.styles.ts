@@ -47,6 +47,8 @@ export const styles = css`
   }
   :host([mode='modal']) {
     display: inline-block;
+    inline-size: auto;
+    container-type: normal;
   }
   :host(:disabled) {
     opacity: 0.6;

@@ -409,7 +409,7 @@ export class CryptoCheckout extends LitElement {
       hasTimeLog: !this.noTimeLog,
       copied: this.#copied?.what,
       drawQr: this.#drawQr,
-      wallets: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
+      walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
       dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
       refresh: () => void this.refresh(),

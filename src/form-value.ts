@@ -33,7 +33,8 @@ export class FormValue implements ReactiveController {
     const { payment, required, status } = this.#host;
     const id = payment?.id ?? null;
     const isMissing = required && status !== 'success';
-    const message = isMissing ? this.#message() : '';
+    // The browser refuses an empty message.
+    const message = isMissing ? this.#message() || '…' : '';
     // The browser focuses the anchor, and shows the message there. Each view has another one.
     const anchor = isMissing ? this.#anchor() : undefined;
     this.#internals.setValidity({ valueMissing: isMissing }, message, anchor);

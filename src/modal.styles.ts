@@ -14,28 +14,33 @@ export const modalStyles = css`
     color: var(--_text);
     overflow: auto;
     overscroll-behavior: contain;
+    /* The card's columns depend on the dialog's width, not on that of the button that opens it. */
+    container-type: inline-size;
   }
   dialog::backdrop {
     background: #0a0f19a6;
   }
-  .close {
+  .bar {
     position: sticky;
-    z-index: 1;
-    inset-block-start: 8px;
+    z-index: 2;
+    inset-block-start: 0;
+    display: flex;
+    justify-content: end;
+    padding: 4px 8px 0;
+    background: var(--_background);
+  }
+  .close {
     display: grid;
     place-content: center;
     width: 44px;
-    margin-block-end: -44px;
-    margin-inline: auto 8px;
     border-color: transparent;
     border-radius: 50%;
-    background: var(--_background);
+    background: none;
   }
   dialog .card {
     border: 0;
     border-radius: 0;
     box-shadow: none;
-    padding-block-start: 52px;
   }
   @media (max-width: 519px) {
     dialog {
@@ -45,7 +50,6 @@ export const modalStyles = css`
       border-radius: 0;
     }
     dialog .card {
-      min-height: 100%;
       align-content: start;
     }
   }

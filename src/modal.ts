@@ -16,8 +16,6 @@ export class Modal implements ReactiveController {
   constructor(host: ModalHost, onClosed: () => void) {
     this.#host = host;
     this.#onClosed = onClosed;
-    const { styleSheet } = modalStyles;
-    if (styleSheet) host.shadowRoot?.adoptedStyleSheets.push(styleSheet);
     host.addController(this);
   }
 
@@ -47,6 +45,9 @@ export class Modal implements ReactiveController {
   }
 
   hostUpdated(): void {
+    const { styleSheet } = modalStyles;
+    const sheets = this.#host.shadowRoot?.adoptedStyleSheets;
+    if (styleSheet && sheets?.includes(styleSheet) === false) sheets.push(styleSheet);
     const dialog = this.#dialog;
     if (!this.isOpen || !this.#host.isConnected) return;
     if (!dialog) return this.#finish();
@@ -67,11 +68,19 @@ export class Modal implements ReactiveController {
       @pointerdown=${this.#onPointerDown}
       @click=${this.#onClick}
     >
-      <button part="close" class="close" type="button" aria-label=${closeLabel} @click=${() => this.close()}>
-        <svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
-          <path d="M6 6l12 12M18 6 6 18" />
-        </svg>
-      </button>
+      <div class="bar">
+        <button
+          part="close"
+          class="close"
+          type="button"
+          aria-label=${closeLabel}
+          @click=${() => this.close()}
+        >
+          <svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+            <path d="M6 6l12 12M18 6 6 18" />
+          </svg>
+        </button>
+      </div>
       ${content}
     </dialog>`;
   }

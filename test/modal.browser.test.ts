@@ -4,7 +4,6 @@ import type { CryptoCheckout } from '../src/index.js';
 import {
   createElement,
   getPart,
-  goToAddress,
   hasPart,
   orderAttributes,
   press,
@@ -13,7 +12,7 @@ import {
   waitForStatus,
 } from './support/element.js';
 import { FakeApi } from './support/fake-api.js';
-import { createdPayment, paymentInState } from './support/payments.js';
+import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
 
 let api: FakeApi;
 
@@ -103,8 +102,7 @@ describe('modal', () => {
 
   it('keeps the payment when it is closed in the middle, and shows it again, without a second one', async () => {
     const element = await mountModal();
-    await element.open();
-    await goToAddressInModal(element);
+    await openAtAddress(element);
     getPart(element, 'close').click();
     expect(isOpen(element)).to.equal(false);
     expect(element.status).to.equal('awaiting-funds');
@@ -118,8 +116,7 @@ describe('modal', () => {
 
   it('goes on while it is closed: the success is there when it is opened again', async () => {
     const element = await mountModal();
-    await element.open();
-    await goToAddressInModal(element);
+    await openAtAddress(element);
     element.close();
     api.payment = paymentInState('settled', { amountSeen: 3.246754 });
     await element.refresh();
@@ -239,9 +236,10 @@ describe('modal', () => {
   });
 });
 
-async function goToAddressInModal(element: CryptoCheckout): Promise<void> {
+/** Opens the modal on a payment that is locked already. */
+async function openAtAddress(element: CryptoCheckout): Promise<void> {
+  api.payment = lockedPayment();
+  await element.open();
   await waitFor(() => isOpen(element));
-  await waitForStatus(element, 'choosing-currency');
-  await element.updateComplete;
-  await goToAddress(element);
+  await waitForStatus(element, 'awaiting-funds');
 }

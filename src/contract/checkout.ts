@@ -88,6 +88,8 @@ export const evmAsset = z.object({
   rpcUrl: z.optional(z.string()),
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash. */
   explorer: z.optional(z.string()),
+  /** The payment's hosted page, which a wallet app on a phone can open. */
+  pageUrl: z.string(),
 });
 
 /**

@@ -39,8 +39,9 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     content: html`
       ${amountButton(payment, due, context)}
       ${isPartial && amount > 0 ? progress(received, amount, text('partialHeading')) : nothing}
-      ${context.wallets?.(context) ?? nothing} ${countdown(context)} ${paymentTarget(payment, due, context)}
-      ${exchangeHelp(payment, due, context)} ${timeLog(payment, context)}
+      ${context.walletPanel?.(state, context) ?? nothing} ${countdown(context)}
+      ${paymentTarget(payment, due, context)} ${exchangeHelp(payment, due, context)}
+      ${timeLog(payment, context)}
     `,
     action: { label: text('iHavePaid'), run: refresh },
     canCancel: !isPartial,

@@ -1,6 +1,6 @@
 /** What a view returns for a state, and what it gets from the element. */
 import type { nothing, TemplateResult } from 'lit';
-import type { Action } from '../checkout/state.js';
+import type { Action, TrackedState } from '../checkout/state.js';
 import type { MessageKey } from '../messages/en.js';
 
 export interface View {
@@ -21,6 +21,12 @@ export interface View {
 /** What can be copied. */
 export type Copyable = 'amount' | 'address' | 'log' | 'receipt';
 
+/**
+ * Ways to pay from a wallet on this device, shown between the address and the QR code. The element loads what draws them
+ * when the price is locked. Undefined until then, and where there is none.
+ */
+export type WalletPanel = (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
+
 /** What views need besides the state: texts, formats, and the functions that buttons call. */
 export interface ViewContext {
   readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
@@ -36,8 +42,7 @@ export interface ViewContext {
   readonly copied: Copyable | undefined;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
-  /** Draws the wallets to pay from. Undefined until they are loaded, and where no wallet could pay. */
-  readonly wallets: ((context: ViewContext) => TemplateResult | typeof nothing) | undefined;
+  readonly walletPanel: WalletPanel | undefined;
   readonly dispatch: (action: Action) => void;
   readonly start: () => void;
   readonly refresh: () => void;

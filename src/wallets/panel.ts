@@ -30,14 +30,14 @@ interface PanelProps {
   readonly evm: EvmAsset;
   readonly wallets: readonly Wallet[];
   readonly sent: SentTransfer | undefined;
-  /** The payment's own page, for wallet apps on phones; undefined elsewhere. */
-  readonly page: string | undefined;
+  /** A phone's own browser has no wallets, but wallet apps have browsers. */
+  readonly isOnPhone: boolean;
   readonly actions: PanelActions;
 }
 
 export function walletPanel(props: PanelProps, context: ViewContext): TemplateResult | typeof nothing {
-  const { state, wallets, sent, page } = props;
-  const apps = wallets.length === 0 && page !== undefined && !sent ? walletApps(page) : [];
+  const { state, evm, wallets, sent, isOnPhone } = props;
+  const apps = wallets.length === 0 && isOnPhone && !sent ? walletApps(evm.pageUrl) : [];
   if (wallets.length === 0 && apps.length === 0 && !sent) return nothing;
   const isDone = sent && (state.name === 'choosing' || state.name === 'asking');
   // The live regions stay, because screen readers announce only changes to them.

@@ -1,8 +1,8 @@
 /** Lets the payer pay from a wallet in the browser. The element loads it when a payment can be paid that way. */
-import { nothing, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
+import { nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { CheckoutState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
-import type { ViewContext } from '../views/view.js';
+import type { WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
 import { walletPanel, type PanelActions, type PanelState } from './panel.js';
 import { payFromWallet, type Step } from './pay.js';
@@ -38,8 +38,6 @@ export class WalletPayments implements ReactiveController {
   constructor(host: WalletHost, progress: () => Progress) {
     this.#host = host;
     this.#progress = progress;
-    const { styleSheet } = walletStyles;
-    if (styleSheet) host.shadowRoot?.adoptedStyleSheets.push(styleSheet);
     host.addController(this);
   }
 
@@ -51,6 +49,12 @@ export class WalletPayments implements ReactiveController {
     }, this.#connection.signal);
   }
 
+  hostUpdated(): void {
+    const { styleSheet } = walletStyles;
+    const sheets = this.#host.shadowRoot?.adoptedStyleSheets;
+    if (styleSheet && sheets?.includes(styleSheet) === false) sheets.push(styleSheet);
+  }
+
   hostDisconnected(): void {
     this.#connection.abort();
     this.#wallets = [];
@@ -58,7 +62,7 @@ export class WalletPayments implements ReactiveController {
   }
 
   /** The panel for the payment. Nothing if a wallet cannot pay it, or not any more. */
-  readonly render = (context: ViewContext): TemplateResult | typeof nothing => {
+  readonly render: WalletPanel = (_state, context) => {
     const payment = payableOf(this.#progress());
     if (!payment?.evm || !transferOf(payment)) return nothing;
     if (payment.id !== this.#paymentId) {
@@ -74,7 +78,7 @@ export class WalletPayments implements ReactiveController {
         evm: payment.evm,
         wallets: this.#wallets,
         sent: readSent(payment),
-        page: matchMedia('(pointer: coarse)').matches ? pageOf(payment) : undefined,
+        isOnPhone: matchMedia('(pointer: coarse)').matches,
         actions: this.#actions,
       },
       context,
@@ -144,13 +148,4 @@ export class WalletPayments implements ReactiveController {
 function payableOf({ state, remainingMs }: Progress): Payment | undefined {
   const isOpen = state.name === 'awaiting-funds' || state.name === 'partially-paid';
   return isOpen && remainingMs !== 0 ? state.payment : undefined;
-}
-
-/** A page that shows this payment on another device too. A page that would create a new one there is not opened. */
-function pageOf({ id }: Payment): string | undefined {
-  const url = new URL(location.href);
-  url.hash = '';
-  return url.pathname.split('/').includes(id) || [...url.searchParams.values()].includes(id)
-    ? url.href
-    : undefined;
 }

@@ -95,7 +95,13 @@ export function evmPayment(
       network: 'evm-dev',
       id: 'address-1',
     },
-    evm: { chainId: 31337, decimals: 18, coin: 'ETH', ...evm },
+    evm: {
+      chainId: 31337,
+      decimals: 18,
+      coin: 'ETH',
+      pageUrl: 'https://pay.example/pay/1',
+      ...evm,
+    },
     ...changes,
   });
 }

@@ -258,6 +258,21 @@ describe('wallets', () => {
     expect(element.status).to.equal('awaiting-funds');
   });
 
+  it('are apps on a phone, whose own browser has none', async () => {
+    const { matchMedia } = window;
+    window.matchMedia = (query) => matchMedia(query === '(pointer: coarse)' ? 'all' : query);
+    page.signal.addEventListener('abort', () => (window.matchMedia = matchMedia));
+    const element = await mountPayment();
+    await waitFor(() => hasPart(element, 'wallet-app'));
+    expect(textOf(element, 'wallet-app')).to.equal('Open in MetaMask');
+    expect(getPart(element, 'wallet-app').getAttribute('href')).to.equal(
+      'https://link.metamask.io/dapp/pay.example/pay/1',
+    );
+    announce(new ScriptedWallet());
+    await shows(element, 1);
+    expect(hasPart(element, 'wallet-app')).to.equal(false);
+  });
+
   it('are accessible in each of their states', async () => {
     const wallet = install();
     const element = await mountPayment();

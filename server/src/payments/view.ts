@@ -17,11 +17,13 @@ import type { LogRow, StoredRecord } from './store.js';
 
 /**
  * @param options the currencies to choose from; undefined once the currency is locked
+ * @param checkoutUrl hosted pages are at `{checkoutUrl}/{payment id}`
  */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
+  checkoutUrl: string,
 ): PaymentRecord {
   const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
@@ -57,7 +59,7 @@ export function viewPayment(
       row.address_id !== null &&
       row.network !== null && {
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
-        ...viewEvm(row, currencies),
+        ...viewEvm(row, currencies, checkoutUrl),
       }),
     addressSentFrom: [...new Set(receipts.flatMap((receipt) => readSenders(receipt.senders)))],
     transactionTimeLog: row.log.map(viewLogEntry),
@@ -86,7 +88,11 @@ export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord
 }
 
 /** What a wallet in the payer's browser needs; nothing where the chain is simulated or of another kind. */
-function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: EvmAsset } {
+function viewEvm(
+  row: StoredRecord,
+  currencies: Currencies,
+  checkoutUrl: string,
+): { readonly evm?: EvmAsset } {
   const network = currencies.network(row.mode, row.network ?? '');
   const asset = network?.assets[row.currency ?? ''];
   if (!network?.evm || asset?.decimals === undefined) return {};
@@ -96,6 +102,7 @@ function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: Ev
       chainId,
       decimals: asset.decimals,
       coin,
+      pageUrl: `${checkoutUrl}/${row.id}`,
       ...(asset.contract !== undefined && { contract: asset.contract }),
       ...(rpcUrl !== undefined && { rpcUrl }),
       ...(network.explorer !== undefined && { explorer: network.explorer }),

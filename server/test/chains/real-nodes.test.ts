@@ -137,16 +137,19 @@ describe.each(engines)('real nodes on $name', (engine) => {
     expect(payment.evm).toBeUndefined();
     const set = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/evm-dev`);
     expect(set.evm).toBeUndefined();
-    const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', contract: getAddress(token) };
+    const pageUrl = `${server.url}/pay/${payment.id}`;
+    const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', pageUrl, contract: getAddress(token) };
     const locked = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
     expect(locked.evm).toEqual(evm);
     const path = `/v1/transactions/${payment.id}/verify/checkout`;
     const seen = await server.api('GET', path, { key: server.publicKey });
     expect((seen.body.data as WithEvm).evm).toEqual(evm);
-    expect(((await lock('ETH', 'evm-dev')) as WithEvm).evm).toEqual({
+    const { id, evm: native } = (await lock('ETH', 'evm-dev')) as PaymentView & WithEvm;
+    expect(native).toEqual({
       chainId: 31_337,
       decimals: 18,
       coin: 'ETH',
+      pageUrl: `${server.url}/pay/${id}`,
     });
     // A wallet would send real coins to the address of a simulated network.
     expect(((await lock('ETH', 'ethereum')) as WithEvm).evm).toBeUndefined();
