@@ -1,5 +1,5 @@
 /** Size budgets for the built widget: brotli, each file on its own, as a server sends them. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const entry = 'dist/crypto-checkout.min.js';
@@ -19,14 +19,25 @@ function reachable(file, imports, files = new Set()) {
   return files;
 }
 
-/** Languages and wallets load on demand, so they do not count. @param {string} file */
+/** Languages, wallets and the modal load on demand, so they do not count. @param {string} file */
 function isLater(file) {
   // An entry with nothing but imports has no source map.
   if (!existsSync(`${file}.map`)) return false;
   /** @type {{ sources: string[] }} */
   const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-  return sources.length > 0 && sources.every((source) => /\/src\/(messages|wallets)\//.test(source));
+  return sources.length > 0 && sources.every((source) => /\/src\/((messages|wallets)\/|modal)/.test(source));
 }
+
+/** The chunks that have the code of a room, and nothing else. @param {string} room */
+const chunksOf = (room) =>
+  readdirSync('dist/chunks')
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => `dist/chunks/${name}`)
+    .filter((file) => {
+      /** @type {{ sources: string[] }} */
+      const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
+      return sources.length > 0 && sources.every((source) => source.includes(`/src/${room}/`));
+    });
 
 export default [
   {
@@ -39,4 +50,5 @@ export default [
     path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
     limit: '30 kB',
   },
+  { name: 'paying from a wallet', path: chunksOf('wallets'), limit: '6 kB' },
 ];

@@ -340,8 +340,9 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const state = this.#state;
     const context = this.#context();
+    const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
+    const state = wallets?.withSent(this.#state, context.text) ?? this.#state;
     const problem = 'problem' in state ? state.problem : undefined;
     const props: FrameProps = {
       header: header(this.#heading(state, context), context),

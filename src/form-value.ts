@@ -12,7 +12,8 @@ export class FormValue implements ReactiveController {
   /** True while the control, or a fieldset around it, is disabled. */
   isDisabled = false;
   readonly #host: FormHost;
-  readonly #internals: ElementInternals;
+  /** Without methods in browsers before 2023 and in test environments without forms, where it takes no part in them. */
+  readonly #internals: Partial<ElementInternals>;
   readonly #orderKey: () => string;
   readonly #message: () => string;
   #shown: string | undefined;
@@ -23,7 +24,7 @@ export class FormValue implements ReactiveController {
    */
   constructor(host: FormHost, orderKey: () => string, message: () => string) {
     this.#host = host;
-    this.#internals = host.attachInternals();
+    this.#internals = 'attachInternals' in HTMLElement.prototype ? host.attachInternals() : {};
     this.#orderKey = orderKey;
     this.#message = message;
     host.addController(this);
@@ -37,7 +38,7 @@ export class FormValue implements ReactiveController {
     const message = isMissing ? this.#message() || '…' : '';
     // The browser focuses the anchor, and shows the message there. Each view has another one.
     const anchor = isMissing ? this.#anchor() : undefined;
-    this.#internals.setValidity({ valueMissing: isMissing }, message, anchor);
+    this.#internals.setValidity?.({ valueMissing: isMissing }, message, anchor);
     // A payment that has begun stays usable, because money may be on its way.
     for (const element of this.#host.shadowRoot?.children ?? []) {
       element.toggleAttribute('inert', this.isDisabled && !payment);
@@ -46,7 +47,7 @@ export class FormValue implements ReactiveController {
     const state = id !== null && orderKey !== '' ? JSON.stringify([orderKey, id]) : null;
     if (`${id} ${state}` === this.#shown) return;
     this.#shown = `${id} ${state}`;
-    this.#internals.setFormValue(id, state);
+    this.#internals.setFormValue?.(id, state);
   }
 
   /** The payment that the browser restores after a reload or a return; undefined if it belongs to another order. */

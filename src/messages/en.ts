@@ -118,6 +118,7 @@ export const en = {
   walletSent: 'Sent from your wallet, waiting for the network. Do not send again.',
   walletUnsure: 'Your wallet was asked to pay. Look there to see whether it did.',
   walletTransaction: 'Transaction {hash}',
+  walletLog: 'Sent from a wallet: {hash}. Waiting for the network.',
   walletAgain: 'Pay from a wallet again',
   walletAgainQuestion: 'Your wallet may have sent this already. If you send again, you may pay twice.',
   walletAgainYes: 'Send again',

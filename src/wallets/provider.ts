@@ -51,8 +51,11 @@ export function readHash(value: unknown): string | undefined {
 /** Reads a quantity in hex: `0x1`. Some wallets send the chain id as a number. */
 export function readQuantity(value: unknown): bigint | undefined {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? BigInt(Number(value)) : undefined;
+  return isSafeCount(value) ? BigInt(value) : undefined;
 }
+
+export const isSafeCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 export const toHex = (value: bigint | number): string => `0x${value.toString(16)}`;
 

@@ -2,7 +2,7 @@
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf, toUnits } from '../contract/decimal.js';
 import { amountDue } from '../money/amount-due.js';
-import { readHash } from './provider.js';
+import { isSafeCount, readHash } from './provider.js';
 
 export interface SentTransfer {
   /** Undefined while the wallet has not answered, or if its answer made no sense. */
@@ -12,6 +12,10 @@ export interface SentTransfer {
 interface Entry extends SentTransfer {
   /** What the server had seen before, and what it will have seen once the transfer is there: plain decimals. */
   readonly expected: string;
+  /** When the wallet returned the hash: epoch milliseconds by the device's clock. */
+  readonly at: number;
+  /** How many entries the time log had then. */
+  readonly position: number;
 }
 
 /** Enough for every coin: amounts are compared in it. */
@@ -25,6 +29,12 @@ const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
 export function readSent(payment: Payment): SentTransfer | undefined {
   const entry = load(payment.id);
   return entry && unitsOf(seenOf(payment)) < BigInt(entry.expected) ? entry : undefined;
+}
+
+/** The last hash that a wallet returned for the payment, as an entry of its time log; undefined if there is none. */
+export function readSentLog({ id }: Payment): { hash: string; at: number; position: number } | undefined {
+  const { hash, at = 0, position = 0 } = load(id) ?? {};
+  return hash === undefined ? undefined : { hash, at, position };
 }
 
 /**
@@ -44,7 +54,8 @@ export function rememberAsked(payment: Payment): () => void {
 
 export function rememberHash(payment: Payment, hash: string): void {
   const entry = load(payment.id);
-  if (entry) store(nameOf(payment.id), JSON.stringify({ ...entry, hash }));
+  const position = payment.transactionTimeLog.length;
+  if (entry) store(nameOf(payment.id), JSON.stringify({ ...entry, hash, at: Date.now(), position }));
 }
 
 const seenOf = ({ amountSeen, amountReceived = 0 }: Payment) => amountSeen ?? amountReceived;
@@ -53,9 +64,10 @@ function load(id: string): Entry | undefined {
   try {
     const value: unknown = JSON.parse(loadText(nameOf(id)) ?? 'null');
     if (typeof value !== 'object' || value === null) return undefined;
-    const { expected, hash } = value as Record<string, unknown>;
+    const { expected, hash, at, position } = value as Record<string, unknown>;
     if (typeof expected !== 'string' || !/^\d+$/.test(expected)) return undefined;
-    return { expected, hash: readHash(hash) };
+    const count = (number: unknown) => (isSafeCount(number) ? number : 0);
+    return { expected, hash: readHash(hash), at: count(at), position: count(position) };
   } catch {
     return undefined;
   }

@@ -2,12 +2,12 @@
 import { nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { CheckoutState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
-import type { WalletPanel } from '../views/view.js';
+import type { ViewContext, WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
 import { walletPanel, type PanelActions, type PanelState } from './panel.js';
 import { payFromWallet, type Step } from './pay.js';
 import { refusalOf, WalletRefusal, type Refusal, type Wallet } from './provider.js';
-import { readSent } from './sent-memory.js';
+import { readSent, readSentLog } from './sent-memory.js';
 import { transferOf } from './transfer.js';
 import { walletStyles } from './wallets.styles.js';
 
@@ -84,6 +84,18 @@ export class WalletPayments implements ReactiveController {
       context,
     );
   };
+
+  /** The state to draw: its time log has what the wallet sent, too. Only the server's own log is proof of anything. */
+  withSent(state: CheckoutState, text: ViewContext['text']): CheckoutState {
+    const { payment } = state;
+    const sent = payment && readSentLog(payment);
+    if (!sent) return state;
+    const time = new Date(sent.at).toISOString();
+    const entry = { time, type: 'event', event: text('walletLog', { hash: sent.hash }) } as const;
+    const { transactionTimeLog: log } = payment;
+    const transactionTimeLog = [...log.slice(0, sent.position), entry, ...log.slice(sent.position)];
+    return { ...state, payment: { ...payment, transactionTimeLog } };
+  }
 
   readonly #actions: PanelActions = {
     pay: (wallet) => void this.#pay(wallet),

@@ -6,6 +6,10 @@ export const walletStyles = css`
     display: grid;
     gap: var(--_space);
   }
+  /* Live regions stay, and take no space while they are empty. */
+  .wallets > p:empty {
+    position: absolute;
+  }
   .wallets:focus {
     outline: none;
   }

@@ -129,6 +129,9 @@ describe('wallets', () => {
     expect(getPart(element, 'wallet-hash').getAttribute('href')).to.equal(
       `https://scan.example/tx/${sentHash}`,
     );
+    expect(textOf(element, 'log')).to.contain(`Sent from a wallet: ${sentHash}. Waiting for the network.`);
+    const log = element.payment?.transactionTimeLog.map(({ event }) => event).join();
+    expect(log).not.to.contain(sentHash);
     expect(element.status).to.equal('awaiting-funds');
     expect(wallet.sent).to.have.length(1);
     expect(element.shadowRoot?.activeElement?.getAttribute('part') ?? 'none').not.to.equal('wallet-option');
