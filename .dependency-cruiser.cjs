@@ -44,7 +44,7 @@ module.exports = {
       'Wallets know the contract, money, and the shape of views and states. They reach the server through the element.',
       '^src/wallets/',
       '^src/(contract|money|messages)/',
-      '^src/views/view\\.ts$',
+      '^src/views/(view|add-styles)\\.ts$',
       '^src/checkout/state\\.ts$',
       lit,
     ),

@@ -1,6 +1,7 @@
 /** Shows the checkout in a native `<dialog>`. Closing it keeps the payment. The element loads this when it is first opened. */
 import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { modalStyles } from './modal.styles.js';
+import { addStyles } from './views/add-styles.js';
 
 interface ModalHost extends ReactiveControllerHost, HTMLElement {}
 
@@ -45,9 +46,7 @@ export class Modal implements ReactiveController {
   }
 
   hostUpdated(): void {
-    const { styleSheet } = modalStyles;
-    const sheets = this.#host.shadowRoot?.adoptedStyleSheets;
-    if (styleSheet && sheets?.includes(styleSheet) === false) sheets.push(styleSheet);
+    addStyles(this.#host.shadowRoot, modalStyles);
     const dialog = this.#dialog;
     if (!this.isOpen || !this.#host.isConnected) return;
     if (!dialog) return this.#finish();

@@ -126,6 +126,42 @@ describe('modal', () => {
     element.close();
   });
 
+  for (const state of ['expired', 'cancelled', 'invalid'] as const) {
+    it(`shows that a payment is ${state} when it is opened again, and starts no other one`, async () => {
+      const element = await mountModal();
+      await openAtAddress(element);
+      element.close();
+      api.payment = paymentInState(state);
+      await element.refresh();
+      const { status } = element;
+      await openByPress(element);
+      await aTimeout(20);
+      expect(element.status).to.equal(status);
+      expect(api.requestsFor('create')).to.have.length(1);
+      element.close();
+    });
+  }
+
+  it('keeps its styles when other parts of the code add theirs', async () => {
+    const element = await mountModal();
+    await openByPress(element);
+    const bar = () => getComputedStyle(getPart(element, 'close')).borderRadius;
+    expect(bar()).to.equal('50%');
+    const { shadowRoot } = element;
+    if (shadowRoot) shadowRoot.adoptedStyleSheets = shadowRoot.adoptedStyleSheets.slice(0, 1);
+    element.requestUpdate();
+    await element.updateComplete;
+    expect(bar()).to.equal('50%');
+    element.close();
+  });
+
+  it('is accessible while it is open', async () => {
+    const element = await mountModal();
+    await openAtAddress(element);
+    await expect(element).to.be.accessible();
+    element.close();
+  });
+
   it('creates one payment however often the trigger is pressed', async () => {
     const element = await mountModal();
     press(element, 'trigger');

@@ -2,6 +2,7 @@
 import { nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { CheckoutState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
+import { addStyles } from '../views/add-styles.js';
 import type { ViewContext, WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
 import { walletPanel, type PanelActions, type PanelState } from './panel.js';
@@ -50,9 +51,7 @@ export class WalletPayments implements ReactiveController {
   }
 
   hostUpdated(): void {
-    const { styleSheet } = walletStyles;
-    const sheets = this.#host.shadowRoot?.adoptedStyleSheets;
-    if (styleSheet && sheets?.includes(styleSheet) === false) sheets.push(styleSheet);
+    addStyles(this.#host.shadowRoot, walletStyles);
   }
 
   hostDisconnected(): void {
