@@ -44,7 +44,13 @@ describe('database backup', () => {
       stderr: expect.stringMatching(/^Database: /) as string,
     });
     // An existing file is never overwritten.
-    expect(await backup(copy)).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(await backup(copy)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`\n${copy} exists already. Nothing was overwritten;`) as string,
+    });
+    const nowhere = join(directory, 'missing', 'copy.db');
+    expect((await backup(nowhere)).stderr).toContain(`there is no folder ${join(directory, 'missing')}`);
     await expect.poll(() => made.length).toBeGreaterThan(before.length);
     done.abort();
     await load;

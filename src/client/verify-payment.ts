@@ -103,11 +103,14 @@ function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: st
   const { baseCurrency, currency = 'no currency' } = actual;
   const isPrice =
     parseDecimal(actual.baseAmount) === baseAmount && isSameCode(baseCurrency, expected.baseCurrency);
-  if (!isPrice) {
-    return `The price is ${actual.baseAmount} ${baseCurrency}, not ${baseAmount} ${expected.baseCurrency}.`;
-  }
   const isAccepted = expected.currency === undefined || isSameCode(currency, expected.currency);
-  return isAccepted ? undefined : `The payment is in ${currency}, not in ${expected.currency}.`;
+  const problems = [
+    ...(isPrice
+      ? []
+      : [`The price is ${actual.baseAmount} ${baseCurrency}, not ${baseAmount} ${expected.baseCurrency}.`]),
+    ...(isAccepted ? [] : [`The paying currency is ${currency}, not ${expected.currency}.`]),
+  ];
+  return problems.length === 0 ? undefined : problems.join(' ');
 }
 
 /** @param minimum the least that must have arrived, in the paying currency, whatever the payment's own amount is */

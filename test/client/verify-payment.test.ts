@@ -77,6 +77,14 @@ describe('fails', () => {
     ]);
     expect(verificationRules).toEqual(['reference', 'mode', 'status', 'price', 'amount']);
   });
+
+  test.each<[Partial<Payment>, string]>([
+    [{}, 'The paying currency is USDT, not BTC.'],
+    [{ baseAmount: 50 }, 'The price is 50 NGN, not 5000 NGN. The paying currency is USDT, not BTC.'],
+  ])('names a wrong paying currency, whatever the price is: %j', (changes, message) => {
+    const { failed } = verifyPayment({ ...paid, ...changes }, { ...expected, currency: 'BTC' });
+    expect(failed).toContainEqual({ rule: 'price', message });
+  });
 });
 
 describe('the reference of a further attempt', () => {

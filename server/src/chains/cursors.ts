@@ -35,6 +35,18 @@ export function listCursors(
     .execute();
 }
 
+/** Whether a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
+export async function isScanned(reader: Reader, now: number): Promise<boolean> {
+  const held = await reader
+    .selectFrom('chain_cursors')
+    .select('network')
+    .where('lease_holder', 'is not', null)
+    .where('lease_until', '>', now)
+    .limit(1)
+    .execute();
+  return held.length > 0;
+}
+
 /** Starts a network at a block. Does nothing if it already has a cursor. */
 export function createCursor(
   database: Database,

@@ -5,7 +5,7 @@ import type { ChainCursorTable } from '../db/schema.js';
 import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
-import type { ScanSink } from './scan.js';
+import type { PendingTransfers, ScanSink } from './scan.js';
 
 export interface ScannedNetwork {
   readonly chain: Chain;
@@ -47,8 +47,8 @@ export function createNetworkScan(
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
-  /** The keys of what was pending at the last write under this lease; undefined if unknown. */
-  let appliedPending: ReadonlySet<string> | undefined;
+  /** What was pending at the last write under this lease; undefined if unknown. */
+  let appliedPending: PendingTransfers | undefined;
   /** Whether the last batch left work for the next one. */
   let hasBacklog = false;
 
@@ -117,14 +117,14 @@ export function createNetworkScan(
     syncedAt: number,
     isUrgent: boolean,
   ): Promise<void> {
-    const { orphanedAbove, blocks, pending, head } = difference;
-    const pendingKeys = pending && keysOf(pending);
+    const { orphanedAbove, blocks, head } = difference;
+    const pending = difference.pending && byKey(difference.pending);
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
       hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
-      (pendingKeys !== undefined && !isSame(pendingKeys, appliedPending)) ||
+      (pending !== undefined && !isSame(pending, appliedPending)) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
     if (!isChanged && !isSyncDue) return;
 
@@ -141,7 +141,7 @@ export function createNetworkScan(
       });
     });
     hasBacklog = outcome === 'more';
-    appliedPending = pendingKeys;
+    appliedPending = pending;
     known = { ...cursor, ...head, synced_at: syncedAt, lease_until: kept.until };
   }
 
@@ -158,10 +158,10 @@ export function createNetworkScan(
   };
 }
 
-function keysOf(pending: readonly ChainTransfer[]): ReadonlySet<string> {
-  return new Set(pending.map(({ txHash, outputIndex }) => `${txHash}:${outputIndex}`));
+function byKey(pending: readonly ChainTransfer[]): PendingTransfers {
+  return new Map(pending.map((transfer) => [`${transfer.txHash}:${transfer.outputIndex}`, transfer]));
 }
 
-function isSame(keys: ReadonlySet<string>, others: ReadonlySet<string> | undefined): boolean {
-  return keys.size === others?.size && [...keys].every((key) => others.has(key));
+function isSame(pending: PendingTransfers, others: PendingTransfers | undefined): boolean {
+  return pending.size === others?.size && [...pending.keys()].every((key) => others.has(key));
 }

@@ -2,19 +2,19 @@
 import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
+/** Pending transfers by their key, `hash:index`. */
+export type PendingTransfers = ReadonlyMap<string, ChainTransfer>;
+
 /** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {
   /** Previously scanned blocks above this height are no longer on the best chain; undefined if all still are. */
   readonly orphanedAbove: number | undefined;
   /** New blocks of the best chain, oldest first. */
   readonly blocks: readonly ChainBlock[];
-  /** All transfers that are not in a block yet; undefined if they were not read, as while catching up. */
-  readonly pending: readonly ChainTransfer[] | undefined;
-  /**
-   * The keys (`hash:index`) of the transfers that were pending in the last batch, if this process applied it and nothing
-   * has happened since.
-   */
-  readonly formerPending: ReadonlySet<string> | undefined;
+  /** All transfers that are not in a block yet, by key; undefined if they were not read, as while catching up. */
+  readonly pending: PendingTransfers | undefined;
+  /** The transfers that were pending in the last batch, if this process applied it and nothing has happened since. */
+  readonly formerPending: PendingTransfers | undefined;
   /** The last scanned block, after this batch. */
   readonly head: ChainHead;
   /** Real time when reading began. If `pending` is defined, everything up to then has been read. */

@@ -2,26 +2,26 @@
 import { exportAddresses, type ExportedAddress, type ExportedKey } from '../chains/addresses/export.js';
 import { isoTime } from '../shared/clock.js';
 import { amountOf } from './amounts.js';
-import { modeOf, oneOf, required, text, type Command } from './command.js';
+import { formatOf, modeOf, oneOf, required, text, type Command } from './command.js';
 import { families } from './deposit-keys.js';
 
 export const addressCommands: Readonly<Record<string, Command>> = {
   'addresses export': {
     usage:
-      'addresses export --merchant ID [--family bitcoin|litecoin|evm|tron] [--mode test|live] --format csv|json',
+      'addresses export --merchant ID [--family bitcoin|litecoin|evm|tron] --mode test|live --format csv|json',
     help: `Prints all addresses that were given out from the merchant's deposit keys: index, path below the account, address,
 payment or wallet, and what was received. Bitcoin and Litecoin keys come with the output descriptor and its range,
 for a wallet to import: wallets by themselves look only 20 unused addresses ahead.
 
   --merchant ID   whose addresses
   --family F      only addresses of this family
-  --mode M        test or live (default live)
+  --mode MODE     test or live
   --format F      csv or json`,
     options: { merchant: text, family: text, mode: text, format: text },
     positionals: [],
     async run({ database, merchants, depositKeys }, options) {
       const merchantId = required(options, 'merchant');
-      const format = oneOf(options, 'format', ['csv', 'json']);
+      const format = formatOf(options);
       const family = options['family'] === undefined ? undefined : oneOf(options, 'family', families);
       const scope = { merchantId, mode: modeOf(options) };
       await merchants.retrieve(database.reader, merchantId);

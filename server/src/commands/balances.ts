@@ -5,12 +5,12 @@ const options = { merchant: text, currency: text, mode: text };
 
 function change(verb: 'suspend' | 'resume', help: string): Command {
   return {
-    usage: `balances ${verb} --merchant ID --currency CODE [--mode test|live]`,
+    usage: `balances ${verb} --merchant ID --currency CODE --mode test|live`,
     help: `${help} Repeating it changes nothing.
 
   --merchant ID      the merchant whose balance it is
   --currency CODE    currency of the balance
-  --mode test|live   the balance's mode (default live)`,
+  --mode test|live   the balance's mode`,
     options,
     positionals: [],
     async run({ database, merchants, balances, auditLog, actor }, given) {

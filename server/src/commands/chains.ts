@@ -3,6 +3,7 @@ import { listCursors } from '../chains/cursors.js';
 import { isoTime } from '../shared/clock.js';
 import { listSetAside, retrySetAside } from '../payments/set-aside.js';
 import { text, type Command } from './command.js';
+import { counted } from './counted.js';
 
 export const chainCommands: Readonly<Record<string, Command>> = {
   'chains status': {
@@ -40,7 +41,7 @@ apart. Exits with 1 if anything is set aside.`,
               one.network,
               one.transfer ? `transfer ${one.transfer}` : `payment ${one.paymentId}`,
             ],
-            ...[`failed ${one.tries} times since ${one.failedAt}`, one.reason],
+            ...[`failed ${counted(one.tries, 'time')} since ${one.failedAt}`, one.reason],
           ].join('  '),
         ),
       ];

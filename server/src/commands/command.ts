@@ -39,6 +39,11 @@ export interface Command {
   run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Output>;
 }
 
+/** A command cannot do what it was asked to; the message says why and what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
 /** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -53,16 +58,36 @@ export function required(options: Options, name: string): string {
   return value;
 }
 
+/** The value of a required option that has a fixed list of values. */
 export function oneOf<const T extends string>(options: Options, name: string, allowed: readonly T[]): T {
-  const value = required(options, name);
+  const value = optional(options, name);
+  if (value === undefined) throw new UsageError(`--${name} is required: ${alternatives(allowed)}`);
   const found = allowed.find((option) => option === value);
-  if (found === undefined) throw new UsageError(`--${name} must be ${allowed.join(' or ')}, not "${value}"`);
+  if (found === undefined) throw new UsageError(`--${name} must be ${alternatives(allowed)}, not "${value}"`);
   return found;
 }
 
-/** The value of `--mode`. */
-export function modeOf(options: Options, fallback: Mode = 'live'): Mode {
-  return options['mode'] === undefined ? fallback : oneOf(options, 'mode', ['test', 'live']);
+/**
+ * The value of `--mode`. Where records are read or money is moved, no mode is assumed: a wrong guess would change, or show, the
+ * other one's.
+ * @param fallback the documented default of a setting
+ */
+export function modeOf(options: Options, fallback?: Mode): Mode {
+  return options['mode'] === undefined && fallback ? fallback : oneOf(options, 'mode', ['test', 'live']);
+}
+
+/** The value of `--format`. @param isFile whether the output goes to a file, so that stdout can still be JSON */
+export function formatOf(options: Options, isFile = false): 'csv' | 'json' {
+  const format = oneOf(options, 'format', ['csv', 'json']);
+  if (format === 'csv' && options['json'] === true && !isFile) {
+    throw new UsageError('--format csv prints CSV, and --json asks for JSON: leave one of them out');
+  }
+  return format;
+}
+
+/** `full, read or verify`. */
+function alternatives(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
 }
 
 /** The value of an option; undefined if it is not given. */

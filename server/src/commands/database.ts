@@ -2,15 +2,24 @@
 import { sql } from 'kysely';
 import { errorMessage } from '../shared/error-message.js';
 import { checkLedger } from '../audit/check.js';
+import { isScanned } from '../chains/cursors.js';
 import { copyDatabase, NotEmpty } from '../db/copy.js';
-import { createPrivately } from '../db/file-modes.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
-import { required, text, UsageError, type Command } from './command.js';
+import { CommandError, required, text, UsageError, type Command } from './command.js';
+import { counted } from './counted.js';
+import { writeNewFile } from './new-file.js';
+
+const serverIsRunning =
+  'A server is running on this database. Stop it first: what it writes during the copy would be missing. If it has just crashed, try again in a minute. --while-running copies all the same';
+const serverWasStarted =
+  'A server was started on this database during the copy. What it wrote may be missing: stop it, and copy again into a new database';
 
 export const databaseCommands: Readonly<Record<string, Command>> = {
   'database backup': {
     usage: 'database backup FILE',
-    help: `Copies the SQLite database to a new file, which only the user who runs the command can read. The server may keep running: the copy is a consistent snapshot. For PostgreSQL, use pg_dump.`,
+    help: `Copies the SQLite database to a new file, which only the user who runs the command can read. The server may keep running: the copy is a consistent snapshot. For PostgreSQL, use pg_dump.
+
+  FILE   the new file. An existing file is never overwritten`,
     options: {},
     positionals: ['FILE'],
     async run({ database }, _options, [file = '']) {
@@ -18,26 +27,29 @@ export const databaseCommands: Readonly<Record<string, Command>> = {
         throw new UsageError('This command works only on SQLite. Back up PostgreSQL with pg_dump');
       }
       // SQLite fills an empty file, and would create a new one with access for other users.
-      createPrivately(file);
-      await sql`vacuum into ${file}`.execute(database.reader);
+      await writeNewFile(file, () => sql`vacuum into ${file}`.execute(database.reader));
       return { json: { file }, text: `Copied the database to ${file}` };
     },
   },
   'database copy': {
-    usage: 'database copy --to URL',
-    help: `Copies everything into an empty database, from SQLite to PostgreSQL or back, and creates its tables. Stop all servers first: what they write meanwhile is not copied. Afterwards it counts the rows of every table and checks the ledger of the copy, and exits with 1 if something differs.
+    usage: 'database copy --to URL [--while-running]',
+    help: `Copies everything into an empty database, from SQLite to PostgreSQL or back, and creates its tables. Stop all servers first: it refuses to start while one is running. Afterwards it counts the rows of every table and checks the ledger of the copy, and exits with 1 if something differs.
 
-  --to URL        the new database, as in DATABASE_URL`,
-    options: { to: text },
+  --to URL          the new database, as in DATABASE_URL
+  --while-running   copies although a server is running, as it is at one moment: what the server writes after that, such as a payment that arrives, is missing in the copy. For a trial run only`,
+    options: { to: text, 'while-running': { type: 'boolean' } },
     positionals: [],
-    async run({ database, progress }, options) {
+    async run({ database, progress, clock }, options) {
       const url = required(options, 'to');
+      const isServerRunning = async () =>
+        options['while-running'] !== true && (await isScanned(database.reader, clock.real()));
+      if (await isServerRunning()) throw new CommandError(serverIsRunning);
       const target = await openDatabase(url).catch((error: unknown) => {
         throw new UsageError(`--to: ${describeDatabase(url)} cannot be opened: ${errorMessage(error)}`);
       });
       try {
         const counts = await copyDatabase(database, target, (table, rows) =>
-          progress(`${table}: ${rows} rows`),
+          progress(`${table}: ${counted(rows, 'row')}`),
         );
         const checks = await target.snapshot((reader) => checkLedger(reader));
         const wrong = [
@@ -45,13 +57,14 @@ export const databaseCommands: Readonly<Record<string, Command>> = {
             .filter((count) => count.source !== count.target)
             .map((count) => `${count.table}: ${count.target} of ${count.source} rows were copied`),
           ...checks.flatMap(({ violations }) => violations),
+          ...((await isServerRunning()) ? [serverWasStarted] : []),
         ];
         const rows = counts.reduce((sum, count) => sum + count.target, 0);
         return {
           json: { rows, tables: counts, violations: wrong },
           text:
             wrong.length === 0
-              ? `Copied ${rows} rows to ${describeDatabase(url)}. All tables have as many rows as before, and the ledger is in order`
+              ? `Copied ${counted(rows, 'row')} to ${describeDatabase(url)}. All tables have as many rows as before, and the ledger is in order`
               : wrong.join('\n'),
           hasFailed: wrong.length > 0,
         };

@@ -23,7 +23,7 @@ A running server uses the key within two seconds.
   --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
                   whoever sees one can spend everything
   --script TYPE   ${scriptTypes.join(', ')}; for Bitcoin and Litecoin, if the key's prefix leaves it open
-  --mode M        test or live (default live). In test mode, the simulated networks have keys of their own
+  --mode MODE     live (default) or test. In test mode, the simulated networks have keys of their own
   --yes           stores the key: the addresses are those of the wallet`,
     options: {
       merchant: text,
@@ -37,7 +37,7 @@ A running server uses the key within two seconds.
     async run(context, options) {
       const merchantId = required(options, 'merchant');
       const family = oneOf(options, 'family', families);
-      const mode = modeOf(options);
+      const mode = modeOf(options, 'live');
       const key: GivenKey = {
         extendedPublicKey: required(options, 'xpub').trim(),
         script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),

@@ -1,7 +1,7 @@
 /** Formats help texts for a terminal of 80 columns. */
 import type { Command } from './command.js';
 
-const program = 'crypto-checkout-server';
+export const program = 'crypto-checkout-server';
 const columns = 80;
 
 export function commandHelp(command: Command): string {
@@ -16,10 +16,14 @@ export function groupHelp(listed: readonly Command[]): string {
     ({ usage, help }) => `${wrap('  ', usage, 4)}\n${wrap(' '.repeat(6), firstSentence(help), 6)}`,
   );
   return `Usage: ${program} COMMAND [--json] [--help]
+       ${program} help [COMMAND]
+       ${program} --version
 
 ${lines.join('\n')}
 
 ${formatHelp(`Commands work on the database in DATABASE_URL, also while the server is running. Only the server creates it. They say on stderr which database that is.
+
+Test and live records never mix. A command that works on the records of one mode needs --mode test or --mode live; none is assumed. Settings that have a default say so.
 
   --json          prints the result as one JSON value
   --help          prints the help of a command or a group`)}`;

@@ -1,8 +1,19 @@
 /** `keys …`: creates, lists and revokes API keys. */
 import { isoTime } from '../shared/clock.js';
 import type { KeyRecord } from '../merchants/keys.js';
-import { keyScopes } from '../shared/scope.js';
-import { oneOf, rangeOf, required, text, UsageError, type Command, type Options } from './command.js';
+import { keyScopes, type KeyScope } from '../shared/scope.js';
+import {
+  modeOf,
+  oneOf,
+  optional,
+  rangeOf,
+  required,
+  text,
+  UsageError,
+  type Command,
+  type Options,
+} from './command.js';
+import { table } from './table.js';
 
 export const keyCommands: Readonly<Record<string, Command>> = {
   'keys create': {
@@ -20,7 +31,7 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     async run({ database, merchants, keys, auditLog, clock, actor }, options) {
       const merchantId = required(options, 'merchant');
       const kind = oneOf(options, 'kind', ['secret', 'public']);
-      const mode = oneOf(options, 'mode', ['test', 'live']);
+      const mode = modeOf(options);
       const scope = options['scope'] === undefined ? 'full' : oneOf(options, 'scope', keyScopes);
       if (kind === 'public' && scope !== 'full') {
         throw new UsageError('--scope is for secret keys: what a public key may do is always the same');
@@ -49,22 +60,36 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     },
   },
   'keys list': {
-    usage: 'keys list',
-    help: 'Lists the API keys, oldest first, with their scope and expiry. Of secret keys it shows the last 4 characters.',
-    options: {},
+    usage: 'keys list [--merchant ID]',
+    help: `Lists the API keys, oldest first, with their scope and expiry. Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same.
+
+  --merchant ID   only keys of this merchant`,
+    options: { merchant: text },
     positionals: [],
-    async run({ keys, clock }) {
+    async run({ database, merchants, keys, clock }, options) {
+      const merchantId = optional(options, 'merchant');
+      if (merchantId !== undefined) await merchants.retrieve(database.reader, merchantId);
       const all = await keys.list();
+      const listed = all.filter((key) => merchantId === undefined || key.merchantId === merchantId);
       const now = clock.real();
+      const headings = ['ID', 'MERCHANT', 'MODE', 'KEY', 'SCOPE', 'STATE'];
       return {
-        json: all.map(keyJson),
-        text: all.map((key) => keyLine(key, now)).join('\n') || 'There are no API keys',
+        json: listed.map(keyJson),
+        text:
+          listed.length === 0
+            ? 'There are no API keys'
+            : table(
+                headings,
+                listed.map((key) => keyRow(key, now)),
+              ),
       };
     },
   },
   'keys revoke': {
     usage: 'keys revoke ID',
-    help: 'Revokes an API key. Running servers accept it for up to 5 more seconds.',
+    help: `Revokes an API key. Running servers accept it for up to 5 more seconds.
+
+  ID   the key's id, as "keys list" shows it`,
     options: {},
     positionals: ['ID'],
     async run({ database, keys, auditLog, actor }, _options, [id = '']) {
@@ -90,17 +115,25 @@ function expiryOf(options: Options, now: number): number | undefined {
 function keyJson({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord) {
   return {
     ...key,
+    scope: scopeOf(key),
     expiresAt: expiresAt === null ? null : isoTime(expiresAt),
     createdAt: isoTime(createdAt),
     revokedAt: revokedAt === null ? null : isoTime(revokedAt),
   };
 }
 
-function keyLine({ id, merchantId, key, scope, expiresAt, revokedAt }: KeyRecord, now: number): string {
-  const notes = [
-    ...(scope === 'full' ? [] : [scope]),
-    ...(expiresAt === null ? [] : [`${expiresAt <= now ? 'expired' : 'expires'} ${isoTime(expiresAt)}`]),
-    ...(revokedAt === null ? [] : ['revoked']),
-  ];
-  return [id, merchantId, key, ...notes].join('  ');
+function keyRow(record: KeyRecord, now: number): string[] {
+  const { id, merchantId, mode, key } = record;
+  return [id, merchantId, mode, key, scopeOf(record) ?? '-', stateOf(record, now)];
+}
+
+/** Null for public keys, whose list of endpoints is fixed. */
+function scopeOf({ kind, scope }: Pick<KeyRecord, 'kind' | 'scope'>): KeyScope | null {
+  return kind === 'public' ? null : scope;
+}
+
+function stateOf({ expiresAt, revokedAt }: KeyRecord, now: number): string {
+  if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
+  if (expiresAt === null) return 'active';
+  return `${expiresAt <= now ? 'expired' : 'expires'} ${isoTime(expiresAt)}`;
 }

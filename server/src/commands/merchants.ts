@@ -15,6 +15,7 @@ import {
   type Options,
   type Output,
 } from './command.js';
+import { table } from './table.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -40,7 +41,7 @@ const accountHelp = `  --name NAME               name of the account
   --transfers any|saved     where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago
   --daily-limit CODE=AMOUNT  the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit
   --webhook-url URL         where webhooks of a mode are sent; http works only in test mode. An empty URL removes it. The first URL creates a signing secret, which is shown only once
-  --mode test|live          the mode whose webhook is meant (default test)`;
+  --mode test|live          the mode of the webhook: each has its own URL (default test)`;
 
 export const merchantCommands: Readonly<Record<string, Command>> = {
   'merchants create': {
@@ -51,7 +52,7 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     async run(context, options) {
       const name = required(options, 'name');
       const change = accountChange(options);
-      const mode = modeOf(options, 'test');
+      const mode = webhookModeOf(options);
       return context.database.write(async (transaction) => {
         const merchant = await context.merchants.create(transaction, { ...change, name });
         await context.auditLog.record(transaction, {
@@ -61,7 +62,8 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
           subjectId: merchant.id,
           after: settingsOf(merchant),
         });
-        const secret = await changeWebhook(context, transaction, { merchantId: merchant.id, mode }, options);
+        const secret =
+          mode && (await changeWebhook(context, transaction, { merchantId: merchant.id, mode }, options));
         return showMerchant(context, transaction, merchant, secret);
       });
     },
@@ -70,18 +72,17 @@ export const merchantCommands: Readonly<Record<string, Command>> = {
     usage: `merchants update ID [--name NAME] ${accountUsage} [--rotate-webhook-secret]`,
     help: `Changes the given fields. A new fee applies to new payments only.
 
+  ID                        the merchant, as "merchants list" shows it
 ${accountHelp}
-  --rotate-webhook-secret   creates a new secret for the mode's webhooks and shows it. For another 24 hours they are signed with the former one as well`,
+  --rotate-webhook-secret   creates a new secret for the webhooks of --mode and shows it. For another 24 hours they are signed with the former one as well`,
     options: { ...accountOptions, 'rotate-webhook-secret': { type: 'boolean' } },
     positionals: ['ID'],
     async run(context, options, [id = '']) {
       const change = accountChange(options);
-      const changesWebhook =
-        options['webhook-url'] !== undefined || options['rotate-webhook-secret'] !== undefined;
-      if (Object.keys(change).length === 0 && !changesWebhook) {
+      const mode = webhookModeOf(options);
+      if (Object.keys(change).length === 0 && mode === undefined) {
         throw new UsageError('Nothing to change: give at least one option');
       }
-      const mode = modeOf(options, 'test');
       return context.database.write(async (transaction) => {
         const before = await context.merchants.retrieve(transaction, id);
         const merchant =
@@ -94,20 +95,25 @@ ${accountHelp}
           before: settingsOf(before),
           after: settingsOf(merchant),
         });
-        const secret = await changeWebhook(context, transaction, { merchantId: id, mode }, options);
+        const secret = mode && (await changeWebhook(context, transaction, { merchantId: id, mode }, options));
         return showMerchant(context, transaction, merchant, secret);
       });
     },
   },
   'merchants list': {
-    usage: 'merchants list',
-    help: 'Lists the merchant accounts, oldest first. With --json it shows all their settings.',
-    options: {},
+    usage: 'merchants list [--merchant ID]',
+    help: `Lists the merchant accounts, oldest first. With --json it shows all their settings.
+
+  --merchant ID   only this merchant`,
+    options: { merchant: text },
     positionals: [],
-    async run({ database, merchants, endpoints }) {
-      const accounts = await merchants.list(database.reader);
+    async run({ database, merchants, endpoints }, options) {
+      const merchantId = optional(options, 'merchant');
+      const accounts =
+        merchantId === undefined
+          ? await merchants.list(database.reader)
+          : [await merchants.retrieve(database.reader, merchantId)];
       const allEndpoints = await endpoints.list(database.reader);
-      const lines = accounts.map(({ id, name, feeBasisPoints }) => `${id}  ${feeBasisPoints} bp  ${name}`);
       return {
         json: accounts.map((account) =>
           merchantJson(
@@ -115,11 +121,23 @@ ${accountHelp}
             allEndpoints.filter(({ merchantId }) => merchantId === account.id),
           ),
         ),
-        text: lines.join('\n') || 'There are no accounts',
+        text:
+          accounts.length === 0
+            ? 'There are no accounts'
+            : table(
+                ['ID', 'FEE', 'NAME'],
+                accounts.map(({ id, name, feeBasisPoints }) => [id, `${feeBasisPoints} bp`, name]),
+              ),
       };
     },
   },
 };
+
+/** The mode whose webhook changes; undefined if none does. */
+function webhookModeOf(options: Options): Mode | undefined {
+  const isChanged = ['webhook-url', 'rotate-webhook-secret'].some((name) => options[name] !== undefined);
+  return isChanged ? modeOf(options, 'test') : undefined;
+}
 
 function accountChange(options: Options): MerchantChange {
   const fee = optional(options, 'fee-basis-points');

@@ -1,9 +1,11 @@
 /** `payments …`: exports payments for a merchant's accountant. */
-import { open } from 'node:fs/promises';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { csvLine } from './csv.js';
+import { counted } from './counted.js';
+import { writeNewFile } from './new-file.js';
 import {
-  oneOf,
+  formatOf,
+  modeOf,
   optional,
   rangeHelp,
   rangeOf,
@@ -25,31 +27,28 @@ The CSV has three kinds of lines: a payment, then its receipts and its credits. 
   --mode MODE     test or live
   --format FORMAT  csv, or json: an array with one payment on each line
 ${rangeHelp}
-  --output FILE   a new file to write to, readable only by you (default: stdout)`,
+  --output FILE   a new file to write to, readable only by you (default: stdout). An existing file is never overwritten`,
     options: { merchant: text, mode: text, format: text, from: text, to: text, output: text },
     positionals: [],
     async run(context, options) {
       const scope = {
         merchantId: required(options, 'merchant'),
-        mode: oneOf(options, 'mode', ['test', 'live']),
+        mode: modeOf(options),
       };
-      const format = oneOf(options, 'format', ['csv', 'json']);
+      const file = optional(options, 'output');
+      const format = formatOf(options, file !== undefined);
       const range = rangeOf(options);
       await context.merchants.retrieve(context.database.reader, scope.merchantId);
       const payments = context.paymentExport.read(scope, range);
-      const file = optional(options, 'output');
       if (file === undefined) {
         await write(payments, format, (part) => context.print(part));
         return { json: undefined, text: '', isPrinted: true };
       }
       // Never overwrites, and nobody else can read who paid.
-      const output = await open(file, 'wx', 0o600);
-      try {
-        const count = await write(payments, format, (part) => output.appendFile(part), context);
-        return { json: { file, payments: count }, text: `Wrote ${count} payments to ${file}` };
-      } finally {
-        await output.close();
-      }
+      const count = await writeNewFile(file, (output) =>
+        write(payments, format, (part) => output.appendFile(part), context),
+      );
+      return { json: { file, payments: count }, text: `Wrote ${counted(count, 'payment')} to ${file}` };
     },
   },
 };

@@ -3,12 +3,14 @@ import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
 import { modeOf, oneOf, required, text, type Command, type CommandContext, type Output } from './command.js';
+import { changeByHand, showRecord } from './change-by-hand.js';
 import type { Transaction } from '../db/engine.js';
+import type { AuditFields } from '../merchants/audit-log.js';
 
 export const payoutCommands: Readonly<Record<string, Command>> = {
   'payouts create': {
     usage:
-      'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT [--mode test|live]',
+      'payouts create --merchant ID --bank-account ID --amount AMOUNT --currency CODE --reference TEXT --mode test|live',
     help: `Takes an amount from a merchant's balance, for you to pay to a bank account. Repeating it changes nothing.
 
   --merchant ID             the merchant who is paid
@@ -16,7 +18,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   --amount AMOUNT           a decimal in the currency
   --currency CODE           currency of the balance to take it from
   --reference TEXT          text on the bank statement; it identifies the payout, so use each once per merchant
-  --mode test|live          the balance's mode (default live)`,
+  --mode test|live          the balance's mode`,
     options: {
       merchant: text,
       'bank-account': text,
@@ -44,7 +46,7 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
         if (!existing) await auditLog.record(transaction, entry);
         return created;
       });
-      return showPayout(row);
+      return showRecord(payoutJson(row));
     },
   },
   'payouts list': {
@@ -65,7 +67,9 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
   'payouts settle': {
     usage: 'payouts settle ID',
-    help: 'Marks a bank payout as paid. Repeating it changes nothing.',
+    help: `Marks a bank payout as paid. Repeating it changes nothing.
+
+  ID   the payout, as "payouts list" shows it`,
     options: {},
     positionals: ['ID'],
     async run(context, _options, [id = '']) {
@@ -78,7 +82,8 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
     usage: 'payouts fail ID --reason TEXT',
     help: `Marks a bank payout as failed and returns its amount to the merchant's balance. Repeating it changes nothing.
 
-  --reason TEXT             the reason that the merchant sees`,
+  ID              the payout, as "payouts list" shows it
+  --reason TEXT   the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
     async run(context, options, [id = '']) {
@@ -90,34 +95,21 @@ export const payoutCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Changes a payout by hand, and records it. Repeating a change records nothing. */
+/** Changes a payout by hand, and shows it. */
 async function changePayout(
-  { database, payouts, auditLog, actor }: CommandContext,
+  context: CommandContext,
   id: string,
   action: 'payout.settled' | 'payout.failed',
   change: (transaction: Transaction) => Promise<PayoutTable>,
 ): Promise<Output> {
-  const row = await database.write(async (transaction) => {
-    const former = await payouts.findAny(transaction, id);
-    const changed = await change(transaction);
-    await auditLog.record(transaction, {
-      merchantId: changed.merchant_id,
-      mode: changed.mode,
-      actor,
-      action,
-      subjectId: id,
-      before: former && { status: former.status, failureReason: former.failure_reason },
-      after: { status: changed.status, failureReason: changed.failure_reason },
-    });
-    return changed;
-  });
-  return showPayout(row);
+  const find = (transaction: Transaction) => context.payouts.findAny(transaction, id);
+  return showRecord(
+    payoutJson(await changeByHand(context, { id, action, find, change, facts: payoutFacts })),
+  );
 }
 
-function showPayout(row: PayoutTable): Output {
-  const json = payoutJson(row);
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
-  return { json, text: lines.join('\n') };
+function payoutFacts({ status, failure_reason: failureReason }: PayoutTable): AuditFields {
+  return { status, failureReason };
 }
 
 function payoutJson(row: PayoutTable) {

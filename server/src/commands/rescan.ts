@@ -11,7 +11,7 @@ running. Says how far it is while it works.
 
   --network CODE  the network
   --from HEIGHT   the first block to read
-  --mode M        the mode of the network, if both modes have one of this name`,
+  --mode MODE     the mode of the network, if both modes have one of this name`,
     options: { network: text, from: text, mode: text },
     positionals: [],
     async run({ database, chains, receipts, progress }, options) {
@@ -25,7 +25,8 @@ running. Says how far it is while it works.
         (one) => one.network === code && (mode === undefined || one.mode === mode),
       );
       if (!chain) throw new UsageError(`There is no network "${code}"`);
-      if (others.length > 0) throw new UsageError(`Both modes have a network "${code}": add --mode`);
+      if (others.length > 0)
+        throw new UsageError(`Both modes have a network "${code}": add --mode test or --mode live`);
       const last = await rescan({
         database,
         chain,

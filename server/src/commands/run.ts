@@ -1,8 +1,9 @@
 /** The command line `crypto-checkout-server`: parses it, runs the command on the server's database and returns the output. */
+import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { UsageError, type Command, type Options, type CommandContext } from './command.js';
+import { CommandError, UsageError, type Command, type Options, type CommandContext } from './command.js';
 import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
@@ -10,7 +11,7 @@ import { chainCommands } from './chains.js';
 import { customerCommands } from './customers.js';
 import { databaseCommands } from './database.js';
 import { depositKeyCommands } from './deposit-keys.js';
-import { commandHelp, groupHelp, usageText } from './help.js';
+import { commandHelp, groupHelp, program, usageText } from './help.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
 import { merchantCommands } from './merchants.js';
@@ -21,6 +22,7 @@ import { rateCommands } from './rates.js';
 import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
+import { unknownCommand } from './unknown-command.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
@@ -86,6 +88,8 @@ export async function runCommandTo(
   environment: Environment,
   streams: Streams,
 ): Promise<Outcome['exitCode']> {
+  // `help keys create` is `keys create --help`.
+  if (args[0] === 'help') return runCommandTo([...args.slice(1), '--help'], environment, streams);
   const name = args.slice(0, 2).join(' ');
   const command = commands[name];
   if (!command) return explain(args, streams);
@@ -96,7 +100,7 @@ export async function runCommandTo(
       return 0;
     }
     const isJson = values.json === true;
-    const output = await withContext(environment, streams, isJson, (context) =>
+    const output = await withContext(environment, streams, (context) =>
       command.run(context, values, positionals),
     );
     if (!output.isPrinted) {
@@ -134,7 +138,6 @@ function parseCommand(command: Command, args: readonly string[]) {
 async function withContext<T>(
   environment: Environment,
   streams: Streams,
-  isJson: boolean,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
@@ -150,7 +153,8 @@ async function withContext<T>(
     },
   );
   try {
-    if (!isJson) streams.stderr(`Database: ${place}\n`);
+    // On stderr, so that with --json the output is still one JSON value.
+    streams.stderr(`Database: ${place}\n`);
     const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
     const app = await createApp({
       config,
@@ -183,7 +187,7 @@ function osUser(): string {
   }
 }
 
-/** Prints the help if it was asked for. Otherwise the command is missing or unknown, which is a usage error. */
+/** Prints the help or the version if asked for. Otherwise the command is missing or unknown, which is a usage error. */
 async function explain(args: readonly string[], streams: Streams): Promise<Outcome['exitCode']> {
   const words = args.filter((word) => !word.startsWith('-'));
   const [group = ''] = words;
@@ -196,16 +200,23 @@ async function explain(args: readonly string[], streams: Streams): Promise<Outco
     await streams.stdout(`${help}\n`);
     return 0;
   }
-  const unknown = `Unknown command "${words.slice(0, 2).join(' ')}"`;
-  const incomplete = words.length === 1 && inGroup.length > 0 ? `"${group}" needs a command` : unknown;
-  const reason = words.length === 0 ? 'No command given' : incomplete;
-  streams.stderr(`${reason}\n\n${help}\n`);
+  if (words.length === 0 && args.includes('--version')) {
+    await streams.stdout(`${version()}\n`);
+    return 0;
+  }
+  streams.stderr(`${unknownCommand(words.slice(0, 2), Object.keys(commands), program)}\n`);
   return 2;
 }
 
+/** The release of this package. */
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest ? String(manifest.version) : 'unknown';
+}
+
 function explainFailure(error: unknown): string {
-  if (error instanceof Problem || error instanceof ConfigError || error instanceof StartError) {
-    return error.message;
-  }
+  const isExplained = [CommandError, Problem, ConfigError, StartError].some((type) => error instanceof type);
+  if (isExplained) return errorMessage(error);
   return `The command failed: ${errorMessage(error)}`;
 }

@@ -13,6 +13,7 @@ import {
   type Options,
   type Output,
 } from './command.js';
+import { changeByHand, showRecord } from './change-by-hand.js';
 import type { Transaction } from '../db/engine.js';
 import type { AuditFields } from '../merchants/audit-log.js';
 
@@ -41,6 +42,7 @@ export const transferCommands: Readonly<Record<string, Command>> = {
     help: `Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to
 its address, and have enough confirmations. Repeating it with the same hash changes nothing.
 
+  ID                        the transfer, as "transfers list" shows it
   --tx-hash HASH            hash of the transaction that paid it
   --block HEIGHT            its block, for nodes that find no transaction by its hash (Bitcoin Core without txindex)
   --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
@@ -66,6 +68,7 @@ its address, and have enough confirmations. Repeating it with the same hash chan
     usage: 'transfers fail ID --reason TEXT',
     help: `Marks a transfer that was not sent as failed and makes its amount available again. Repeating it changes nothing.
 
+  ID                        the transfer, as "transfers list" shows it
   --reason TEXT             the reason that the merchant sees`,
     options: { reason: text },
     positionals: ['ID'],
@@ -78,29 +81,17 @@ its address, and have enough confirmations. Repeating it with the same hash chan
   },
 };
 
-/** Changes a transfer by hand, and records it. Repeating a change records nothing. */
+/** Changes a transfer by hand, and shows it. */
 async function changeTransfer(
-  { database, transfers, auditLog, actor }: CommandContext,
+  context: CommandContext,
   id: string,
   action: 'transfer.settled' | 'transfer.failed',
   change: (transaction: Transaction) => Promise<TransferTable>,
-  facts: AuditFields = {},
+  remarks: AuditFields = {},
 ): Promise<Output> {
-  const row = await database.write(async (transaction) => {
-    const former = await transfers.findAny(transaction, id);
-    const changed = await change(transaction);
-    await auditLog.record(transaction, {
-      merchantId: changed.merchant_id,
-      mode: changed.mode,
-      actor,
-      action,
-      subjectId: id,
-      before: former && transferFacts(former),
-      after: { ...transferFacts(changed), ...facts },
-    });
-    return changed;
-  });
-  return showTransfer(row);
+  const find = (transaction: Transaction) => context.transfers.findAny(transaction, id);
+  const changed = await changeByHand(context, { id, action, find, change, facts: transferFacts, remarks });
+  return showRecord(transferJson(changed));
 }
 
 function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
@@ -119,12 +110,6 @@ async function prove(
   const deps = { reader: database.reader, currencies, networks: connected };
   const height = typeof block === 'string' ? Number(block) : undefined;
   await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
-}
-
-function showTransfer(row: TransferTable): Output {
-  const json = transferJson(row);
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${value}`);
-  return { json, text: lines.join('\n') };
 }
 
 function transferJson(row: TransferTable) {

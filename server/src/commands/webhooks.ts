@@ -2,7 +2,7 @@
 import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
-import { oneOf, optional, required, text, UsageError, type Command } from './command.js';
+import { modeOf, oneOf, optional, required, text, UsageError, type Command } from './command.js';
 
 const defaultLimit = 100;
 
@@ -48,7 +48,7 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
     async run({ database, webhookTest }, options) {
       const scope = {
         merchantId: required(options, 'merchant'),
-        mode: oneOf(options, 'mode', ['test', 'live']),
+        mode: modeOf(options),
       };
       const results = await webhookTest.run(database.reader, scope);
       return {
@@ -62,7 +62,9 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhooks retry': {
     usage: 'webhooks retry ID',
-    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within a second. If that fails, it is retried like a new event.`,
+    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within a second. If that fails, it is retried like a new event.
+
+  ID   the event's id, as "webhooks list" shows it, which is its webhook-id`,
     options: {},
     positionals: ['ID'],
     async run({ database, webhooks }, _options, [id = '']) {

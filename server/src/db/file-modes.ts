@@ -25,7 +25,7 @@ export function protectDatabaseFiles(path: string, warn: (message: string) => vo
 }
 
 /** Creates an empty file for this user alone, unless there is one. SQLite gives its other files the same mode. */
-export function createPrivately(path: string): void {
+function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', fileMode));
   } catch (error) {

@@ -120,9 +120,11 @@ export interface ScanEffect extends NetworkRef {
   readonly pending: PendingEffect | undefined;
 }
 
+/** Knows the keys of all transfers that are pending or in the new blocks. */
+export type PresentTransfers = Pick<ReadonlySet<string>, 'has'>;
+
 export interface PendingEffect {
-  /** The keys of all transfers that are pending or in the new blocks. */
-  readonly present: ReadonlySet<string>;
+  readonly present: PresentTransfers;
   /** The hashes of the transactions that are no longer pending; undefined if the last scan's are unknown. */
   readonly gone: readonly string[] | undefined;
 }

@@ -1,5 +1,6 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { ChainTransfer } from '../chains/chain.js';
 import type { ScanBatch, ScanSink } from '../chains/scan.js';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
@@ -19,6 +20,7 @@ import {
   isUnchanged,
   transferKey,
   updateReceipts,
+  type PresentTransfers,
 } from './receipt-store.js';
 import {
   isRetryDue,
@@ -450,7 +452,7 @@ interface Scan extends ScanBatch {
   /** What is set aside on the network, by id. */
   readonly aside: ReadonlyMap<string, SetAsideTable>;
   readonly arrivals: ReadonlyMap<string, Arrival>;
-  readonly present: ReadonlySet<string> | undefined;
+  readonly present: PresentTransfers | undefined;
 }
 
 function newWork(record: StoredRecord, network: string): Work {
@@ -496,25 +498,24 @@ function isDropped(receipt: ReceiptTable, key: string, { present }: Scan): boole
   );
 }
 
-/** The keys of all transfers that are pending or in the new blocks; undefined if the pending ones were not read. */
-function presentTransfers({ pending, blocks }: ScanBatch): ReadonlySet<string> | undefined {
-  return (
-    pending &&
-    new Set(
-      [...pending, ...blocks.flatMap((block) => block.transfers)].map((transfer) =>
-        transferKey(transfer.txHash, transfer.outputIndex),
-      ),
-    )
-  );
+/** Undefined if the pending transfers were not read. */
+function presentTransfers({ pending, blocks }: ScanBatch): PresentTransfers | undefined {
+  if (!pending) return undefined;
+  const inBlocks = new Set(blocks.flatMap((block) => block.transfers).map(keyOf));
+  return { has: (key) => pending.has(key) || inBlocks.has(key) };
+}
+
+function keyOf({ txHash, outputIndex }: ChainTransfer): string {
+  return transferKey(txHash, outputIndex);
 }
 
 /** The hashes of the transactions that the last scan saw pending, and that are now neither pending nor in a block. */
 function goneTransfers(
   { formerPending }: ScanBatch,
-  present: ReadonlySet<string>,
+  present: PresentTransfers,
 ): readonly string[] | undefined {
   if (!formerPending) return undefined;
-  const gone = [...formerPending].filter((key) => !present.has(key));
+  const gone = [...formerPending.keys()].filter((key) => !present.has(key));
   return [...new Set(gone.map((key) => key.slice(0, key.lastIndexOf(':'))))];
 }
 
@@ -535,11 +536,11 @@ async function findArrivals(
   batch: ScanBatch,
   seenAt: number,
 ): Promise<Map<string, Arrival>> {
-  const { pending = [], formerPending } = batch;
+  const { pending = new Map<string, ChainTransfer>(), formerPending } = batch;
   const transfers = [
-    ...pending
-      .filter(({ txHash, outputIndex }) => !formerPending?.has(transferKey(txHash, outputIndex)))
-      .map((transfer) => ({ transfer, block: undefined })),
+    ...[...pending]
+      .filter(([key]) => !formerPending?.has(key))
+      .map(([, transfer]) => ({ transfer, block: undefined })),
     ...batch.blocks.flatMap((block) => block.transfers.map((transfer) => ({ transfer, block }))),
     // Tokens let anyone forge a transfer of 0 between any two addresses (address poisoning). It is not a receipt.
   ].filter(({ transfer }) => transfer.amount > 0n);
@@ -554,7 +555,7 @@ async function findArrivals(
   for (const { transfer, block } of transfers) {
     const address = ours.get(transfer.address);
     if (!address) continue;
-    arrivals.set(transferKey(transfer.txHash, transfer.outputIndex), { transfer, block, address, seenAt });
+    arrivals.set(keyOf(transfer), { transfer, block, address, seenAt });
   }
   return arrivals;
 }
@@ -579,7 +580,7 @@ async function followSetAside(
   addresses: DepositAddresses,
   aside: Map<string, SetAsideTable>,
   arrivals: Map<string, Arrival>,
-  present: ReadonlySet<string> | undefined,
+  present: PresentTransfers | undefined,
   now: number,
 ): Promise<void> {
   for (const row of [...aside.values()]) {

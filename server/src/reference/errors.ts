@@ -140,7 +140,8 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
   webhook_not_configured: {
     meaning: 'The account has no webhook URL, or its endpoint was disabled by a 410 Gone response.',
     cause: 'You asked for a webhook to be sent again.',
-    remedy: "Set the URL on the server's command line: `merchants update ID --webhook-url URL`.",
+    remedy:
+      "Set the URL on the server's command line: `merchants update ID --webhook-url URL --mode test` (or `live`).",
   },
   idempotency_in_progress: {
     meaning: 'The first request with this `Idempotency-Key` is still in progress.',

@@ -8,7 +8,7 @@ export interface Parameter {
   /** Nested fields use dots: `customer.email`. */
   readonly name: string;
   readonly place: Place;
-  /** For people to read: `number`, `text`, `array of text`, `one of hourly, daily`. */
+  /** For people to read: `number`, `integer`, `text`, `array of text`, `one of hourly, daily`. */
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
@@ -66,6 +66,6 @@ function typeName(schema: JsonSchema): string {
     return typeof items === 'object' && !Array.isArray(items) ? `array of ${typeName(items)}` : 'array';
   }
   const types = new Set([type, ...anyOf.map((option) => typeof option === 'object' && option.type)].flat());
-  for (const known of ['boolean', 'number', 'object'] as const) if (types.has(known)) return known;
+  for (const known of ['boolean', 'number', 'integer', 'object'] as const) if (types.has(known)) return known;
   return 'text';
 }

@@ -153,7 +153,11 @@ const verification = html`
       <code>baseAmount</code> and <code>baseCurrency</code> are the price of the order, and
       <code>currency</code> is one that you accept.
     </li>
-    <li><code>amountReceived</code> equals <code>amount</code>. It is higher if the customer overpaid.</li>
+    <li>
+      <code>amountReceived</code> is not less than <code>amount</code>. It is higher if the customer overpaid,
+      and the excess is credited to you. If <code>currency</code> is the same as <code>baseCurrency</code>, it
+      is not less than <code>baseAmount</code> either.
+    </li>
   </ol>
   <p>
     In JavaScript, <code>verifyPayment</code> from <code>crypto-checkout/client</code> checks all five. Mark
@@ -166,7 +170,8 @@ const webhooks = html`
     When a payment, deposit, transfer or subscription changes, the server sends a POST to your account's
     webhook URL. The body has the <code>type</code> of the event, its <code>timestamp</code>, and
     <code>data</code>: the record as it was at that time. Set the URL on the server's command line, with
-    <code>merchants update ID --webhook-url URL</code>.
+    <code>merchants update ID --webhook-url URL --mode test</code> or <code>--mode live</code>: each mode has
+    its own URL.
   </p>
   <ul>
     <li>

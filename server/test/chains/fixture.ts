@@ -1,7 +1,7 @@
 /** A database with simulated chains, a clock that tests move by hand, and a sink that records its batches. */
 import pino, { type Logger } from 'pino';
 import { createTestAddressSources } from '../../src/chains/addresses/address-sources.js';
-import type { Chain, NetworkRef } from '../../src/chains/chain.js';
+import type { Chain, ChainTransfer, NetworkRef } from '../../src/chains/chain.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { ScannedNetwork } from '../../src/chains/network-scan.js';
 import type { ScanBatch, ScanSink } from '../../src/chains/scan.js';
@@ -144,16 +144,22 @@ interface RecordedBlock {
   readonly txHashes: readonly string[];
 }
 
+/** A batch, with its pending transfers as a list. */
+interface RecordedBatch extends Omit<ScanBatch, 'pending'> {
+  readonly pending: readonly ChainTransfer[] | undefined;
+}
+
 /** Records every batch, and in the database those that are committed. Applying a block twice violates a primary key. */
 export class RecordingSink implements ScanSink {
   /** Every batch, including those that were rolled back later. */
-  readonly batches: ScanBatch[] = [];
+  readonly batches: RecordedBatch[] = [];
 
   readonly hasDue = () => Promise.resolve(false);
 
   async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<'complete'> {
-    this.batches.push(batch);
-    const { network, orphanedAbove, blocks, pending } = batch;
+    const pending = batch.pending && [...batch.pending.values()];
+    this.batches.push({ ...batch, pending });
+    const { network, orphanedAbove, blocks } = batch;
     for (const { height } of orphanedAbove === undefined ? [] : await recordedBlocks(transaction, network)) {
       if (height > (orphanedAbove ?? height)) {
         await transaction.deleteFrom('settings').where('name', '=', blockName(network, height)).execute();

@@ -315,7 +315,7 @@ describe.each(engines)('live networks on $name', (engine) => {
 
   it('The export has every address with its payment, what it received, and the range of its key', async () => {
     const context = commandContext(server);
-    const options = { merchant: merchantId, format: 'json' };
+    const options = { merchant: merchantId, mode: 'live', format: 'json' };
     const output = await addressCommands['addresses export']?.run(context, options, []);
     const { keys, addresses } = output?.json as {
       keys: { id: string; range: number[]; extendedPublicKey: string }[];

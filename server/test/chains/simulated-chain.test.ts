@@ -71,6 +71,50 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await fixture.chain(other).head(signal)).toMatchObject({ height: 0 });
   });
 
+  it('What is pending is right after each change, although a scan does not read it anew', async () => {
+    const { database, simulated, clock } = fixture;
+    const chain = fixture.chain('tron');
+    const address = testAddress('tron', 3);
+    const transfer = { merchantId, network: 'tron', currency: 'USDT', address, amount: 1n };
+    const send = () => database.write((transaction) => simulated.send(transaction, transfer));
+    const seen = async () => (await chain.pending(signal)).map(({ txHash }) => txHash);
+    const sent: string[] = [];
+    expect(await seen()).toEqual([]);
+    for (let count = 0; count < 4; count += 1) {
+      clock.time += count % 2;
+      sent.push(await send());
+      expect((await seen()).sort()).toEqual([...sent].sort());
+    }
+    const unchanged = await chain.pending(signal);
+    expect(await chain.pending(signal)).toBe(unchanged);
+
+    // One that was sent before the others, and committed after them.
+    const late = { ...transfer, tx_hash: 'f'.repeat(64), merchant_id: merchantId, amount: '1', sender: 'T' };
+    const { merchantId: _merchant, ...row } = late;
+    await database.write((transaction) =>
+      transaction
+        .insertInto('simulated_transfers')
+        .values({ ...row, sent_at: clock.time - 60_000, block_height: null })
+        .execute(),
+    );
+    expect((await seen()).sort()).toEqual([...sent, row.tx_hash].sort());
+    // A merchant's test data is wiped: nothing happens on the chain.
+    await database.write((transaction) =>
+      transaction.deleteFrom('simulated_transfers').where('tx_hash', '=', row.tx_hash).execute(),
+    );
+    expect((await seen()).sort()).toEqual([...sent].sort());
+
+    await fixture.mine('tron', 1);
+    expect(await seen()).toEqual([]);
+    const next = await send();
+    expect(await seen()).toEqual([next]);
+    await fixture.reorg('tron', 1, true);
+    expect((await seen()).sort()).toEqual([...sent, next].sort());
+    await fixture.mine('tron', 1);
+    await fixture.reorg('tron', 1, false);
+    expect(await seen()).toEqual([]);
+  });
+
   it('Blocks link to each other, and have the time of the clock', async () => {
     fixture.clock.time += 60_000;
     await fixture.mine('tron', 5);

@@ -1,15 +1,22 @@
 /** The command line: its output, its effects and its exit codes. */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CommandError } from '../../src/commands/command.js';
+import { counted } from '../../src/commands/counted.js';
+import { writeNewFile } from '../../src/commands/new-file.js';
 import { commands, runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { describeDatabase, openDatabase } from '../../src/db/open.js';
 import { clockAt } from '../support/clock.js';
 
 const noTestWebhook =
   'The account has no active webhook URL in test mode. Set one with: merchants update ID --webhook-url URL --mode test\n';
+
+const test = ['--mode', 'test'];
 
 describe.each(engines)('The command line on $name', (engine) => {
   let database: TestDatabase;
@@ -23,9 +30,10 @@ describe.each(engines)('The command line on $name', (engine) => {
   const run = (...args: string[]) => runCommand(args, { DATABASE_URL: database.url });
   const json = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, stdout, stderr } = await run(...args, '--json');
-    expect([exitCode, stderr]).toEqual([0, '']);
+    expect([exitCode, stderr]).toEqual([0, databaseLine()]);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
+  const databaseLine = () => `Database: ${describeDatabase(database.url)}\n`;
 
   it('creates, updates and lists accounts', async () => {
     const created = await json('merchants', 'create', '--name', 'Shop', '--fee-basis-points', '50');
@@ -35,7 +43,11 @@ describe.each(engines)('The command line on $name', (engine) => {
     const changed = await json('merchants', 'update', id, '--business-name', 'The Shop');
     expect(changed).toMatchObject({ id, name: 'Shop', businessName: 'The Shop', feeBasisPoints: 50 });
     expect(await json('merchants', 'list')).toEqual([changed]);
-    expect((await run('merchants', 'list')).stdout).toBe(`${id}  50 bp  Shop\n`);
+    const heading = `${'ID'.padEnd(id.length)}  FEE    NAME`;
+    expect((await run('merchants', 'list')).stdout).toBe(`${heading}\n${id}  50 bp  Shop\n`);
+    await json('merchants', 'create', '--name', 'Other');
+    expect(await json('merchants', 'list')).toHaveLength(2);
+    expect(await json('merchants', 'list', '--merchant', id)).toEqual([changed]);
   });
 
   it('creates a webhook secret with the first URL, and shows each secret only once', async () => {
@@ -50,7 +62,14 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(created).toMatchObject({ webhookUrls: { test: 'https://shop.example/hook', live: '' } });
     expect(created['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const id = String(created['id']);
-    const moved = await json('merchants', 'update', id, '--webhook-url', 'http://localhost:3000/hook');
+    const moved = await json(
+      'merchants',
+      'update',
+      id,
+      '--webhook-url',
+      'http://localhost:3000/hook',
+      ...test,
+    );
     expect(moved).toMatchObject({ name: 'Notified', webhookUrls: { test: 'http://localhost:3000/hook' } });
     expect(moved).not.toHaveProperty('webhookSecret');
     const rotated = await json('merchants', 'update', id, '--rotate-webhook-secret');
@@ -60,14 +79,21 @@ describe.each(engines)('The command line on $name', (engine) => {
       stdout: expect.not.stringContaining('whsec_') as string,
     });
 
-    expect(await json('merchants', 'update', id, '--webhook-url', '')).toMatchObject({
+    expect(await json('merchants', 'update', id, '--webhook-url', '', ...test)).toMatchObject({
       webhookUrls: { test: '' },
     });
-    expect(await run('merchants', 'update', id, '--rotate-webhook-secret', '--json')).toMatchObject({
+    expect(await run('merchants', 'update', id, '--rotate-webhook-secret', ...test, '--json')).toMatchObject({
       exitCode: 1,
-      stderr: noTestWebhook,
+      stderr: databaseLine() + noTestWebhook,
     });
-    const replaced = await json('merchants', 'update', id, '--webhook-url', 'https://shop.example/hook');
+    const replaced = await json(
+      'merchants',
+      'update',
+      id,
+      '--webhook-url',
+      'https://shop.example/hook',
+      ...test,
+    );
     expect(replaced['webhookSecret']).toMatch(/^whsec_/);
     expect(replaced['webhookSecret']).not.toBe(rotated['webhookSecret']);
   });
@@ -80,6 +106,7 @@ describe.each(engines)('The command line on $name', (engine) => {
       'Two',
       '--webhook-url',
       'https://a.example/',
+      ...test,
     );
     const update = (...args: string[]) => json('merchants', 'update', String(id), ...args);
     const live = await update('--webhook-url', 'https://b.example/', '--mode', 'live');
@@ -151,7 +178,7 @@ describe.each(engines)('The command line on $name', (engine) => {
   ])('refuses the settings %j', async (options, reason) => {
     const refused = await run('merchants', 'create', '--name', 'Refused', ...options, '--json');
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(refused.stderr.startsWith(reason), refused.stderr).toBe(true);
+    expect(refused.stderr.startsWith(databaseLine() + reason), refused.stderr).toBe(true);
   });
 
   it('creates keys with a scope and an expiry, and lists them', async () => {
@@ -162,7 +189,8 @@ describe.each(engines)('The command line on $name', (engine) => {
     const key = listed.find(({ id }) => id === created['id']);
     expect(key).toMatchObject({ scope: 'verify', expiresAt: '2999-12-31T23:59:59.999Z' });
     const { stdout } = await run('keys', 'list');
-    expect(stdout).toMatch(/ {2}verify {2}expires 2999-12-31T23:59:59\.999Z$/m);
+    expect(stdout).toMatch(/^ID +MERCHANT +MODE +KEY +SCOPE +STATE$/m);
+    expect(stdout).toMatch(/ {2}verify +expires 2999-12-31T23:59:59\.999Z$/m);
     for (const expires of ['2020-01-01', 'tomorrow', '2999-02-30']) {
       const refused = await run('keys', 'create', ...owner, '--expires', expires);
       expect(refused.exitCode, expires).toBe(2);
@@ -170,14 +198,25 @@ describe.each(engines)('The command line on $name', (engine) => {
     }
     const publicKey = ['--merchant', String(merchantId), '--kind', 'public', '--mode', 'live'];
     expect((await run('keys', 'create', ...publicKey, '--scope', 'read')).exitCode).toBe(2);
+    const { id: publicId } = await json('keys', 'create', ...publicKey);
+    const ofMerchant = ['--merchant', String(merchantId)];
+    const own = (await json('keys', 'list', ...ofMerchant)) as unknown as Record<string, unknown>[];
+    expect(own.map(({ id, scope }) => [id, scope])).toEqual([
+      [created['id'], 'verify'],
+      [publicId, null],
+    ]);
+    expect((await run('keys', 'list', ...ofMerchant)).stdout).toMatch(
+      / {2}live {2}pk_live_\S{43} {2}- +active$/m,
+    );
+    expect((await run('keys', 'list', '--merchant', 'NOBODY')).stderr).toContain('No such merchant');
   });
 
-  it('says on stderr which database it works on, but not with --json', async () => {
+  it('says on stderr which database it works on, with --json too', async () => {
     const { stderr } = await run('merchants', 'list');
     expect(stderr).toMatch(
       engine.name === 'SQLite' ? /^Database: \/\S+checkout\.db\n$/ : /^Database: \S+:\d+\/checkout_\w+\n$/,
     );
-    expect((await run('merchants', 'list', '--json')).stderr).toBe('');
+    expect((await run('merchants', 'list', '--json')).stderr).toBe(stderr);
   });
 
   it('never creates a database or tables', async () => {
@@ -214,7 +253,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     'http://[::ffff:169.254.169.254]/',
   ])('refuses the webhook URL %s, and creates no account', async (url) => {
     const before = await json('merchants', 'list');
-    const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url);
+    const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url, ...test);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^webhookUrl: /m);
     expect(await json('merchants', 'list')).toEqual(before);
@@ -228,6 +267,7 @@ describe.each(engines)('The command line on $name', (engine) => {
       'Listed',
       '--webhook-url',
       'https://shop.example',
+      ...test,
     );
     const merchantId = String(id);
     const opened = await openDatabase(database.url);
@@ -283,11 +323,11 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('webhooks', 'list', '--merchant', merchantId, '--status', 'pending')).toMatchObject([
       { id: event.id, status: 'pending' },
     ]);
-    await json('merchants', 'update', merchantId, '--webhook-url', '');
+    await json('merchants', 'update', merchantId, '--webhook-url', '', ...test);
     expect(await json('webhooks', 'list', ...failed, '--limit', '1')).toHaveLength(1);
     expect(await run('webhooks', 'retry', event.id, '--json')).toMatchObject({
       exitCode: 1,
-      stderr: noTestWebhook,
+      stderr: databaseLine() + noTestWebhook,
     });
   });
 
@@ -331,17 +371,140 @@ describe.each(engines)('The command line on $name', (engine) => {
     [['keys', 'revoke', 'NOTHING'], 'No such key'],
     [['webhooks', 'retry', 'NOTHING'], 'No such webhook'],
   ])('%j exits with 1 and says why', async (args, reason) => {
-    expect(await run(...args, '--json')).toEqual({ exitCode: 1, stdout: '', stderr: `${reason}\n` });
+    expect(await run(...args, '--json')).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `${databaseLine()}${reason}\n`,
+    });
   });
 });
 
 const runOffline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite::memory:' });
 
+/** Every command that works on the records of one mode, with all that it needs but the mode. */
+const modeless = [
+  ['addresses', 'export', '--merchant', 'X', '--format', 'csv'],
+  ['balances', 'suspend', '--merchant', 'X', '--currency', 'USDT'],
+  ['balances', 'resume', '--merchant', 'X', '--currency', 'USDT'],
+  ['keys', 'create', '--merchant', 'X', '--kind', 'public'],
+  ['payments', 'export', '--merchant', 'X', '--format', 'csv'],
+  [
+    'payouts',
+    'create',
+    '--merchant',
+    'X',
+    '--bank-account',
+    'B',
+    '--amount',
+    '1',
+    '--currency',
+    'USDT',
+    '--reference',
+    'R',
+  ],
+  ['webhooks', 'test', '--merchant', 'X'],
+];
+
+it.each(modeless)('%s %s assumes no mode', async (...args) => {
+  const { exitCode, stdout, stderr } = await runOffline(...args);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^--mode is required: test or live\n/m);
+  const command = commands[args.slice(0, 2).join(' ')];
+  expect(command?.help).toMatch(/^ {2}--mode (test\|live|MODE) /m);
+  expect(command?.help).not.toMatch(/default (test|live)/);
+});
+
+it('every command that takes a mode is in that list', () => {
+  const listed = new Set(modeless.map((args) => args.slice(0, 2).join(' ')));
+  // It asks for a mode only if both have a network of that name.
+  listed.add('chains rescan');
+  // These have a default, and their help says which.
+  for (const name of ['deposit-keys set', 'merchants create', 'merchants update']) listed.add(name);
+  const taking = Object.entries(commands).filter(([, { options }]) => 'mode' in options);
+  expect([...listed].sort()).toEqual(taking.map(([name]) => name).sort());
+});
+
+const list = 'Run crypto-checkout-server --help for the list';
+
 it.each([
-  [[], 'No command given'],
-  [['nothing'], 'Unknown command "nothing"'],
-  [['merchants'], '"merchants" needs a command'],
-  [['merchants', 'delete'], 'Unknown command "merchants delete"'],
+  [[], `No command given. ${list}`],
+  [['nothing'], `Unknown command "nothing". ${list}`],
+  [['key', 'list'], `Unknown command "key list". Did you mean "keys list"? ${list}`],
+  [
+    ['payment', 'exports', '--json'],
+    `Unknown command "payment exports". Did you mean "payments export"? ${list}`,
+  ],
+  [['merchants', 'lsit'], `Unknown command "merchants lsit". Did you mean "merchants list"? ${list}`],
+  [['zzzzzzzz', 'qqqqqqq'], `Unknown command "zzzzzzzz qqqqqqq". ${list}`],
+  [
+    ['merchants'],
+    '"merchants" needs a command: create, update, list. Run crypto-checkout-server merchants --help for what they do',
+  ],
+])('%j is answered with one sentence, and exits with 2', async (args, sentence) => {
+  expect(await runOffline(...args)).toEqual({ exitCode: 2, stdout: '', stderr: `${sentence}\n` });
+});
+
+it('--version prints the release', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  expect(await runOffline('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+it.each([[[]], [['keys']], [['keys', 'create']]])('"help %s" is the same as --help', async (words) => {
+  const { exitCode, stdout } = await runOffline('help', ...words);
+  expect([exitCode, stdout]).toEqual([0, (await runOffline(...words, '--help')).stdout]);
+  expect(stdout).toMatch(/^Usage: /);
+});
+
+it.each([
+  [0, '0 payments, 0 replies'],
+  [1, '1 payment, 1 reply'],
+  [2, '2 payments, 2 replies'],
+])('counts %d things', (count, expected) => {
+  expect(`${counted(count, 'payment')}, ${counted(count, 'reply', 'replies')}`).toBe(expected);
+});
+
+describe('a new file', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-files-'));
+    await writeFile(join(folder, 'taken'), 'precious');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each([
+    ['taken', 'FILE exists already. Nothing was overwritten; choose a name for a new file'],
+    ['missing/x', 'FILE cannot be created: there is no folder FOLDER'],
+    ['taken/x', 'FILE cannot be created: FOLDER is not a folder'],
+  ])('cannot be %s', async (name, reason) => {
+    const file = join(folder, name);
+    const expected = reason.replace('FILE', file).replace('FOLDER', dirname(file));
+    await expect(writeNewFile(file, async () => {})).rejects.toThrow(new CommandError(expected));
+    expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('precious');
+  });
+
+  it('is removed if it cannot be written to the end', async () => {
+    const file = join(folder, 'half');
+    const failing = writeNewFile(file, async (output) => {
+      await output.write('half');
+      throw new Error('The disk is full');
+    });
+    await expect(failing).rejects.toThrow('The disk is full');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  // Nothing stops root from writing to a folder.
+  it.skipIf(userInfo().uid === 0)('needs a folder that this user may write to', async () => {
+    const closed = join(folder, 'closed');
+    await mkdir(closed, { mode: 0o500 });
+    await expect(writeNewFile(join(closed, 'x'), async () => {})).rejects.toThrow(
+      `may not write to ${closed}`,
+    );
+  });
+});
+
+it.each([
   [['keys', 'list', 'all'], 'Expected no arguments after the command, got "all"'],
   [['keys', 'revoke'], 'Expected ID after the command, got none'],
   [['keys', 'list', '--all'], "Unknown option '--all'"],
@@ -350,8 +513,13 @@ it.each([
   [['merchants', 'create', '--name', 'x', '--fee-basis-points', '1%'], 'must be an integer, not "1%"'],
   [['merchants', 'update', 'X'], 'Nothing to change: give at least one option'],
   [['merchants', 'update', 'X', '--json'], 'Nothing to change: give at least one option'],
-  [['webhooks', 'list', '--status', 'lost'], '--status must be pending or delivered or failed, not "lost"'],
+  [['webhooks', 'list', '--status', 'lost'], '--status must be pending, delivered or failed, not "lost"'],
   [['webhooks', 'list', '--limit', '0'], '--limit must be an integer'],
+  [
+    ['keys', 'create', '--merchant', 'X', '--kind', 'secret', '--mode', 'live', '--scope', 'all'],
+    '--scope must be full, read or verify, not "all"',
+  ],
+  [['payments', 'export', '--merchant', 'X', ...test, '--format', 'csv', '--json'], 'leave one of them out'],
   [['keys', 'create', '--merchant', 'X', '--kind', 'private', '--mode', 'test'], 'must be secret or public'],
 ])('%j is invalid usage: it prints the usage on stderr and exits with 2', async (args, reason) => {
   const { exitCode, stdout, stderr } = await runOffline(...args);
@@ -387,7 +555,10 @@ describe('every command', () => {
         expect(usage, 'usage').toContain(`--${option}`);
         expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}--${option} .*\\S`, 'm'));
       }
-      for (const positional of command.positionals) expect(usage).toContain(positional);
+      for (const positional of command.positionals) {
+        expect(usage).toContain(positional);
+        expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}${positional} .*\\S`, 'm'));
+      }
       expect(rest[0]?.trim()).toMatch(/^[A-Z][^]*\.$/);
     },
   );
@@ -396,8 +567,8 @@ describe('every command', () => {
     const { stdout } = await runOffline('--help');
     for (const name of Object.keys(commands)) expect(stdout).toContain(`  ${name}`);
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
-    const [, list = ''] = stdout.split('\n\n');
-    const sentences = list.split(/\n(?= {2}\w)/).map((one) => one.trim());
+    const [, listing = ''] = stdout.split('\n\n');
+    const sentences = listing.split(/\n(?= {2}\w)/).map((one) => one.trim());
     expect(sentences).toHaveLength(Object.keys(commands).length);
     for (const sentence of sentences) expect(sentence).toMatch(/\.$/);
   });

@@ -106,7 +106,14 @@ describe.each(engines)('on $name', (engine) => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, 'utf8')).toBe(await exportAll('--format', 'csv'));
     const args = ['payments', 'export', '--merchant', merchantId, '--mode', 'test', '--format', 'csv'];
-    expect((await merchant.run(...args, '--output', file)).exitCode).toBe(1);
+    const before = await readFile(file, 'utf8');
+    const again = await merchant.run(...args, '--output', file);
+    expect([again.exitCode, again.stdout]).toEqual([1, '']);
+    expect(again.stderr).toContain(`\n${file} exists already. Nothing was overwritten;`);
+    expect(await readFile(file, 'utf8')).toBe(before);
+    // The export is a file here, so what is printed is a summary.
+    const summary = await merchant.run(...args, '--output', join(directory, 'second.csv'), '--json');
+    expect(JSON.parse(summary.stdout)).toMatchObject({ payments: expect.any(Number) as number });
     expect(JSON.parse(await exportAll('--format', 'json', '--to', '2020-01-01'))).toEqual([]);
     const today = new Date().toISOString().slice(0, 10);
     const ofToday = JSON.parse(

@@ -52,7 +52,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
   const setKey = (...args: string[]) =>
-    run('deposit-keys', 'set', '--merchant', merchantId, '--family', 'evm', ...args);
+    run('deposit-keys', 'set', '--merchant', merchantId, '--family', 'evm', '--mode', 'live', ...args);
   const listed = async () => (await json('deposit-keys', 'list')) as unknown as Record<string, unknown>[];
 
   it('shows the first addresses, and stores the key only when they were compared', async () => {
@@ -85,13 +85,36 @@ describe.each(engines)('going live by commands on $name', (engine) => {
 
   it('says so if the key is already that of another merchant', async () => {
     const other = String((await json('merchants', 'create', '--name', 'Other'))['id']);
-    const args = ['deposit-keys', 'set', '--merchant', other, '--family', 'evm', '--xpub', xpub];
+    const args = [
+      'deposit-keys',
+      'set',
+      '--merchant',
+      other,
+      '--family',
+      'evm',
+      '--mode',
+      'live',
+      '--xpub',
+      xpub,
+    ];
     expect((await run(...args)).stdout).toContain(`this is also the key of ${merchantId}`);
     expect(await json(...args)).toMatchObject({ sharedWith: [merchantId], isStored: false });
   });
 
   it('refuses the key of a merchant that does not exist', async () => {
-    const args = ['deposit-keys', 'set', '--merchant', 'nobody', '--family', 'evm', '--xpub', xpub, '--yes'];
+    const args = [
+      'deposit-keys',
+      'set',
+      '--merchant',
+      'nobody',
+      '--family',
+      'evm',
+      '--mode',
+      'live',
+      '--xpub',
+      xpub,
+      '--yes',
+    ];
     const refused = await run(...args);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^No such merchant$/m)]);
     const unknownFamily = args.map((arg) => (arg === 'evm' ? 'doge' : arg));
@@ -99,7 +122,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
   });
 
   it('exports nothing before an address was given out', async () => {
-    const args = ['addresses', 'export', '--merchant', merchantId, '--format'];
+    const args = ['addresses', 'export', '--merchant', merchantId, '--mode', 'live', '--format'];
     expect(await run(...args, 'json')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('"addresses": []') as string,

@@ -43,9 +43,12 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     await records.subscriber();
     await records.wallet();
     await records.bankAccount();
+    const target = await makeEmpty(to);
+    const early = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
+    expect([early.exitCode, early.stdout]).toEqual([1, '']);
+    expect(early.stderr).toMatch(/^A server is running on this database\. Stop it first: .*--while-running/m);
     await server.stop();
 
-    const target = await makeEmpty(to);
     const copied = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
     expect([copied.exitCode, copied.stdout], copied.stderr).toEqual([
       0,
@@ -74,6 +77,18 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     expect(again.exitCode).toBe(2);
     expect(again.stderr).toContain('The target is not empty');
   }, 30_000);
+});
+
+it('a copy of a running server is possible for a trial, if it is asked for', async () => {
+  const [engine] = engines;
+  if (!engine) throw new Error('No database engine is available');
+  const server = await startServer({ engine });
+  onTestFinished(() => server.stop());
+  const target = await makeEmpty(engine);
+  const args = ['database', 'copy', '--to', target, '--while-running'];
+  const { exitCode, stdout, stderr } = await runCommandLine(server.databaseUrl, args);
+  expect([exitCode, stdout], stderr).toEqual([0, expect.stringMatching(/^Copied \d+ rows to /)]);
+  expect(stderr).toMatch(/^merchants: 1 row$/m);
 });
 
 it('a target that cannot be opened is named without its password', async () => {

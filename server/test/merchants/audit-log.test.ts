@@ -53,15 +53,17 @@ describe.each(engines)('the audit log on $name', (engine) => {
         'Audited',
         '--webhook-url',
         'https://shop.example/in?token=hidden',
+        '--mode',
+        'test',
       ],
     )) as { id: string; webhookSecret: string };
     await merchant.command('merchants', 'update', id, '--fee-basis-points', '50', '--transfers', 'saved');
     // Changes nothing, so it leaves no entry.
     await merchant.command('merchants', 'update', id, '--fee-basis-points', '50');
     const { webhookSecret: rotated } = (await merchant.command(
-      ...['merchants', 'update', id, '--rotate-webhook-secret'],
+      ...['merchants', 'update', id, '--rotate-webhook-secret', '--mode', 'test'],
     )) as { webhookSecret: string };
-    await merchant.command('merchants', 'update', id, '--webhook-url', '');
+    await merchant.command('merchants', 'update', id, '--webhook-url', '', '--mode', 'test');
     const key = (await merchant.command(
       ...['keys', 'create', '--merchant', id, '--kind', 'secret', '--mode', 'live', '--scope', 'read'],
     )) as { id: string; key: string };

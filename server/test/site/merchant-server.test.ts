@@ -36,7 +36,7 @@ describe.each(engines)('a merchant’s server, with the API on $name', (engine) 
     url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
     const { merchantId } = api.bootstrapped;
     const updated = await openMerchant(api).command(
-      ...['merchants', 'update', merchantId, '--webhook-url', `${url}/webhooks`],
+      ...['merchants', 'update', merchantId, '--webhook-url', `${url}/webhooks`, '--mode', 'test'],
     );
     ({ webhookSecret } = updated as { webhookSecret: string });
     const log = (line: string) => void lines.push(line);

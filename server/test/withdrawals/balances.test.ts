@@ -98,11 +98,13 @@ describe.each(engines)('balances, on $name', (engine) => {
     expect((await merchant.transfer({})).status).toBe(200);
   });
 
-  it('are suspended in one mode only, by default in live mode', async () => {
+  it('are suspended in one mode only', async () => {
     await merchant.fund({ amount: 20 });
     const { merchantId } = server.bootstrapped;
     expect(
-      await merchant.command('balances', 'suspend', '--merchant', merchantId, '--currency', 'USDT'),
+      await merchant.command(
+        ...['balances', 'suspend', '--merchant', merchantId, '--currency', 'USDT', '--mode', 'live'],
+      ),
     ).toMatchObject({ mode: 'live' });
     expect((await merchant.transfer({})).status).toBe(200);
   });
@@ -112,7 +114,7 @@ describe.each(engines)('balances, on $name', (engine) => {
     [['--currency', 'XXX'], 'XXX is not a currency of this server; see GET /v1/currencies'],
   ])('cannot be suspended with %j', async (args, reason) => {
     const account = args.includes('--merchant') ? [] : ['--merchant', server.bootstrapped.merchantId];
-    expect(await merchant.refusal('balances', 'suspend', ...account, ...args)).toBe(reason);
+    expect(await merchant.refusal('balances', 'suspend', '--mode', 'live', ...account, ...args)).toBe(reason);
   });
 
   it('become negative if a receipt is lost after it was withdrawn, until the next payments repay it', async () => {

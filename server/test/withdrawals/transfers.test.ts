@@ -18,7 +18,15 @@ describe.each(engines)('transfers, on $name', (engine) => {
   beforeAll(async () => {
     server = await startServer({ engine });
     merchant = openMerchant(server);
-    await merchant.command('merchants', 'update', server.bootstrapped.merchantId, '--webhook-url', hooks);
+    await merchant.command(
+      'merchants',
+      'update',
+      server.bootstrapped.merchantId,
+      '--webhook-url',
+      hooks,
+      '--mode',
+      'test',
+    );
     await merchant.fund({ amount: 200 });
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 1 });
   });

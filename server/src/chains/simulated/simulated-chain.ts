@@ -1,6 +1,6 @@
 /** Test mode's chains: they live in the database, behind the same interface as real ones. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { chunksOf } from '../../db/chunks.js';
@@ -259,6 +259,7 @@ function simulatedChain(
   family: Family,
 ): Chain {
   let headTime: number | undefined;
+  let lastPending: PendingRead | undefined;
   const transfers = () => reader.selectFrom('simulated_transfers').selectAll().where('network', '=', network);
   return {
     mode: 'test',
@@ -300,10 +301,68 @@ function simulatedChain(
     },
 
     async pending() {
-      const waiting = await transfers().where('block_height', 'is', null).orderBy('sent_at').execute();
-      return waiting.map(toTransfer);
+      const { hash } = await lastBlock(reader, network);
+      const known = lastPending?.headHash === hash ? lastPending : undefined;
+      const all = transfers().where('block_height', 'is', null).orderBy('sent_at');
+      const newer = known && (await addNewer(known, all, await countPending(reader, network)));
+      lastPending = newer ?? readPending(hash, await all.execute());
+      return lastPending.transfers;
     },
   };
+}
+
+/** What the last read of the pending transfers found. It spares reading a flood of them again with every scan. */
+interface PendingRead {
+  /** The chain's last block then. As long as it is the last, no transfer gets into a block or out of one. */
+  readonly headHash: string;
+  /** Oldest first. */
+  readonly transfers: readonly ChainTransfer[];
+  /** When the newest was sent. */
+  readonly newest: number;
+  /** Those that were sent then: more may follow in the same millisecond. */
+  readonly newestHashes: ReadonlySet<string>;
+}
+
+function readPending(headHash: string, rows: readonly SimulatedTransferTable[]): PendingRead {
+  return { headHash, transfers: rows.map(toTransfer), ...newestOf(rows) };
+}
+
+/**
+ * Adds the transfers that were sent since. Undefined if that does not give as many as there are: one was committed late,
+ * or a merchant's test data was wiped.
+ */
+async function addNewer(
+  known: PendingRead,
+  pending: SelectQueryBuilder<Schema, 'simulated_transfers', SimulatedTransferTable>,
+  count: number,
+): Promise<PendingRead | undefined> {
+  const rows = await pending.where('sent_at', '>=', known.newest).execute();
+  const added = rows.filter((row) => !known.newestHashes.has(row.tx_hash));
+  if (known.transfers.length + added.length !== count) return undefined;
+  if (added.length === 0) return known;
+  return {
+    headHash: known.headHash,
+    transfers: [...known.transfers, ...added.map(toTransfer)],
+    // The rows begin with those of the newest time before.
+    ...newestOf(rows),
+  };
+}
+
+/** @param rows oldest first */
+function newestOf(rows: readonly SimulatedTransferTable[]): Pick<PendingRead, 'newest' | 'newestHashes'> {
+  const newest = rows.at(-1)?.sent_at ?? 0;
+  const atOnce = rows.filter((row) => row.sent_at === newest);
+  return { newest, newestHashes: new Set(atOnce.map((row) => row.tx_hash)) };
+}
+
+async function countPending(reader: Reader, network: string): Promise<number> {
+  const { count } = await reader
+    .selectFrom('simulated_transfers')
+    .select((e) => e.fn.countAll().as('count'))
+    .where('network', '=', network)
+    .where('block_height', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function toHead({ height, hash }: SimulatedBlockTable): ChainHead {

@@ -50,6 +50,6 @@ export async function createChainTables(db: Kysely<unknown>): Promise<void> {
   await schema
     .createIndex('simulated_transfers_block')
     .on('simulated_transfers')
-    .columns(['network', 'block_height'])
+    .columns(['network', 'block_height', 'sent_at'])
     .execute();
 }
