@@ -473,7 +473,7 @@ export class CryptoCheckout extends LitElement {
     this.requestUpdate();
   }
 
-  /** @returns false if its code could not be loaded; that is shown, and fires `checkout-error` */
+  /** @returns false if its code could not be loaded: `checkout-error` says so, and the next press tries again */
   async #openModal(): Promise<boolean> {
     try {
       const { Modal } = await loadModal();
