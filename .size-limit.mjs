@@ -19,13 +19,16 @@ function reachable(file, imports, files = new Set()) {
   return files;
 }
 
-/** Languages, wallets and the modal load on demand, so they do not count. @param {string} file */
+/** Languages, wallets, the modal and forms load on demand, so they do not count. @param {string} file */
 function isLater(file) {
   // An entry with nothing but imports has no source map.
   if (!existsSync(`${file}.map`)) return false;
   /** @type {{ sources: string[] }} */
   const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-  return sources.length > 0 && sources.every((source) => /\/src\/((messages|wallets)\/|modal)/.test(source));
+  return (
+    sources.length > 0 &&
+    sources.every((source) => /\/src\/((messages|wallets)\/|modal|form-value)/.test(source))
+  );
 }
 
 /** The chunks that have the code of a room, and nothing else. @param {string} room */
