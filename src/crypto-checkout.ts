@@ -9,7 +9,7 @@ import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
 import { ApiError, NetworkError, type CheckoutError } from './errors.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
-import { FormValue } from './form-value.js';
+import type { FormValue } from './form-value.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
@@ -230,11 +230,10 @@ export class CryptoCheckout extends LitElement {
   #flow: Flow | undefined;
   #modal: Modal | undefined;
   #wallets: WalletPayments | undefined | 'loading';
-  readonly #form = new FormValue(
-    this,
-    () => (this.txRef || this.paymentId ? this.#orderKey : ''),
-    () => this.#context().text('formRequired'),
-  );
+  /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
+  readonly #internals: Partial<ElementInternals> | undefined =
+    'attachInternals' in HTMLElement.prototype ? this.attachInternals() : undefined;
+  #form: Promise<FormValue> | undefined;
   #later: Later | 'failed' | undefined;
   #texts: Partial<Messages> = enStart;
   #controller: CheckoutController | undefined;
@@ -346,9 +345,16 @@ export class CryptoCheckout extends LitElement {
   }
 
   /** @internal */
-  formDisabledCallback(isDisabled: boolean): void {
-    this.#form.isDisabled = isDisabled;
+  formAssociatedCallback(form: HTMLFormElement | null): void {
+    // Nobody has paid yet, so a form that is submitted before the rest is loaded is held back too.
+    if (form && this.hasAttribute('required')) this.#internals?.setValidity?.({ valueMissing: true }, '…');
+    if (form) void this.#loadForm();
+  }
+
+  /** @internal */
+  formDisabledCallback(): void {
     this.requestUpdate();
+    void this.#loadForm();
   }
 
   /** A reset cannot undo a payment, so the value stays. @internal */
@@ -358,8 +364,8 @@ export class CryptoCheckout extends LitElement {
 
   /** The browser fills in the form after a reload or a return: the order's payment is shown again. @internal */
   formStateRestoreCallback(state: unknown): void {
-    void this.updateComplete.then(() => {
-      const id = this.#form.restoredId(state);
+    void this.#loadForm().then((form) => {
+      const id = form?.restoredId(state);
       const memory = memoryFor(this.order);
       const { attempt, paymentId, idempotencyKey } = memory.read();
       if (id === undefined || (paymentId ?? idempotencyKey) !== undefined) return;
@@ -673,6 +679,31 @@ export class CryptoCheckout extends LitElement {
     if (!this.isConnected) return false;
     this.#modal.open();
     return true;
+  }
+
+  /** Loads what makes the checkout a form control. Most pages have it outside of any form. */
+  async #loadForm(): Promise<FormValue | undefined> {
+    const internals = this.#internals;
+    if (!internals) return undefined;
+    this.#form ??= import('./form-value.js').then(
+      ({ FormValue }) =>
+        new FormValue(
+          this,
+          internals,
+          () => (this.txRef || this.paymentId ? this.#orderKey : ''),
+          () => this.#context().text('formRequired'),
+        ),
+    );
+    try {
+      const form = await this.#form;
+      this.requestUpdate();
+      await this.updateComplete;
+      return form;
+    } catch {
+      // A required one stays invalid. The next event of the form tries again.
+      this.#form = undefined;
+      return undefined;
+    }
   }
 
   async #loadWallets(): Promise<void> {

@@ -9,10 +9,8 @@ interface FormHost extends ReactiveControllerHost, HTMLElement {
 }
 
 export class FormValue implements ReactiveController {
-  /** True while the control, or a fieldset around it, is disabled. */
-  isDisabled = false;
   readonly #host: FormHost;
-  /** Without methods in browsers before 2023 and in test environments without forms, where it takes no part in them. */
+  /** Without methods in test environments that have no forms. */
   readonly #internals: Partial<ElementInternals>;
   readonly #orderKey: () => string;
   readonly #message: () => string;
@@ -22,9 +20,14 @@ export class FormValue implements ReactiveController {
    * @param orderKey identifies the order, so that a browser restores a payment for it and for no other; empty if nothing does
    * @param message what the browser says if the form is submitted too early
    */
-  constructor(host: FormHost, orderKey: () => string, message: () => string) {
+  constructor(
+    host: FormHost,
+    internals: Partial<ElementInternals>,
+    orderKey: () => string,
+    message: () => string,
+  ) {
     this.#host = host;
-    this.#internals = 'attachInternals' in HTMLElement.prototype ? host.attachInternals() : {};
+    this.#internals = internals;
     this.#orderKey = orderKey;
     this.#message = message;
     host.addController(this);
@@ -39,9 +42,10 @@ export class FormValue implements ReactiveController {
     // The browser focuses the anchor, and shows the message there. Each view has another one.
     const anchor = isMissing ? this.#anchor() : undefined;
     this.#internals.setValidity?.({ valueMissing: isMissing }, message, anchor);
+    const isDisabled = this.#host.matches(':disabled');
     // A payment that has begun stays usable, because money may be on its way.
     for (const element of this.#host.shadowRoot?.children ?? []) {
-      element.toggleAttribute('inert', this.isDisabled && !payment);
+      element.toggleAttribute('inert', isDisabled && !payment);
     }
     const orderKey = this.#orderKey();
     const state = id !== null && orderKey !== '' ? JSON.stringify([orderKey, id]) : null;

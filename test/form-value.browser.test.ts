@@ -31,7 +31,8 @@ async function mountInForm(attributes: object = {}): Promise<{
   const fieldset = form.querySelector('fieldset');
   if (!fieldset) throw new Error('There is no fieldset');
   fieldset.append(element);
-  await element.updateComplete;
+  expect(form.checkValidity(), 'before its code is loaded').to.equal(false);
+  await waitFor(() => validationMessageOf(form) !== '…');
   return { form, fieldset, element };
 }
 
