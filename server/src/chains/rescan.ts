@@ -51,7 +51,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       await sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined, formerPending: undefined },
         head: { height: cursor.height, hash: cursor.hash },
-        syncedAt: cursor.synced_at,
+        ...{ syncedAt: cursor.synced_at, readUpTo: 0 },
       });
     });
     read = blocks.at(-1)?.height ?? read;

@@ -63,7 +63,7 @@ export async function proveSettlement(
     );
   }
   const confirmations = head.height - height + 1;
-  if (confirmations < network.confirmations) {
+  if (confirmations < network.confirmations && height > (head.finalizedHeight ?? 0)) {
     throw new Problem(
       'invalid_state',
       `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
