@@ -54,8 +54,11 @@ export const receipt = z.object({
   currency: z.string(),
   network: z.string(),
   amount: z.number(),
+  /** The hash of the transaction, or of the block if a contract sent the coins: they have no transaction of their own. */
   txHash: z.string(),
-  /** Empty if the network has no explorer. */
+  /** Which of the two `txHash` is. */
+  hashOf: z.enum(['transaction', 'block']),
+  /** The page of the transaction or block. Empty if the network has no explorer. */
   explorerUrl: z.string(),
   confirmations: z.number(),
   requiredConfirmations: z.number(),

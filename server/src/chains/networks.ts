@@ -19,6 +19,8 @@ export interface Network {
   readonly confirmations: number;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
   readonly explorer?: string;
+  /** The page of a block in a block explorer, with `{height}`; none if absent. */
+  readonly blockExplorer?: string;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
 }

@@ -2,7 +2,7 @@
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { proveSettlement } from '../withdrawals/settlement-proof.js';
+import { proveSettlement, type Claim } from '../withdrawals/settlement-proof.js';
 import {
   oneOf,
   required,
@@ -56,9 +56,11 @@ its address, and have enough confirmations. Repeating it with the same hash chan
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
       const isUnverified = options['unverified'] === true;
-      if (!isUnverified) await prove(context, options, id, txHash);
-      const change = (transaction: Transaction) =>
-        context.transfers.settle(transaction, id, txHash, networkFee);
+      const claim = isUnverified ? undefined : await prove(context, options, id, txHash);
+      const change = async (transaction: Transaction) => {
+        await claim?.(transaction);
+        return context.transfers.settle(transaction, id, txHash, networkFee);
+      };
       return changeTransfer(context, id, 'transfer.settled', change, isUnverified ? { isUnverified } : {});
     },
   },
@@ -112,13 +114,13 @@ async function prove(
   { block }: Options,
   transferId: string,
   txHash: string,
-): Promise<void> {
+): Promise<Claim> {
   if (typeof block === 'string' && !/^\d{1,10}$/.test(block)) {
     throw new UsageError(`--block must be the height of a block, not "${block}"`);
   }
   const deps = { reader: database.reader, currencies, networks: connected };
   const height = typeof block === 'string' ? Number(block) : undefined;
-  await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
+  return proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
 }
 
 function showTransfer(row: TransferTable): Output {

@@ -104,9 +104,20 @@ const networkSettings = z.strictObject({
       .check(z.regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case hexadecimal digits' })),
   ),
   explorer: z.optional(
-    z.union([z.literal(false), z.strictObject({ tx: page('{txHash}'), address: page('{address}') })], {
-      error: 'must be false, or an object with the URLs tx (with {txHash}) and address (with {address})',
-    }),
+    z.union(
+      [
+        z.literal(false),
+        z.strictObject({
+          tx: page('{txHash}'),
+          address: page('{address}'),
+          block: z.optional(page('{height}')),
+        }),
+      ],
+      {
+        error:
+          'must be false, or an object with the URLs tx (with {txHash}) and address (with {address}), and maybe block (with {height})',
+      },
+    ),
   ),
   assets: z.optional(z.record(z.string(), asset, { error: 'must be an object, by currency code' })),
 });
@@ -179,6 +190,7 @@ function configure(
       addressNet,
       confirmations: settings.confirmations ?? preset.confirmations,
       ...(explorer && { explorer: explorer.tx }),
+      ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
       assets,
     },
     identity: configureIdentity(preset, settings, report),
