@@ -37,7 +37,7 @@ const bitcoin: Adapter = {
       watched: (addresses) => deps.watched(network.mode, addresses),
       warn: warnOf(configured, deps),
     });
-    return { chain, unreadable: () => new Set() };
+    return { chain, unreadable: () => new Set(), status: () => ({ ...chain.status(), assetProblems: [] }) };
   },
   async locate(configured, txHash, signal) {
     const config = bitcoinConfig(configured);
@@ -80,6 +80,7 @@ function evmConfig({
       unitDecimals: currencies.find(({ code }) => code === currency)?.decimals,
       ...asset,
     })),
+    requestsPerMinute: rest.requestsPerMinute,
     blockTimeMs: rest.isOnDemand ? undefined : rest.blockSeconds * 1000,
   };
 }
@@ -103,14 +104,25 @@ function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
   };
 }
 
-function bitcoinConfig({ network, identity, nodes, headers, chainAssets }: ConfiguredNetwork): BitcoinConfig {
+function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
+  const { network, identity, nodes, headers, chainAssets, requestsPerMinute } = configured;
   const { family, code } = network;
   const [currency] = Object.keys(chainAssets);
   if (!('genesisHash' in identity) || currency === undefined || !isBitcoinLike(family)) {
     throw new Error(`networks.${code}: has no genesis hash`);
   }
   const { mode, addressNet } = network;
-  return { mode, code, family, addressNet, genesisHash: identity.genesisHash, nodes, headers, currency };
+  return {
+    mode,
+    code,
+    family,
+    addressNet,
+    genesisHash: identity.genesisHash,
+    nodes,
+    headers,
+    currency,
+    requestsPerMinute,
+  };
 }
 
 function isBitcoinLike(family: ConfiguredNetwork['network']['family']): family is BitcoinFamily {
@@ -118,7 +130,8 @@ function isBitcoinLike(family: ConfiguredNetwork['network']['family']): family i
 }
 
 function connectionOf(chain: EvmChain): Connection {
-  return { chain, unreadable: () => new Set(chain.status().assetProblems.map(({ currency }) => currency)) };
+  const status = () => chain.status();
+  return { chain, status, unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)) };
 }
 
 function warnOf({ network: { mode, code } }: ConfiguredNetwork, { log }: ConnectDeps) {

@@ -31,6 +31,8 @@ export interface BitcoinChain extends Chain {
 export interface BitcoinStatus {
   /** Health and use of each node, in the order of the configuration. */
   readonly nodes: readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  readonly requestsLeft: number | undefined;
 }
 
 /** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
@@ -164,7 +166,7 @@ export function createBitcoinChain(
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
-    status: () => ({ nodes: nodes.status() }),
+    status: () => ({ nodes: nodes.status(), requestsLeft: nodes.requestsLeft() }),
   };
 }
 

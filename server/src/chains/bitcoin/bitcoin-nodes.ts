@@ -21,7 +21,7 @@ const defaultTimeoutMs = 30_000;
 /** Transactions per request: about 200 kB of JSON. */
 const maxBatch = 100;
 
-export type BitcoinNodes = Pick<NodePool, 'run' | 'status'>;
+export type BitcoinNodes = Pick<NodePool, 'run' | 'status' | 'requestsLeft'>;
 
 /** @throws if the configuration has no node, or a URL that is none */
 export function createBitcoinNodes(
@@ -57,12 +57,13 @@ export function createBitcoinNodes(
       }
     },
     status: () => pool.status(),
+    requestsLeft: () => pool.requestsLeft(),
   };
 }
 
 /** @param urls with their credentials */
 export function createBitcoinPool(
-  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs }: BitcoinConfig,
+  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
   urls: readonly string[],
   onChange?: NodePoolOptions['onChange'],
 ): NodePool {
@@ -72,6 +73,7 @@ export function createBitcoinPool(
     headers,
     timeoutMs,
     maxBatch,
+    requestsPerMinute,
     verify: (node, signal) => verifyNetwork(node, genesisHash, signal),
     onChange,
   });

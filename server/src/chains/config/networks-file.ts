@@ -27,6 +27,8 @@ export interface ConfiguredNetwork {
   readonly nodes: readonly string[];
   /** Sent with each request, such as a provider's key. Never shown either. */
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
+  readonly requestsPerMinute: number | undefined;
   /** By currency code: the token's contract, and the decimals of amounts on the chain. */
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
 }
@@ -92,6 +94,7 @@ const networkSettings = z.strictObject({
   headers: z.optional(
     z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must be an object, by name' }),
   ),
+  requestsPerMinute: z.optional(count(30, 1_000_000)),
   name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
   confirmations: z.optional(count(1, 10_000)),
   blockSeconds: z.optional(
@@ -210,6 +213,7 @@ function configure(
           fill(value, `headers.${name}`, environment, report),
         ]),
       ),
+    requestsPerMinute: settings.requestsPerMinute,
     chainAssets,
   };
 }
