@@ -36,6 +36,7 @@ const bitcoin: Adapter = {
     const chain = createBitcoinChain(bitcoinConfig(configured), {
       watched: (addresses) => deps.watched(network.mode, addresses),
       warn: warnOf(configured, deps),
+      now: deps.now,
     });
     return { chain, unreadable: () => new Set(), status: () => ({ ...chain.status(), assetProblems: [] }) };
   },

@@ -8,6 +8,7 @@ import { startRealServer, type LockedPayment, type Outcome, type RealServer } fr
 
 const confirmations = 3;
 const network = 'evm-dev';
+const { signal } = new AbortController();
 const stranger = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 /** How each currency is paid, and how many units of the chain are one unit of the books. */
@@ -309,6 +310,20 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
     expect((await server.read(token.id)).receipts).toMatchObject([{ hashOf: 'transaction' }]);
   });
 
+  it('what a contract and a transaction send in one block counts once each', async () => {
+    const payment = await lock('ETH');
+    const half = payment.amount / 2n;
+    await anvil.automine(false);
+    await send('ETH', payment.address, half);
+    await anvil.call('Splitter', splitter, 'pay', [[payment.address]], payment.amount - half);
+    await anvil.mine();
+    await anvil.automine(true);
+    await settle();
+    expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
+    await settle();
+    expect((await server.look(payment)).receipts).toHaveLength(2);
+  });
+
   it('a transfer that fails, and a contract that takes it back, pay nothing', async () => {
     const payment = await lock('ETH');
     await anvil.call('Splitter', splitter, 'fail', [payment.address], payment.amount);
@@ -416,4 +431,153 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
       });
     },
   );
+
+  describe('the node', () => {
+    afterEach(async () => {
+      proxy.respond = undefined;
+      proxy.change = undefined;
+      server.time.skewMs += 61_000;
+      await scan();
+    });
+
+    const answerWith =
+      (
+        status: number,
+        body: string,
+        headers: Readonly<Record<string, string>> = {},
+      ): ProviderProxy['respond'] =>
+      (response) => {
+        response.writeHead(status, headers).end(body);
+        return true;
+      };
+    const hangUp: ProviderProxy['respond'] = (response) => {
+      response.destroy();
+      return true;
+    };
+    const offered = async () => {
+      const { currencyOptions = [] } = await server.read(await server.create());
+      return currencyOptions.some((option) => option.network === network);
+    };
+
+    interface Failure {
+      readonly name: string;
+      readonly message: RegExp;
+      readonly fail: () => Promise<void>;
+    }
+    const failures: readonly Failure[] = [
+      {
+        name: 'is killed',
+        message: /node 1 cannot be reached/,
+        fail: () => Promise.resolve(void (proxy.respond = hangUp)),
+      },
+      {
+        name: 'answers 429',
+        message: /node 1 takes no more requests for 30 s/,
+        fail: () => Promise.resolve(void (proxy.respond = answerWith(429, '', { 'retry-after': '30' }))),
+      },
+      {
+        name: 'answers with a page',
+        message: /node 1 answered with something that is not JSON/,
+        fail: () => Promise.resolve(void (proxy.respond = answerWith(200, '<html>Maintenance</html>'))),
+      },
+      {
+        name: 'answers with another form',
+        message: /A node answered with/,
+        fail: () => Promise.resolve(void (proxy.change = () => ({ surprise: true }))),
+      },
+      {
+        name: 'is at an older block',
+        message: /is at block|is behind/,
+        async fail() {
+          const head = BigInt(await anvil.rpc<string>('eth_blockNumber'));
+          const older = `0x${(head - 6n).toString(16)}`;
+          const block = await anvil.rpc('eth_getBlockByNumber', [older, false]);
+          proxy.change = ({ method, params }) => {
+            if (method !== 'eth_getBlockByNumber') return undefined;
+            if (params[0] === 'latest') return block;
+            return params[0] === 'pending' || BigInt(String(params[0])) > BigInt(older) ? null : undefined;
+          };
+        },
+      },
+      {
+        name: 'is on another chain since it was interrupted',
+        message: /node 1 is on another network: evm-dev has the chain id 31337, the node has 1/,
+        async fail() {
+          proxy.respond = hangUp;
+          await scan().catch(() => {});
+          proxy.respond = undefined;
+          proxy.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
+        },
+      },
+    ];
+
+    it.each(failures)(
+      '$name: nothing is lost, nothing is taken back, and no price is locked',
+      async ({ message, fail }) => {
+        const [before, during] = [await lock('ETH'), await lock('USDT')];
+        await send('ETH', before.address, before.amount);
+        await settle();
+        await fail();
+        await send('USDT', during.address, during.amount);
+        await anvil.mine(confirmations);
+        await expect(scan()).rejects.toThrow(message);
+        expect((await server.look(before)).state).toBe('settled');
+        expect(await server.look(during)).toMatchObject({ state: 'awaiting_funds', receipts: [], log: [] });
+
+        // Three blocks and a minute: the network is not offered, nothing is locked on it, and a deadline does not pass.
+        const id = await server.create();
+        await server.ask('PATCH', `/v1/payments/${id}/currency/set/ETH/${network}`);
+        server.time.skewMs += 31 * 60_000;
+        await expect.poll(offered).toBe(false);
+        const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
+        expect([refused.status, refused.body.data]).toMatchObject([503, { code: 'chain_unavailable' }]);
+        // The simulated networks, which the same jump of the clock has left behind, come back at once.
+        const ready = async () => {
+          await scan().catch(() => {});
+          const reply = await fetch(`${server.url}/readyz`);
+          return `${reply.status} ${await reply.text()}`;
+        };
+        await expect.poll(ready).toMatch(new RegExp(`^503 .*${network}.* behind.*(${message.source})`));
+        await server.app.payments.expireOverdue(signal);
+        expect((await server.look(during)).state).toBe('awaiting_funds');
+
+        proxy.respond = undefined;
+        proxy.change = undefined;
+        // Past every pause that the node asked for.
+        server.time.skewMs += 61_000;
+        await scan();
+        expect(await server.look(during)).toEqual({
+          state: 'settled',
+          received: during.amount,
+          receipts: [receipt('USDT', during.amount)],
+          log: ['transfer_seen', 'transfer_confirmed', 'completed'],
+          events: ['payment.success'],
+        });
+        await expect.poll(offered).toBe(true);
+        await server.ask('PATCH', `/v1/payments/${id}/currency/lock`);
+      },
+    );
+
+    it('stalls: the network is not offered, and the payment is found when it goes on', async () => {
+      const payment = await lock('ETH');
+      const stalled: { destroy(): void }[] = [];
+      proxy.respond = (response) => {
+        stalled.push(response);
+        return true;
+      };
+      await send('ETH', payment.address, payment.amount);
+      await anvil.mine(confirmations);
+      const scanning = scan();
+      const ended = expect(scanning).rejects.toThrow('node 1 cannot be reached');
+      await expect.poll(() => stalled.length).toBeGreaterThan(0);
+      server.time.skewMs += 70_000;
+      await expect.poll(offered).toBe(false);
+      proxy.respond = hangUp;
+      for (const response of stalled) response.destroy();
+      await ended;
+      proxy.respond = undefined;
+      await scan();
+      expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
+    });
+  });
 });

@@ -23,18 +23,17 @@ const maxBatch = 100;
 
 export type BitcoinNodes = Pick<NodePool, 'run' | 'status' | 'requestsLeft'>;
 
+type PoolOptions = Pick<NodePoolOptions, 'onChange' | 'now'>;
+
 /** @throws if the configuration has no node, or a URL that is none */
-export function createBitcoinNodes(
-  config: BitcoinConfig,
-  onChange?: NodePoolOptions['onChange'],
-): BitcoinNodes {
+export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions = {}): BitcoinNodes {
   const hasCookies = config.nodes.some(hasCookie);
   const resolve = () => config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
   const open = () =>
     createBitcoinPool(
       config,
       resolved.map(({ url }) => url),
-      onChange,
+      options,
     );
   let resolved = resolve();
   let pool = open();
@@ -65,7 +64,7 @@ export function createBitcoinNodes(
 export function createBitcoinPool(
   { code, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
   urls: readonly string[],
-  onChange?: NodePoolOptions['onChange'],
+  options: PoolOptions = {},
 ): NodePool {
   return createNodePool({
     network: code,
@@ -75,7 +74,7 @@ export function createBitcoinPool(
     maxBatch,
     requestsPerMinute,
     verify: (node, signal) => verifyNetwork(node, genesisHash, signal),
-    onChange,
+    ...options,
   });
 }
 
