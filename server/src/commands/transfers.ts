@@ -42,7 +42,7 @@ export const transferCommands: Readonly<Record<string, Command>> = {
 its address, and have enough confirmations. Repeating it with the same hash changes nothing.
 
   --tx-hash HASH            hash of the transaction that paid it
-  --block HEIGHT            its block, for nodes that find no transaction by its hash (Bitcoin Core without txindex)
+  --block HEIGHT            its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)
   --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
   --unverified              does not look: for transactions that no node here can see`,
     options: {

@@ -1,7 +1,9 @@
 /** Payments on an Ethereum node, through the whole server: whatever payers, contracts, blocks and nodes do, the books agree. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
+import { networkCommands } from '../../src/commands/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
+import { commandContext } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { startRealServer, type LockedPayment, type Outcome, type RealServer } from '../support/real-money.js';
@@ -25,6 +27,8 @@ let anvil: Anvil;
 let other: Anvil;
 let proxy: ProviderProxy;
 let splitter: Hex;
+/** A token with 6 decimals. */
+let wrong: Hex;
 const contracts = new Map<Currency, Hex>();
 
 beforeAll(async () => {
@@ -34,6 +38,7 @@ beforeAll(async () => {
     if (asset.name !== undefined) contracts.set(currency, await anvil.deploy(asset.name, asset.args));
   }
   splitter = await anvil.deploy('Splitter');
+  wrong = await anvil.deploy('PlainToken', [6]);
   await anvil.mine(5);
   proxy = await startProviderProxy(anvil.url);
 });
@@ -100,6 +105,8 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
             USDT: { contract: contractOf('USDT'), decimals: 6 },
             USDC: { contract: contractOf('USDC'), decimals: 18 },
             TRX: { contract: contractOf('TRX'), decimals: 6 },
+            // Wrong: the contract has 6.
+            BNB: { contract: wrong, decimals: 18 },
           },
         },
         sepolia: {
@@ -431,6 +438,19 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
       });
     },
   );
+
+  it('a token whose contract has other decimals than configured is not offered, and /readyz and networks check say why', async () => {
+    const why = /BNB on evm-dev is off: the contract 0x[0-9a-fA-F]{40} has 6 decimals, not 18/;
+    const id = await server.create();
+    const { currencyOptions = [] } = await server.read(id);
+    const offered = currencyOptions.filter((option) => option.network === network);
+    expect(offered.map(({ currency }) => currency).sort()).toEqual(['ETH', 'TRX', 'USDC', 'USDT']);
+    const refused = await server.api('PATCH', `/v1/payments/${id}/currency/set/BNB/${network}`);
+    expect([refused.status, refused.body.data.code]).toEqual([503, 'chain_unavailable']);
+    await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toMatch(why);
+    const output = await networkCommands['networks check']?.run(commandContext(server), { network }, []);
+    expect(output).toMatchObject({ hasFailed: true, text: expect.stringMatching(why) as string });
+  });
 
   describe('the node', () => {
     afterEach(async () => {
