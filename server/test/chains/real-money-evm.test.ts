@@ -445,7 +445,8 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
     const { currencyOptions = [] } = await server.read(id);
     const offered = currencyOptions.filter((option) => option.network === network);
     expect(offered.map(({ currency }) => currency).sort()).toEqual(['ETH', 'TRX', 'USDC', 'USDT']);
-    const refused = await server.api('PATCH', `/v1/payments/${id}/currency/set/BNB/${network}`);
+    await server.ask('PATCH', `/v1/payments/${id}/currency/set/BNB/${network}`);
+    const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
     expect([refused.status, refused.body.data.code]).toEqual([503, 'chain_unavailable']);
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toMatch(why);
     const output = await networkCommands['networks check']?.run(commandContext(server), { network }, []);
