@@ -20,9 +20,13 @@ export function networkHealth(
   }));
 }
 
-/** A sentence per problem of a network's nodes and tokens. */
-export function networkProblems({ connection }: Pick<NetworkHealth, 'connection'>): string[] {
+/** A sentence per problem of a network's scan, nodes and tokens. */
+export function networkProblems({
+  problem: scanProblem,
+  connection,
+}: Pick<NetworkHealth, 'problem' | 'connection'>): string[] {
   return [
+    ...(scanProblem === undefined ? [] : [scanProblem]),
     ...(connection?.nodes ?? []).flatMap(({ problem }) => problem ?? []),
     ...(connection?.assetProblems ?? []).map(({ problem }) => problem),
   ];

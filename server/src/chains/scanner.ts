@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { NewId } from '../shared/ids.js';
 import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
+import { ChainBehind } from './read-chain.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
 export interface ScannerOptions extends ScanDeps {
@@ -19,6 +20,8 @@ export interface NetworkStatus extends NetworkRef {
   readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
+  /** Why it waits, if its nodes work but have fewer blocks than were read. */
+  readonly problem?: string | undefined;
 }
 
 export interface Scanner {
@@ -45,6 +48,7 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
     const stopping = new AbortController();
     const { signal } = stopping;
     let failures = 0;
+    let problem: string | undefined;
     let running: Promise<void> = Promise.resolve();
     /** The scan that begins when the running one has ended. Callers until then share it. */
     let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
@@ -73,8 +77,10 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
         await runUnlessLost(isUrgent);
         if (failures > 0) log.info({ mode, network: code }, 'Scanning works again');
         failures = 0;
+        problem = undefined;
       } catch (error) {
         if (signal.aborted) throw error;
+        problem = error instanceof ChainBehind ? error.message : undefined;
         failures += 1;
         if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
         // Another process may reach the network's node when this one does not.
@@ -132,6 +138,7 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
           height: cursor?.height,
           lagMs: cursor && Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - cursor.synced_at),
           isFailing: failures > 0,
+          problem,
         };
       },
     };

@@ -14,7 +14,7 @@ export interface Condition {
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
-  networks(): readonly Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'connection'>[];
+  networks(): readonly Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'problem' | 'connection'>[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
   /** How long ago this process last polled for due deliveries. */

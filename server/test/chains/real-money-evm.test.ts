@@ -516,7 +516,9 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
           proxy.change = ({ method, params }) => {
             if (method !== 'eth_getBlockByNumber') return undefined;
             if (params[0] === 'latest') return block;
-            return params[0] === 'pending' || BigInt(String(params[0])) > BigInt(older) ? null : undefined;
+            const tag = String(params[0]);
+            if (tag === 'finalized') return undefined;
+            return tag === 'pending' || BigInt(tag) > BigInt(older) ? null : undefined;
           };
         },
       },
