@@ -4,6 +4,7 @@ import type { Mode } from '../shared/scope.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Family, Network } from './networks.js';
+import type { NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {
@@ -32,6 +33,17 @@ export interface Connection {
   readonly chain: Chain;
   /** Currencies that must not be offered, because their contract is not what the configuration says. */
   readonly unreadable: () => ReadonlySet<string>;
+  readonly status: () => ConnectionStatus;
+}
+
+/** How a network's nodes do, as far as this process knows. Texts hold no URLs. */
+export interface ConnectionStatus {
+  /** In the order of the configuration. */
+  readonly nodes: readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  readonly requestsLeft: number | undefined;
+  /** The currencies of `unreadable`, and why. */
+  readonly assetProblems: readonly { readonly currency: string; readonly problem: string }[];
 }
 
 /** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
