@@ -7,6 +7,7 @@ import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
 import { withCookie } from './bitcoin/node-urls.js';
 import { isHeight } from './bitcoin/transactions.js';
+import { createUtxoNode } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Adapter, Adapters, ConnectDeps, Connection } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
@@ -55,6 +56,7 @@ const bitcoin: Adapter = {
       return isHeight(height) ? height : undefined;
     }, signal);
   },
+  utxoNode: (configured) => createUtxoNode(bitcoinConfig(configured)),
   check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
 };
 
