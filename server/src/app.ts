@@ -242,7 +242,7 @@ export async function createApp(options: AppOptions) {
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
-  const { balances, payouts, transfers, execution } = createWithdrawals({
+  const { balances, payouts, transfers, execution, psbts } = createWithdrawals({
     database,
     clock,
     newId,
@@ -253,6 +253,10 @@ export async function createApp(options: AppOptions) {
     bankAccounts,
     merchants,
     returningDeposits: hasReturningReceipts,
+    auditLog,
+    depositKeys,
+    connected,
+    log,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
@@ -327,6 +331,7 @@ export async function createApp(options: AppOptions) {
     transfers,
     payouts,
     execution,
+    psbts,
     billing,
     endpoints,
     webhooks,

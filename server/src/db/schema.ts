@@ -472,14 +472,13 @@ export interface PsbtVersionTable {
   number: number;
   /** In base64. */
   psbt: string;
-  /** The id of the transaction without its signatures: the final one, unless its inputs have legacy scripts. */
-  txid: string;
   fee: Units;
   virtual_size: number;
   /** "0": there is no change output. Otherwise it is the last one. */
   change_amount: Units;
   /** In hexadecimal digits, stored before it is broadcast; null until it was imported. */
   signed_transaction: string | null;
+  /** Known before it is signed, except for p2pkh. */
   tx_hash: string | null;
   /** When it was imported, or seen on the network although it was not; null before. */
   imported_at: EpochMs | null;

@@ -277,15 +277,6 @@ export async function psbtsSpending(
   return [...new Set(matching.map(({ id }) => id))];
 }
 
-/** The version of a PSBT whose unsigned transaction has this id. */
-export function findByTxid(reader: Reader, txid: string): Promise<{ psbt_id: string } | undefined> {
-  return reader
-    .selectFrom('psbt_versions')
-    .select('psbt_id')
-    .where((e) => e.or([e('txid', '=', txid), e('tx_hash', '=', txid)]))
-    .executeTakeFirst();
-}
-
 /** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
 export async function knownCoins(
   reader: Reader,
@@ -331,14 +322,7 @@ export async function knownCoins(
     .where('psbts.state', '=', 'settled')
     .where('psbt_versions.change_amount', '<>', '0')
     .execute();
-  const held = await reader
-    .selectFrom('psbt_inputs')
-    .select(['tx_hash', 'output_index'])
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('is_held', '=', 1)
-    .execute();
-  const taken = new Set(held.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+  const taken = await heldOutpoints(reader, { mode, network });
   return [
     ...deposits.map((row): KnownCoin => ({ ...row, branch: 0 })),
     ...changes.flatMap(({ tx_hash, change_index, change_amount, outputs }): KnownCoin[] =>
@@ -389,4 +373,19 @@ export async function takeChangeIndex(transaction: Transaction, sourceId: string
     .returning('next_index')
     .executeTakeFirstOrThrow();
   return next - 1;
+}
+
+/** The coins that PSBTs of a network hold, as `hash:index`. */
+export async function heldOutpoints(
+  reader: Reader,
+  { mode, network }: Pick<PsbtTable, 'mode' | 'network'>,
+): Promise<ReadonlySet<string>> {
+  const held = await reader
+    .selectFrom('psbt_inputs')
+    .select(['tx_hash', 'output_index'])
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('is_held', '=', 1)
+    .execute();
+  return new Set(held.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
 }

@@ -39,15 +39,14 @@ export function buildPsbt(
   payout: Payout,
   account: SpendingAccount,
   rawTransactions: ReadonlyMap<string, string>,
-): { psbt: Uint8Array; txid: string } {
+): Uint8Array {
   const transaction = new Transaction({ version: transactionVersion, lockTime: 0 });
   for (const input of payout.inputs) addInput(transaction, input, account, rawTransactions);
   for (const { address, amount } of payout.outputs) {
     transaction.addOutput({ script: scriptOfAddress(address, account.prefixes), amount });
   }
   if (payout.change) addChange(transaction, payout.change, account);
-  // A transaction without signatures has the id of the signed one, unless an input has a legacy script.
-  return { psbt: transaction.toPSBT(0), txid: transaction.id };
+  return transaction.toPSBT(0);
 }
 
 function addInput(

@@ -214,6 +214,23 @@ export function finalize(
   return { transaction: hex.encode(bytes), txHash: Transaction.fromRaw(bytes, lenient).id };
 }
 
+/** The hash that the transaction has once it is signed; undefined for p2pkh, where the signatures change it. */
+export function signedHash(expected: ExpectedTransaction): string | undefined {
+  const { type, inputs } = expected;
+  if (type === 'p2pkh') return undefined;
+  const parts = unsignedParts(expected);
+  const bytes = RawTx.encode({
+    ...parts,
+    segwitFlag: false,
+    inputs: parts.inputs.map((input, index) => ({
+      ...input,
+      finalScriptSig: scriptSigOf(new Uint8Array(), inputs[index], type),
+    })),
+    witnesses: undefined,
+  });
+  return Transaction.fromRaw(bytes, lenient).id;
+}
+
 /** The signature of an input with its sighash type, wherever the wallet put it; undefined if there is none. */
 function findSignature(
   returned: Transaction,

@@ -73,7 +73,6 @@ export async function createPsbtTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('psbt_id', 'text', (c) => c.notNull().references('psbts.id'))
     .addColumn('number', 'integer', (c) => c.notNull())
     .addColumn('psbt', 'text', (c) => c.notNull())
-    .addColumn('txid', 'text', (c) => c.notNull())
     .addColumn('fee', 'text', (c) => c.notNull())
     .addColumn('virtual_size', 'integer', (c) => c.notNull())
     .addColumn('change_amount', 'text', (c) => c.notNull())
