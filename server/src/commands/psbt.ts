@@ -20,7 +20,8 @@ import {
 
 type StoredPsbt = Awaited<ReturnType<Psbts['retrieve']>>;
 
-const outputHelp = '  --output FILE       writes the PSBT into this new file, instead of printing it in base64';
+const outputHelp =
+  '  --output FILE       writes the PSBT into this new file, instead of printing it in base64';
 const { signal } = new AbortController();
 
 export const psbtCommands: Readonly<Record<string, Command>> = {

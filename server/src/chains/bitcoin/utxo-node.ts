@@ -120,8 +120,7 @@ export function createUtxoNode(config: BitcoinConfig): UtxoNode {
         return typeof found === 'string' ? found : undefined;
       }, signal),
 
-    locate: (txHash, outputs, signal) =>
-      nodes.run((node) => locate(node, txHash, outputs, signal), signal),
+    locate: (txHash, outputs, signal) => nodes.run((node) => locate(node, txHash, outputs, signal), signal),
 
     confirmations: (blockHash, signal) =>
       nodes.run((node) => readConfirmations(node, blockHash, signal), signal),
@@ -177,7 +176,12 @@ async function readUnspent(
     const { value, confirmations, bestblock, scriptPubKey } = isObject(answer) ? answer : {};
     const amount = readSatoshis(value);
     const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;
-    if (amount === undefined || !isHeight(confirmations) || !isHash(bestblock) || typeof script !== 'string') {
+    if (
+      amount === undefined ||
+      !isHeight(confirmations) ||
+      !isHash(bestblock) ||
+      typeof script !== 'string'
+    ) {
       throw unknownForm(node, 'gettxout');
     }
     const head = heights.get(bestblock) ?? (await heightOf(node, bestblock, signal));

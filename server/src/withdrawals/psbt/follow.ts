@@ -110,7 +110,8 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
           if (state === 'settled') await transitions.markUnconfirmed(id);
           return;
         }
-        if (psbt.state === 'settled' && psbt.settled_version === version.number && psbt.confirmed_at !== null) return;
+        if (psbt.state === 'settled' && psbt.settled_version === version.number && psbt.confirmed_at !== null)
+          return;
         const problem = await transitions.settle(id, version.number);
         log.info({ psbt: id, mode: psbt.mode, network: psbt.network, txHash }, 'A PSBT is settled');
         if (problem !== undefined) log.warn({ psbt: id, problem }, 'A PSBT needs attention');

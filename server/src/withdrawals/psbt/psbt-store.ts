@@ -68,7 +68,11 @@ async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, k
 }
 
 /** Newest first. @param merchantId of all merchants if it is undefined */
-export function listPsbts(reader: Reader, merchantId: string | undefined, limit: number): Promise<PsbtTable[]> {
+export function listPsbts(
+  reader: Reader,
+  merchantId: string | undefined,
+  limit: number,
+): Promise<PsbtTable[]> {
   return reader
     .selectFrom('psbts')
     .selectAll()
@@ -118,11 +122,17 @@ export async function insertPsbt(
 ): Promise<void> {
   await transaction.insertInto('psbts').values(psbt).execute();
   await inChunks(inputs, async (chunk) => {
-    await transaction.insertInto('psbt_inputs').values([...chunk]).execute();
+    await transaction
+      .insertInto('psbt_inputs')
+      .values([...chunk])
+      .execute();
     return [];
   });
   await inChunks(transfers, async (chunk) => {
-    await transaction.insertInto('psbt_transfers').values([...chunk]).execute();
+    await transaction
+      .insertInto('psbt_transfers')
+      .values([...chunk])
+      .execute();
     return [];
   });
 }
@@ -145,10 +155,7 @@ export async function updateVersion(
   transaction: Transaction,
   { psbt_id, number }: PsbtVersionTable,
   change: Partial<
-    Pick<
-      PsbtVersionTable,
-      'signed_transaction' | 'tx_hash' | 'imported_at' | 'block_hash' | 'block_height'
-    >
+    Pick<PsbtVersionTable, 'signed_transaction' | 'tx_hash' | 'imported_at' | 'block_hash' | 'block_height'>
   >,
 ): Promise<void> {
   await transaction
@@ -166,7 +173,10 @@ export async function releaseAll(transaction: Transaction, id: string): Promise<
 }
 
 /** Takes the coins and the transfers of a PSBT back from all others. */
-export async function holdAll(transaction: Transaction, { id, mode, network, inputs, transfers }: StoredPsbt) {
+export async function holdAll(
+  transaction: Transaction,
+  { id, mode, network, inputs, transfers }: StoredPsbt,
+) {
   for (const { tx_hash, output_index } of inputs) {
     await transaction
       .updateTable('psbt_inputs')
@@ -260,15 +270,13 @@ export async function psbtsSpending(
   reader: Reader,
   outpoints: readonly { readonly txHash: string; readonly outputIndex: number }[],
 ): Promise<string[]> {
-  const rows = await inChunks(
-    [...new Set(outpoints.map(({ txHash }) => txHash))],
-    (chunk) =>
-      reader
-        .selectFrom('psbt_inputs')
-        .innerJoin('psbts', 'psbts.id', 'psbt_inputs.psbt_id')
-        .select(['psbts.id', 'psbts.created_at', 'tx_hash', 'output_index'])
-        .where('tx_hash', 'in', chunk)
-        .execute(),
+  const rows = await inChunks([...new Set(outpoints.map(({ txHash }) => txHash))], (chunk) =>
+    reader
+      .selectFrom('psbt_inputs')
+      .innerJoin('psbts', 'psbts.id', 'psbt_inputs.psbt_id')
+      .select(['psbts.id', 'psbts.created_at', 'tx_hash', 'output_index'])
+      .where('tx_hash', 'in', chunk)
+      .execute(),
   );
   const matching = rows.filter((row) =>
     outpoints.some((one) => one.txHash === row.tx_hash && one.outputIndex === row.output_index),
@@ -288,9 +296,7 @@ export async function knownCoins(
   const deposits = await reader
     .selectFrom('receipts')
     .innerJoin('addresses', (join) =>
-      join
-        .onRef('addresses.address', '=', 'receipts.address')
-        .onRef('addresses.mode', '=', 'receipts.mode'),
+      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
     )
     .select(['receipts.tx_hash', 'receipts.output_index', 'receipts.amount', 'addresses.derivation_index'])
     .where('receipts.merchant_id', '=', merchantId)
@@ -366,9 +372,7 @@ export async function takeChangeIndex(transaction: Transaction, sourceId: string
     .insertInto('derivations')
     .values({ source_id: `${sourceId}/change`, next_index: 1 })
     .onConflict((conflict) =>
-      conflict
-        .column('source_id')
-        .doUpdateSet((e) => ({ next_index: e('derivations.next_index', '+', 1) })),
+      conflict.column('source_id').doUpdateSet((e) => ({ next_index: e('derivations.next_index', '+', 1) })),
     )
     .returning('next_index')
     .executeTakeFirstOrThrow();

@@ -160,7 +160,10 @@ export function createPsbts(deps: PsbtDeps): Psbts {
       return false;
     });
     for (const { id } of payable.slice(mostTransfers)) {
-      skipped.push({ id, reason: `One PSBT pays at most ${mostTransfers} transfers. Export again for the rest` });
+      skipped.push({
+        id,
+        reason: `One PSBT pays at most ${mostTransfers} transfers. Export again for the rest`,
+      });
     }
     return { payable: payable.slice(0, mostTransfers), skipped };
   }
@@ -197,7 +200,10 @@ export function createPsbts(deps: PsbtDeps): Psbts {
       // Its coins are spent in a block, by a transaction that is none of ours: it can never be confirmed.
       if (found?.kind === 'conflict') continue;
       if (found?.kind !== 'absent') {
-        skip(psbt, `It is in the discarded PSBT ${id}, whose coins are being spent. Try again when that is confirmed`);
+        skip(
+          psbt,
+          `It is in the discarded PSBT ${id}, whose coins are being spent. Try again when that is confirmed`,
+        );
         continue;
       }
       if (psbt.source_id !== sourceId) {
@@ -209,7 +215,10 @@ export function createPsbts(deps: PsbtDeps): Psbts {
       if (names.some((name) => forced.has(name))) continue;
       const free = names.find((name) => !held.has(name));
       if (free === undefined) {
-        skip(psbt, `It is in the discarded PSBT ${id}, and other PSBTs spend the coins of that. Settle those first`);
+        skip(
+          psbt,
+          `It is in the discarded PSBT ${id}, and other PSBTs spend the coins of that. Settle those first`,
+        );
         continue;
       }
       forced.add(free);
@@ -384,7 +393,10 @@ export function createPsbts(deps: PsbtDeps): Psbts {
     const found = await look(id, signal);
     const psbt = await retrieve(id);
     if (psbt.state !== 'open' && psbt.state !== 'sent') {
-      throw new Problem('invalid_state', `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`);
+      throw new Problem(
+        'invalid_state',
+        `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`,
+      );
     }
     if (found?.kind === 'block') {
       throw new Problem('invalid_state', 'Its transaction is in a block already: there is nothing to bump');
@@ -410,7 +422,10 @@ export function createPsbts(deps: PsbtDeps): Psbts {
     return database.write(async (transaction) => {
       const current = await transitions.lock(transaction, id);
       if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
-        throw new Problem('invalid_state', 'The PSBT has changed meanwhile. Look at it, and run the command again');
+        throw new Problem(
+          'invalid_state',
+          'The PSBT has changed meanwhile. Look at it, and run the command again',
+        );
       }
       const version = transitions.newVersion(current, plan, account, previous);
       await store.insertVersion(transaction, version);

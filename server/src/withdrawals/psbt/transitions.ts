@@ -210,7 +210,11 @@ export function createTransitions(deps: PsbtDeps) {
           const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
           for (const row of await lockTransfers(transaction, psbt)) {
             if (row.status !== 'success' || row.tx_hash !== settledHash) continue;
-            await settlement.lose(transaction, row, 'The network dropped the transaction, and its coins were spent elsewhere');
+            await settlement.lose(
+              transaction,
+              row,
+              'The network dropped the transaction, and its coins were spent elsewhere',
+            );
           }
         }
         await store.updatePsbt(transaction, id, {

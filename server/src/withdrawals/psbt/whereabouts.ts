@@ -97,11 +97,7 @@ async function findWhoSpent(
 }
 
 /** The change of a transaction that spends the same coins and pays the same transfers; undefined if it does not. */
-function changeOf(
-  spender: Spender,
-  psbt: StoredPsbt,
-  account: SpendingAccount,
-): bigint | undefined {
+function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount): bigint | undefined {
   const inputs = psbt.inputs.map(outpointOf);
   const isOurs = ({ txHash, outputIndex }: Outpoint) =>
     inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex);

@@ -1,7 +1,12 @@
 /** Writes the PSBT of a payout (BIP-174), with what a hardware wallet needs to check and sign it. */
 import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript, Transaction } from '@scure/btc-signer';
-import { addressOfKey, hash160, type AddressPrefixes, type ScriptType } from '../../addresses/bitcoin-scripts.js';
+import {
+  addressOfKey,
+  hash160,
+  type AddressPrefixes,
+  type ScriptType,
+} from '../../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../utxo-node.js';
 import type { Branch, SpendingAccount } from './account.js';
 
@@ -61,7 +66,9 @@ function addInput(
   const raw = rawTransactions.get(txHash);
   const previous = raw === undefined || type === 'p2tr' ? undefined : readPrevious(raw, txHash);
   if (type === 'p2pkh' && !previous) {
-    throw new Error(`No node has the transaction ${txHash} any more, which a p2pkh input cannot be signed without`);
+    throw new Error(
+      `No node has the transaction ${txHash} any more, which a p2pkh input cannot be signed without`,
+    );
   }
   transaction.addInput({
     txid: txHash,

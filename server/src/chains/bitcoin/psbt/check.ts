@@ -125,7 +125,9 @@ function findInputDifference(
     const other = returned[index];
     return other === undefined || !isSame(one)(other);
   });
-  return moved < 0 ? undefined : `Input ${moved + 1} is another one than in the export: the order was changed`;
+  return moved < 0
+    ? undefined
+    : `Input ${moved + 1} is another one than in the export: the order was changed`;
 }
 
 function findOutputDifference(
@@ -149,7 +151,9 @@ function findOutputDifference(
     if (other.amount === amount) continue;
     const spent = inputs.reduce((sum, input) => sum + input.amount, 0n);
     const fees = [found, outputs].map((all) => spent - all.reduce((sum, one) => sum + one.amount, 0n));
-    const fee = isChange ? `, so that the fee is ${format(fees[0] ?? 0n)} instead of ${format(fees[1] ?? 0n)}` : '';
+    const fee = isChange
+      ? `, so that the fee is ${format(fees[0] ?? 0n)} instead of ${format(fees[1] ?? 0n)}`
+      : '';
     return `${name} to ${receiver(script)} is ${format(other.amount)} instead of ${format(amount)}${fee}`;
   }
   const extra = found[outputs.length];
@@ -275,7 +279,9 @@ function isValid(signature: Uint8Array, index: number, expected: ExpectedTransac
       signature.length === 64 ? 0 : sighashAll,
       inputs.map(({ amount }) => amount),
     );
-    return signature.length <= 65 && verifySchnorr(digest, input.script.subarray(2), signature.subarray(0, 64));
+    return (
+      signature.length <= 65 && verifySchnorr(digest, input.script.subarray(2), signature.subarray(0, 64))
+    );
   }
   const compact = compactOf(signature.subarray(0, -1));
   if (!compact) return false;
@@ -320,11 +326,7 @@ function unsignedTransaction(expected: ExpectedTransaction): Transaction {
   return transaction;
 }
 
-function witnessOf(
-  signature: Uint8Array,
-  input: ExpectedInput | undefined,
-  type: ScriptType,
-): Uint8Array[] {
+function witnessOf(signature: Uint8Array, input: ExpectedInput | undefined, type: ScriptType): Uint8Array[] {
   if (type === 'p2pkh' || !input) return [];
   return type === 'p2tr' ? [signature] : [signature, input.publicKey];
 }

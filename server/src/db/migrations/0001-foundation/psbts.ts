@@ -25,7 +25,11 @@ export async function createPsbtTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .execute();
   await schema.createIndex('psbts_work').on('psbts').columns(['state', 'confirmed_at']).execute();
-  await schema.createIndex('psbts_newest').on('psbts').columns(['merchant_id', 'mode', 'created_at']).execute();
+  await schema
+    .createIndex('psbts_newest')
+    .on('psbts')
+    .columns(['merchant_id', 'mode', 'created_at'])
+    .execute();
 
   await schema
     .createTable('psbt_inputs')
