@@ -205,16 +205,16 @@ async function withOutput(options: Options, work: (write: Write) => Promise<Outp
         : `--output: ${path} cannot be written (${String(code)})`,
     );
   });
-  let isWritten = false;
+  let written = 0;
   try {
     return await work(async (psbt) => {
       await file.writeFile(Buffer.from(psbt, 'base64'));
-      isWritten = true;
+      written += 1;
       return true;
     });
   } finally {
     await file.close();
-    if (!isWritten) await rm(path, { force: true });
+    if (written === 0) await rm(path, { force: true });
   }
 }
 

@@ -5,6 +5,7 @@
  * A signed transaction is stored before it is broadcast. Whatever is killed between the two, the next run finds the coins
  * unspent and broadcasts it again, which a network accepts only once.
  */
+import { NodesUnavailable } from '../../chains/rpc/node-error.js';
 import { createFailures } from '../../shared/failures.js';
 import type { PsbtVersionTable } from '../../db/schema.js';
 import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';
@@ -16,10 +17,12 @@ import { findWhereabouts, type Whereabouts } from './whereabouts.js';
 /** How long a settled PSBT is looked at. A deeper reorganisation was never seen. */
 const watchedMs = 24 * 60 * 60 * 1000;
 /** A block that spends a coin can be replaced by one that is a little lower. */
-const rereadBlocks = 100;
+const rereadBlocks = 6;
 
 export function createFollow(deps: PsbtDeps, transitions: Transitions) {
   const { database, clock, log } = deps;
+  /** The networks without a node at the last run. That is said once. */
+  let unreachable: ReadonlySet<string> = new Set();
 
   function isConfigured({ mode, network }: StoredPsbt): boolean {
     return deps.connected.some(
@@ -183,12 +186,26 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
     /** Looks at all that a chain can still change. */
     async follow(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
-      for (const id of await store.followedPsbts(database.reader, clock.real() - watchedMs)) {
+      const down = new Set<string>();
+      for (const { id, mode, network } of await store.followedPsbts(
+        database.reader,
+        clock.real() - watchedMs,
+      )) {
         signal.throwIfAborted();
+        const name = `${mode}/${network}`;
+        if (down.has(name)) continue;
         await failures.collect(async () => {
-          await look(id, signal);
+          try {
+            await look(id, signal);
+          } catch (error) {
+            if (!(error instanceof NodesUnavailable)) throw error;
+            down.add(name);
+            if (unreachable.has(name)) return;
+            log.warn({ err: error, mode, network }, 'PSBTs cannot be followed; trying again');
+          }
         });
       }
+      unreachable = down;
       failures.report('PSBTs could not be followed');
     },
   };

@@ -84,10 +84,13 @@ export function listPsbts(
 }
 
 /** Those that a chain can still change. @param since real time: what was confirmed before it is final */
-export async function followedPsbts(reader: Reader, since: number): Promise<string[]> {
-  const rows = await reader
+export async function followedPsbts(
+  reader: Reader,
+  since: number,
+): Promise<Pick<PsbtTable, 'id' | 'mode' | 'network'>[]> {
+  return reader
     .selectFrom('psbts')
-    .select('id')
+    .select(['id', 'mode', 'network'])
     .where((e) =>
       e.or([
         e('state', 'in', ['open', 'sent', 'conflicted']),
@@ -111,7 +114,6 @@ export async function followedPsbts(reader: Reader, since: number): Promise<stri
     )
     .orderBy('created_at')
     .execute();
-  return rows.map(({ id }) => id);
 }
 
 export async function insertPsbt(

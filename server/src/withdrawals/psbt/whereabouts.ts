@@ -33,11 +33,12 @@ export async function findWhereabouts(
   account: SpendingAccount,
   signal: AbortSignal,
 ): Promise<Whereabouts> {
+  const known = await findInKnownBlock(psbt, node, signal);
+  if (known) return known;
   const outpoints = psbt.inputs.map(outpointOf);
   const now = await node.unspent(outpoints, true, signal);
   if (now.every((output) => output !== undefined)) return { kind: 'absent' };
   return (
-    (await findInKnownBlock(psbt, node, signal)) ??
     (await locateVersions(psbt, node, signal)) ??
     (await findWhoSpent(psbt, node, account, signal))
   );

@@ -15,7 +15,7 @@ import type { TransferTable } from '../../../src/db/schema.js';
 import { commandContext } from '../../support/command-context.js';
 import type { TestEngine } from '../../support/engines.js';
 import type { LitecoinNode } from '../../support/litecoin.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { startServer } from '../../support/server.js';
 
 export const network = 'litecoin-regtest';
 const { signal } = new AbortController();
@@ -144,7 +144,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
 
   let files = 0;
   return {
-    server: server as TestServer,
+    server,
     merchant,
     scan,
     follow,
@@ -197,8 +197,10 @@ export function signWith(account: HDKey, psbt: string, sighash?: number): string
   const transaction = Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
   for (let index = 0; index < transaction.inputsLength; index += 1) {
     const { bip32Derivation, tapBip32Derivation } = transaction.getInput(index);
-    const path = bip32Derivation?.[0]?.[1].path ?? tapBip32Derivation?.[0]?.[1].der.path ?? [];
-    const key = path.slice(-2).reduce((parent, child) => parent.deriveChild(child), account).privateKey;
+    const path: number[] = bip32Derivation?.[0]?.[1].path ?? tapBip32Derivation?.[0]?.[1].der.path ?? [];
+    const key = path
+      .slice(-2)
+      .reduce<HDKey>((parent, child) => parent.deriveChild(child), account).privateKey;
     if (!key) throw new Error('The account has no private key');
     if (sighash !== undefined) transaction.updateInput(index, { sighashType: sighash });
     transaction.signIdx(key, index, sighash === undefined ? undefined : [sighash]);

@@ -97,7 +97,7 @@ describe.skipIf(!hasLitecoind)('Payouts by PSBT', () => {
         const imported = await shop.import(merchant.sign(exported.psbt));
         expect(imported.isBroadcast).toBe(true);
         const txHash = imported.versions[0]?.txHash ?? '';
-        const { fee, vsize } = (await node.rpc('getmempoolentry', txHash)) as { fee: number; vsize: number };
+        const { fee, vsize } = await node.rpc<{ fee: number; vsize: number }>('getmempoolentry', txHash);
         const rate = (fee * 1e8) / vsize;
         expect(rate).toBeGreaterThanOrEqual(7.5);
         expect(rate).toBeLessThan(7.5 * 1.03);
