@@ -38,10 +38,7 @@ export async function findWhereabouts(
   const outpoints = psbt.inputs.map(outpointOf);
   const now = await node.unspent(outpoints, true, signal);
   if (now.every((output) => output !== undefined)) return { kind: 'absent' };
-  return (
-    (await locateVersions(psbt, node, signal)) ??
-    (await findWhoSpent(psbt, node, account, signal))
-  );
+  return (await locateVersions(psbt, node, signal)) ?? (await findWhoSpent(psbt, node, account, signal));
 }
 
 async function findInKnownBlock(

@@ -197,7 +197,8 @@ export function signWith(account: HDKey, psbt: string, sighash?: number): string
   const transaction = Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
   for (let index = 0; index < transaction.inputsLength; index += 1) {
     const { bip32Derivation, tapBip32Derivation } = transaction.getInput(index);
-    const path: number[] = bip32Derivation?.[0]?.[1].path ?? tapBip32Derivation?.[0]?.[1].der.path ?? [];
+    const taproot = tapBip32Derivation?.[0]?.[1].der as { path: number[] } | undefined;
+    const path = bip32Derivation?.[0]?.[1].path ?? taproot?.path ?? [];
     const key = path
       .slice(-2)
       .reduce<HDKey>((parent, child) => parent.deriveChild(child), account).privateKey;

@@ -109,7 +109,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await merchant.fund('0.3', '0.2');
       await merchant.transfers('0.1', '0.1');
       const answers = await Promise.allSettled([merchant.export(), merchant.export(), merchant.export()]);
-      const made = answers.filter((answer) => answer.status === 'fulfilled' && answer.value.psbt !== null);
+      const made = answers.filter((answer) => answer.status === 'fulfilled' && 'id' in answer.value);
       expect(made).toHaveLength(1);
       for (const answer of answers) {
         if (answer.status === 'rejected') expect(String(answer.reason)).toMatch(/Run the export again/);
@@ -171,14 +171,10 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const [dust, fine] = await merchant.transfers('0.00002', '0.1');
       const exported = await merchant.export();
       expect(exported.transfers.map(({ id }) => id)).toEqual([fine?.id]);
-      expect(exported.skipped).toMatchObject([
-        {
-          id: dust?.id,
-          reason: expect.stringContaining(
-            '0.00002 LTC is too little: nodes relay no output below 0.0000294 LTC',
-          ),
-        },
-      ]);
+      expect(exported.skipped.map(({ id }) => id)).toEqual([dust?.id]);
+      expect(exported.skipped[0]?.reason).toContain(
+        '0.00002 LTC is too little: nodes relay no output below 0.0000294 LTC',
+      );
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
       expect((await shop.transfer(fine?.id ?? '')).status).toBe('success');
@@ -357,10 +353,9 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await node.rpc('invalidateblock', lowest);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
       await confirm();
-      expect(await shop.show(exported.id)).toMatchObject({
-        state: 'conflicted',
-        problem: expect.stringContaining('spent by another transaction'),
-      });
+      const shown = await shop.show(exported.id);
+      expect(shown.state).toBe('conflicted');
+      expect(shown.problem).toContain('spent by another transaction');
       expect((await shop.transfer(first)).status).toBe('failed');
       expect(await postings(first)).toEqual(['hold', 'lost', 'post']);
       await shop.expectBooksInOrder();
@@ -425,7 +420,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
       const raised = new Transaction();
       raised.addInput(original.getInput(0));
-      raised.addOutput(original.getOutput(0) as { script: Uint8Array; amount: bigint });
+      raised.addOutput(original.getOutput(0));
       const change = original.getOutput(1);
       raised.addOutput({
         script: change.script ?? new Uint8Array(),
@@ -547,7 +542,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     expect(listed?.text).toContain(`${exported.id}  test  ${network}  sent`);
     const entries = await shop.server.app.auditLog.list(shop.server.database.reader, {
       merchantId: merchant.id,
-    } as never);
+    });
     const actions = entries.filter(({ action }) => action.startsWith('psbt.')).map(({ action }) => action);
     expect(actions).toEqual(['psbt.exported', 'psbt.bumped', 'psbt.imported']);
   });

@@ -346,8 +346,9 @@ function scriptSigOf(
 function compactOf(der: Uint8Array): Uint8Array | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const r = readInteger(der, 2);
-  const s = r && readInteger(der, r.end);
-  if (!s || s.end !== der.length) return undefined;
+  if (!r) return undefined;
+  const s = readInteger(der, r.end);
+  if (s?.end !== der.length) return undefined;
   return Uint8Array.of(...r.bytes, ...s.bytes);
 }
 
