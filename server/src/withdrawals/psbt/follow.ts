@@ -6,6 +6,7 @@
  * unspent and broadcasts it again, which a network accepts only once.
  */
 import { NodesUnavailable } from '../../chains/rpc/node-error.js';
+import type { Mode } from '../../shared/scope.js';
 import { createFailures } from '../../shared/failures.js';
 import type { PsbtVersionTable } from '../../db/schema.js';
 import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';
@@ -23,6 +24,8 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
   const { database, clock, log } = deps;
   /** The networks without a node at the last run. That is said once. */
   let unreachable: ReadonlySet<string> = new Set();
+  /** The height of the chain when a PSBT's coins were last looked for in blocks. */
+  const readUpTo = new Map<string, number>();
 
   function isConfigured({ mode, network }: StoredPsbt): boolean {
     return deps.connected.some(
@@ -104,7 +107,8 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         let { tx_hash: txHash } = version;
         if (txHash === null || version.imported_at === null || !['sent', 'settled'].includes(state)) {
           const spender = txHash === null ? await spenderOf(psbt, to, signal) : undefined;
-          txHash ??= spender ?? '';
+          txHash ??= spender ?? null;
+          if (txHash === null) return;
           const transaction = version.signed_transaction ?? (await rawOf(to, txHash, height, signal));
           await transitions.adopt(id, version.number, { txHash, transaction });
         }
@@ -127,6 +131,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         return;
       }
       case 'contested': {
+        if (state === 'discarded' || state === 'conflicted') return;
         // Ours may pay a higher fee, and then replaces the other one.
         const refusal = await broadcast(psbt, to, signal);
         if (refusal === undefined && newestSigned(psbt)) return tell(psbt, null);
@@ -169,6 +174,12 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
     return (await to.node.findSpender(outpoint, psbt.from_height, signal))?.txHash;
   }
 
+  /** Undefined if the network is not configured any more. */
+  function heightOf(mode: Mode, code: string, signal: AbortSignal): Promise<number | undefined> {
+    const found = deps.connected.find(({ network }) => network.mode === mode && network.code === code);
+    return found?.utxoNode?.height(signal) ?? Promise.resolve(undefined);
+  }
+
   async function look(id: string, signal: AbortSignal): Promise<Whereabouts | undefined> {
     const psbt = await store.readPsbt(database.reader, id);
     if (!psbt || !isConfigured(psbt)) return undefined;
@@ -187,6 +198,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
     async follow(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
       const down = new Set<string>();
+      const heights = new Map<string, number | undefined>();
       for (const { id, mode, network } of await store.followedPsbts(
         database.reader,
         clock.real() - watchedMs,
@@ -196,7 +208,13 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         if (down.has(name)) continue;
         await failures.collect(async () => {
           try {
-            await look(id, signal);
+            const height = heights.get(name) ?? (await heightOf(mode, network, signal));
+            heights.set(name, height);
+            if (height === undefined || readUpTo.get(id) === height) return;
+            const found = await look(id, signal);
+            // Both took whole blocks to find out, and last until the next block at least.
+            if (found?.kind === 'conflict' || found?.kind === 'gone') readUpTo.set(id, height);
+            else readUpTo.delete(id);
           } catch (error) {
             if (!(error instanceof NodesUnavailable)) throw error;
             down.add(name);
