@@ -37,7 +37,7 @@ reserved until the PSBT is settled or discarded.
   --mode M            test or live (default live)
   --fee-rate N        satoshis per virtual byte, such as 12 or 1.5 (default: the node's estimate for six blocks)
   --transfer ID       only this transfer. Can be given several times
-  --key ID            spends the coins of a former deposit key: see deposit-keys list
+  --key ID            spends the coins of a former deposit key: see deposit-keys list --json
   --fingerprint HEX   of the wallet's master key, eight hexadecimal digits. Hardware wallets need it to find their keys
   --path PATH         from the master key to the account, if it is not the usual one, such as m/84'/0'/0'
 ${outputHelp}`,

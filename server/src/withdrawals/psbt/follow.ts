@@ -143,7 +143,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
       case 'conflict': {
         const { spender, confirmations } = found;
         await transitions.noteHeight(id, Math.max(psbt.from_height, spender.height - rereadBlocks));
-        const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid the transfers, settle each with it; then discard the PSBT`;
+        const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
         if (confirmations < to.network.confirmations || state === 'discarded') {
           return tell(psbt, state === 'discarded' ? null : problem);
         }

@@ -128,8 +128,8 @@ export function createPsbts(deps: PsbtDeps): Psbts {
     throw new Problem(
       'invalid_state',
       keyId === undefined
-        ? `The merchant has no ${mode} deposit key for ${to.family}, so no coins of theirs can be found. See deposit-keys list`
-        : `The merchant has no ${mode} deposit key ${keyId} for ${to.family}. See deposit-keys list`,
+        ? `The merchant has no ${mode} deposit key for ${to.family}, so no coins of theirs can be found. See deposit-keys list --json`
+        : `The merchant has no ${mode} deposit key ${keyId} for ${to.family}. See deposit-keys list --json`,
     );
   }
 

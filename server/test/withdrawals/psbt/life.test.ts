@@ -225,6 +225,27 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     expect(exported.transfers).toHaveLength(1);
   });
 
+  it('spends the coins of a former key on demand, and leaves them alone otherwise', async () => {
+    const merchant = await shop.merchant();
+    await merchant.fund('0.2');
+    const rows = await merchant.transfers('0.1');
+    const { depositKeys } = shop.server.app;
+    const scope = { merchantId: merchant.id, mode: 'test' } as const;
+    const other = await shop.merchant();
+    await shop.server.database.write((transaction) =>
+      depositKeys.set(transaction, scope, 'litecoin', {
+        extendedPublicKey: other.account.publicExtendedKey,
+        script: 'p2wpkh',
+      }),
+    );
+    await expect(merchant.export()).rejects.toThrow('The coins are not enough: 0 LTC can be spent');
+    const [former] = await depositKeys.list(shop.server.database.reader, merchant.id);
+    const exported = await merchant.export({ key: former?.id });
+    await shop.import(merchant.sign(exported.psbt));
+    await confirm();
+    expect(await shop.statuses(rows)).toEqual(['success']);
+  });
+
   describe('with a higher fee', () => {
     it('replaces the first version, and exactly one settles', async () => {
       const { merchant, exported, first } = await prepare();
@@ -411,6 +432,36 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.import(merchant.sign(again.psbt));
       await confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
+      await shop.expectBooksInOrder();
+    });
+
+    it('by a transaction that paid some of its transfers: those are settled with it, and not paid again', async () => {
+      const prepared = await prepare(['0.5', '0.3'], ['0.1', '0.05']);
+      const { merchant, exported, rows, first } = prepared;
+      // The owner has paid the first transfer with another wallet program, which knew nothing of the PSBT.
+      const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
+      const byHand = new Transaction();
+      byHand.addInput(original.getInput(0));
+      byHand.addOutput(original.getOutput(0));
+      const signed = Transaction.fromPSBT(
+        Buffer.from(merchant.sign(Buffer.from(byHand.toPSBT(0)).toString('base64')), 'base64'),
+      );
+      signed.finalize();
+      await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [signed.hex]);
+      const block = String(await node.rpc<number>('getblockcount'));
+      await confirm();
+      const { state, problem } = await shop.show(exported.id);
+      expect(state).toBe('conflicted');
+      expect(problem).toContain(`--tx-hash ${signed.id} --block ${block}`);
+      const context = commandContext(shop.server);
+      await transferCommands['transfers settle']?.run(context, { 'tx-hash': signed.id, block }, [first]);
+      await shop.discard(exported.id);
+      expect(await shop.statuses(rows)).toEqual(['success', 'pending']);
+      const again = await merchant.export();
+      expect(again.transfers.map(({ id }) => id)).toEqual([rows[1]?.id]);
+      await shop.import(merchant.sign(again.psbt));
+      await confirm();
+      expect(await shop.statuses(rows)).toEqual(['success', 'success']);
       await shop.expectBooksInOrder();
     });
 
