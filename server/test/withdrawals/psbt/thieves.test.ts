@@ -130,7 +130,7 @@ const thefts: readonly [string, (psbt: string) => string, RegExp][] = [
         psbt,
         (_, inputs) =>
           void inputs.push({
-            ...at(inputs, 0),
+            ...foreignOf(at(inputs, 0)),
             txid: hex.decode('ab'.repeat(32)),
             index: 7,
           }),
