@@ -223,7 +223,7 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, billing, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, execution, psbts, billing, webhooks, simulatedChains } = app;
   const { depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
@@ -242,6 +242,9 @@ function createJobList(
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
+  if (connected.some(({ utxoNode }) => utxoNode)) {
+    jobs.push({ name: 'psbts', intervalMs: 5000, run: (signal) => psbts.follow(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

@@ -5,6 +5,7 @@ import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
 import { locateTransaction } from './bitcoin/locate.js';
+import { createUtxoNode } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Adapter, Adapters, ConnectDeps, Connection } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
@@ -42,6 +43,7 @@ const bitcoin: Adapter = {
     return { chain, unreadable: () => new Set(), status: () => ({ ...chain.status(), assetProblems: [] }) };
   },
   locate: (configured, txHash, signal) => locateTransaction(bitcoinConfig(configured), txHash, signal),
+  utxoNode: (configured) => createUtxoNode(bitcoinConfig(configured)),
   check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
 };
 

@@ -1,6 +1,7 @@
 /** Connects the configured networks: one adapter for each kind of chain. */
 import type { Logger } from 'pino';
 import type { Mode } from '../shared/scope.js';
+import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Family, Network } from './networks.js';
@@ -55,6 +56,8 @@ export interface Adapter {
    * @throws if no node answers
    */
   locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** For payouts by PSBT, on networks of Bitcoin's kind. */
+  utxoNode?(configured: ConfiguredNetwork): UtxoNode;
   /** Yields each finding when it is known. */
   check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
 }
@@ -67,6 +70,8 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** Undefined on networks that are not of Bitcoin's kind. */
+  readonly utxoNode: UtxoNode | undefined;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
@@ -85,6 +90,7 @@ export function connectNetworks(
       ...configured,
       ...adapter.connect(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
+      utxoNode: adapter.utxoNode?.(configured),
       check: (signal) => adapter.check(configured, signal),
       locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
       chainFor(addresses) {
