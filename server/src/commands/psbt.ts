@@ -27,14 +27,14 @@ const { signal } = new AbortController();
 export const psbtCommands: Readonly<Record<string, Command>> = {
   'transfers psbt export': {
     usage:
-      'transfers psbt export --merchant ID --network CODE [--mode test|live] [--fee-rate N] [--transfer ID] [--key ID] [--fingerprint HEX] [--path PATH] [--output FILE]',
+      'transfers psbt export --merchant ID --network CODE --mode test|live [--fee-rate N] [--transfer ID] [--key ID] [--fingerprint HEX] [--path PATH] [--output FILE]',
     help: `Makes one PSBT of the merchant's transfers that wait on a network of Bitcoin or Litecoin, for their own wallet to sign. It
 spends confirmed deposits, and what is left goes to the wallet's own change addresses. The transfers and the coins are
 reserved until the PSBT is settled or discarded.
 
   --merchant ID       whose transfers
   --network CODE      bitcoin, litecoin, or one of their test networks in NETWORKS_FILE
-  --mode M            test or live (default live)
+  --mode MODE         test or live
   --fee-rate N        satoshis per virtual byte, such as 12 or 1.5 (default: the node's estimate for six blocks)
   --transfer ID       only this transfer. Can be given several times
   --key ID            spends the coins of a former deposit key: see deposit-keys list --json
@@ -83,6 +83,7 @@ ${outputHelp}`,
 spends the same coins and pays the same transfers, so that only one of the versions can be confirmed. The change pays
 the difference.
 
+  ID                  the PSBT, as "transfers psbt list" shows it
   --fee-rate N        satoshis per virtual byte
 ${outputHelp}`,
     options: { 'fee-rate': text, output: text },
@@ -98,8 +99,10 @@ ${outputHelp}`,
     usage: 'transfers psbt import FILE',
     help: `Takes what the wallet signed: a PSBT (binary, base64 or hexadecimal), or the final transaction in hexadecimal digits. It
 is compared with what was exported, output by output and input by input. If anything differs, nothing is stored or sent.
-Otherwise it is stored and broadcast, and the server settles the transfers when it has its confirmations. FILE can be -
-for the standard input. Importing the same again is harmless.`,
+Otherwise it is stored and broadcast, and the server settles the transfers when it has its confirmations. Importing the same
+again is harmless.
+
+  FILE                what the wallet wrote, or - for the standard input`,
     options: {},
     positionals: ['FILE'],
     async run({ psbts, actor, progress }, _options, [file = '']) {
@@ -138,6 +141,7 @@ were spent by another transaction) and discarded, and what needs attention.
     usage: 'transfers psbt show ID [--output FILE]',
     help: `Shows a PSBT with its transfers, coins and versions, and writes its newest version once more, for a wallet that has lost it.
 
+  ID                  the PSBT, as "transfers psbt list" shows it
   --output FILE       writes the newest version into this new file`,
     options: { output: text },
     positionals: ['ID'],
@@ -155,7 +159,9 @@ were spent by another transaction) and discarded, and what needs attention.
     help: `Gives up a PSBT that was not broadcast, or whose coins were spent by another transaction. Its transfers wait again, and
 its coins can be spent. A signed copy of it stays valid: the next PSBT with one of its transfers therefore spends one of
 the same coins, so that the network takes only one of the two. Delete signed copies before you pay or fail the transfers
-in another way. Repeating it changes nothing.`,
+in another way. Repeating it changes nothing.
+
+  ID                  the PSBT, as "transfers psbt list" shows it`,
     options: {},
     positionals: ['ID'],
     async run({ psbts, actor }, _options, [id = '']) {

@@ -193,7 +193,8 @@ function osUser(): string {
 /** Prints the help or the version if asked for. Otherwise the command is missing or unknown, which is a usage error. */
 async function explain(args: readonly string[], streams: Streams): Promise<Outcome['exitCode']> {
   const words = args.filter((word) => !word.startsWith('-'));
-  const [group = ''] = words;
+  // A group can have two words: `transfers psbt`.
+  const group = words.join(' ');
   const inGroup = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
   const isWhole = inGroup.length === 0 || group === '';
   const listed = isWhole ? Object.entries(commands) : inGroup;
@@ -202,7 +203,7 @@ async function explain(args: readonly string[], streams: Streams): Promise<Outco
     isWhole,
   );
   const isHelp = args.includes('--help') || args.includes('-h');
-  const isKnown = words.length === 0 || (words.length === 1 && inGroup.length > 0);
+  const isKnown = words.length === 0 || inGroup.length > 0;
   if (isHelp && isKnown) {
     await streams.stdout(`${help}\n`);
     return 0;

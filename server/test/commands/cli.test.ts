@@ -403,19 +403,29 @@ const modeless = [
     'R',
   ],
   ['webhooks', 'test', '--merchant', 'X'],
+  ['transfers', 'psbt', 'export', '--merchant', 'X', '--network', 'litecoin'],
 ];
+
+/** The words of a command line up to its options. */
+const nameOf = (args: readonly string[]) =>
+  args
+    .slice(
+      0,
+      args.findIndex((arg) => arg.startsWith('-') || /^[A-Z]$/.test(arg)),
+    )
+    .join(' ');
 
 it.each(modeless)('%s %s assumes no mode', async (...args) => {
   const { exitCode, stdout, stderr } = await runOffline(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^--mode is required: test or live\n/m);
-  const command = commands[args.slice(0, 2).join(' ')];
+  const command = commands[nameOf(args)];
   expect(command?.help).toMatch(/^ {2}--mode (test\|live|MODE) /m);
   expect(command?.help).not.toMatch(/default (test|live)/);
 });
 
 it('every command that takes a mode is in that list', () => {
-  const listed = new Set(modeless.map((args) => args.slice(0, 2).join(' ')));
+  const listed = new Set(modeless.map(nameOf));
   // It asks for a mode only if both have a network of that name.
   listed.add('chains rescan');
   // These have a default, and their help says which.
