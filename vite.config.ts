@@ -42,15 +42,23 @@ const shortTemplates: Plugin = {
   },
 };
 
+const entry = /\/src\/index\.ts$/;
+const flow = /\/src\/flow\.ts$/;
+
 /**
- * True for modules that the entry imports statically. They go into a chunk of their own: a page can load the entry under
- * any URL, and if another chunk imported it under its file name, it would run twice.
+ * True for modules that are loaded with `root`, by static imports. Those of the entry go into a chunk of their own: a page can
+ * load the entry under any URL, and if another chunk imported it under its file name, it would run twice.
  */
-function isLoadedAtOnce(id: string, modules: Rolldown.ChunkingContext, seen = new Set<string>()): boolean {
+function isLoadedWith(
+  root: RegExp,
+  id: string,
+  modules: Rolldown.ChunkingContext,
+  seen = new Set<string>(),
+): boolean {
   const module = modules.getModuleInfo(id);
   if (module === null || seen.has(id)) return false;
   seen.add(id);
-  return module.isEntry || module.importers.some((importer) => isLoadedAtOnce(importer, modules, seen));
+  return root.test(id) || module.importers.some((importer) => isLoadedWith(root, importer, modules, seen));
 }
 
 // tsc has already written the npm package's modules to dist/. Keep them, and remove only old chunks.
@@ -73,7 +81,12 @@ const library: UserConfig = {
         chunkFileNames: 'chunks/[name]-[hash].js',
         codeSplitting: {
           groups: [
-            { debugName: 'widget', name: (id, modules) => (isLoadedAtOnce(id, modules) ? 'widget' : null) },
+            {
+              debugName: 'widget',
+              name: (id, modules) => (isLoadedWith(entry, id, modules) ? 'widget' : null),
+            },
+            // What the flow shares with later chunks is there with the flow.
+            { debugName: 'flow', name: (id, modules) => (isLoadedWith(flow, id, modules) ? 'flow' : null) },
           ],
         },
       },

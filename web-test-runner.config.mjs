@@ -9,6 +9,7 @@ import { relative } from 'node:path';
 import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
 import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
 import { chromeLauncher } from '@web/test-runner-chrome';
@@ -41,6 +42,33 @@ function apiServerPlugin() {
 }
 
 const apiServer = apiServerPlugin();
+
+/** Serves the `qrcode` package's encoder as an ES module: it is CommonJS, which browsers do not load. */
+function qrcodePlugin() {
+  const path = '/node_modules/qrcode/lib/core/qrcode.js';
+  /** @type {Promise<string> | undefined} */
+  let code;
+  const bundle = async () => {
+    const lib = { entry: `.${path}`, formats: /** @type {['es']} */ (['es']), fileName: 'qrcode' };
+    const output = await build({
+      configFile: false,
+      logLevel: 'error',
+      build: { write: false, minify: false, lib },
+    });
+    const [result] = Array.isArray(output) ? output : [];
+    const [chunk] = result?.output ?? [];
+    return chunk?.type === 'chunk' ? chunk.code : '';
+  };
+  return {
+    name: 'qrcode',
+    /** @param {{ path: string }} context */
+    async serve(context) {
+      if (context.path !== path) return undefined;
+      code ??= bundle();
+      return { body: await code, type: 'js' };
+    },
+  };
+}
 
 /** Passes requests for the API on to it. @type {NonNullable<import('@web/test-runner').TestRunnerConfig['middleware']>[number]} */
 const proxy = async (context, next) => {
@@ -120,6 +148,7 @@ export default {
       tsconfig: fileURLToPath(new URL('src/tsconfig.json', import.meta.url)),
     }),
     apiServer,
+    qrcodePlugin(),
   ],
   reporters: [defaultReporter(), ...(env.TEST_COUNTS ? [countsReporter(env.TEST_COUNTS)] : [])],
 };

@@ -137,6 +137,8 @@ function checkout(
           tx-ref=${reference}
           customer-email=${email}
           customer-name=${fullName}
+          merchant-name="Nightjar Lanterns"
+          .lineItems=${[{ name: 'Nightjar lantern', quantity, amount }]}
         ></crypto-checkout>`;
   return html`
     <section class="panel summary" aria-labelledby="order-heading">

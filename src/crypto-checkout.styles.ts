@@ -1,39 +1,100 @@
-/** The checkout's styles. `--checkout-…` properties are public; `--_…` ones hold the values in use. */
+/** The styles of the card and its button. `--checkout-…` properties are public; `--_…` ones hold the values in use. */
 import { css } from 'lit';
 
 const dark = css`
-  --_accent: var(--checkout-accent, #8fb4ff);
-  --_on-accent: var(--checkout-on-accent, #0a1733);
+  --_accent: var(--checkout-accent, #7aa5ff);
   --_background: var(--checkout-background, #14171d);
-  --_surface: var(--checkout-surface, #1d222b);
-  --_text: var(--checkout-text, #f1f4f9);
-  --_muted: var(--checkout-muted, #a5afbf);
-  --_border: var(--checkout-border, #363e4b);
-  --_good: #5fd49a;
-  --_bad: #ff9a8f;
-  --_caution: #f3c26b;
+  --_test: #3b2c07;
+  --_on-test: #ffe3a8;
   color-scheme: dark;
+`;
+
+/*
+ * From the background, text gets the luminance that has a contrast of 15 with it, secondary text 5.6, or else as much as there is:
+ * black or white. One of the two always has 4.5. Panels are a shade nearer to the text, or, where text has no contrast to spare,
+ * a shade farther from it. \`y\` is the luminance of the colour that a value is derived from, so these hold for any colour.
+ */
+const derived = css`
+  --_light: clamp(0, (y - 0.179) * 100000, 1);
+  --_bright: clamp(0, (y - 0.5) * 100000, 1);
+  --_dim: clamp(0, (0.05 - y) * 100000, 1);
+  --_y-text: clamp(
+    0,
+    var(--_light) * ((y + 0.05) / 15 - 0.05) + (1 - var(--_light)) * ((y + 0.05) * 14 - 0.05),
+    1
+  );
+  --_y-muted: clamp(
+    0,
+    var(--_light) * ((y + 0.05) / 5.6 - 0.05) + (1 - var(--_light)) * ((y + 0.05) * 5.6 - 0.05),
+    1
+  );
+  --_k: (0.94 + 0.16 * (1 - var(--_bright)) - 0.22 * (1 - var(--_light)) + 0.12 * var(--_dim));
+  --_a: 0.01 * var(--_dim);
+  --_text: var(
+    --checkout-text,
+    color(
+      from var(--_background) xyz-d65 calc(0.945 * var(--_y-text)) calc(var(--_y-text))
+        calc(1.12 * var(--_y-text))
+    )
+  );
+  --_muted: var(
+    --checkout-muted,
+    color(
+      from var(--_background) xyz-d65 calc(0.945 * var(--_y-muted)) calc(var(--_y-muted))
+        calc(1.12 * var(--_y-muted))
+    )
+  );
+  --_surface: var(
+    --checkout-surface,
+    color(
+      from var(--_background) xyz-d65 calc(x * var(--_k) + 0.95 * var(--_a)) calc(y * var(--_k) + var(--_a))
+        calc(z * var(--_k) + 1.09 * var(--_a))
+    )
+  );
+  --_border: var(--checkout-border, color-mix(in oklab, var(--_background), var(--_text) 17%));
+  --_on-accent: var(
+    --checkout-on-accent,
+    color(
+      from var(--_accent) xyz-d65 calc(0.9505 * (1 - var(--_light))) calc(1 - var(--_light))
+        calc(1.089 * (1 - var(--_light)))
+    )
+  );
+  --_hover: color-mix(
+    in srgb,
+    var(--_accent),
+    color(
+        from var(--_accent) xyz-d65 calc(0.9505 * var(--_light)) calc(var(--_light))
+          calc(1.089 * var(--_light))
+      )
+      14%
+  );
 `;
 
 export const styles = css`
   :host {
     --_accent: var(--checkout-accent, #1d4fd8);
-    --_on-accent: var(--checkout-on-accent, #fff);
     --_background: var(--checkout-background, #fff);
-    --_surface: var(--checkout-surface, #f4f6fa);
-    --_text: var(--checkout-text, #131a26);
-    --_muted: var(--checkout-muted, #586375);
-    --_border: var(--checkout-border, #d5dbe5);
+    /* For browsers without relative colours. */
+    --_on-accent: var(--checkout-on-accent, #fff);
+    --_hover: var(--_accent);
+    --_surface: var(--checkout-surface, var(--_background));
+    --_text: var(--checkout-text, #17191f);
+    --_muted: var(--checkout-muted, var(--_text));
+    --_border: var(--checkout-border, currentColor);
+    --_test: #fff1cf;
+    --_on-test: #5a3c00;
     --_good: #0b7a4b;
     --_bad: #b42318;
-    --_caution: #8a5300;
+    --_caution: #b36b00;
     --_radius: var(--checkout-radius, 16px);
     --_inner: calc(var(--_radius) * 0.625);
     --_space: var(--checkout-space, 8px);
     color-scheme: light;
     display: block;
-    max-width: 480px;
-    font: 16px / 1.45 var(--checkout-font, system-ui, sans-serif);
+    inline-size: 100%;
+    max-inline-size: 920px;
+    container-type: inline-size;
+    font: 16px / 1.5 var(--checkout-font, system-ui, sans-serif);
     color: var(--_text);
     text-align: start;
   }
@@ -45,6 +106,11 @@ export const styles = css`
   :host([theme='dark']) {
     ${dark}
   }
+  @supports (color: color(from red xyz-d65 x y z)) {
+    :host {
+      ${derived}
+    }
+  }
   :host([hidden]) {
     display: none;
   }
@@ -53,14 +119,13 @@ export const styles = css`
     margin: 0;
   }
   button,
-  input,
   .second {
     font: inherit;
     color: inherit;
-    min-height: 44px;
+    min-height: 48px;
     border: 1px solid var(--_border);
     border-radius: var(--_inner);
-    background: var(--_surface);
+    background: var(--_background);
   }
   button,
   summary,
@@ -69,71 +134,153 @@ export const styles = css`
     touch-action: manipulation;
   }
   :focus-visible {
-    outline: 3px solid var(--_accent);
+    outline: 3px solid var(--_text);
     outline-offset: 2px;
+  }
+  h2:focus-visible {
+    outline: none;
   }
 
   .card {
+    position: relative;
     display: grid;
-    gap: calc(var(--_space) * 2);
-    padding: calc(var(--_space) * 3);
     background: var(--_background);
     border: 1px solid var(--_border);
     border-radius: var(--_radius);
-    box-shadow: 0 8px 24px -8px #1018281f;
+    box-shadow:
+      0 1px 2px #1018280d,
+      0 12px 32px -12px #10182826;
     overflow-wrap: anywhere;
   }
-  /* Live regions must stay in the DOM to be announced, so empty ones must take no space. */
-  .card > p:empty {
-    position: absolute;
+  .test {
+    padding: 7px 16px;
+    border-radius: calc(var(--_radius) - 1px) calc(var(--_radius) - 1px) 0 0;
+    background: var(--_test);
+    color: var(--_on-test);
+    font-size: 0.8125rem;
+    font-weight: 600;
+    line-height: 1.4;
+    text-align: center;
+  }
+  .order,
+  .pay {
+    padding: calc(var(--_space) * 2.5);
+    min-width: 0;
+  }
+  .order {
+    padding-block: calc(var(--_space) * 2);
+    border-bottom: 1px solid var(--_border);
+  }
+  .pay,
+  .body {
+    display: grid;
+    align-content: start;
+    gap: calc(var(--_space) * 2);
+    min-width: 0;
   }
   .header,
   .title,
-  .icon-line,
-  .time,
-  .address-line {
+  .time {
     display: flex;
     align-items: center;
-    gap: var(--_space);
+    gap: calc(var(--_space) * 1.5);
   }
-  .header > div {
+  .header {
+    flex-wrap: wrap;
+  }
+  .header .who,
+  .header .total {
     display: grid;
-    flex: 1;
+    line-height: 1.35;
+  }
+  .header .who {
+    flex: 1 1 8rem;
+    min-width: 0;
   }
   .header .total {
-    flex: none;
     text-align: end;
+  }
+  .header b {
+    font-weight: 600;
+  }
+  .total b {
+    font-size: 1.0625rem;
+    font-variant-numeric: tabular-nums;
+  }
+  .logo {
+    display: grid;
+    place-content: center;
+    flex: none;
+    inline-size: 40px;
+    block-size: 40px;
+    border-radius: calc(var(--_radius) * 0.5);
+    background: var(--_accent);
+    color: var(--_on-accent);
+    font-size: 0.9375rem;
+    font-weight: 700;
+    object-fit: cover;
+    forced-color-adjust: none;
+  }
+  img.logo {
+    background: none;
+  }
+  .items {
+    display: none;
+    flex-basis: 100%;
+    gap: 6px;
+    padding: 12px 0 0;
+    list-style: none;
+  }
+  .items li {
+    display: flex;
+    justify-content: space-between;
+    gap: 16px;
+    font-size: 0.9375rem;
+  }
+  :host([status='idle']) .items,
+  :host([status='creating']) .items {
+    display: grid;
   }
   h2 {
     font-size: 1.375rem;
+    font-weight: 650;
+    letter-spacing: -0.012em;
     line-height: 1.25;
   }
-  .status,
-  .base {
+  .status {
     margin-top: calc(var(--_space) * -1.25);
     color: var(--_muted);
+    text-wrap: pretty;
+  }
+  .status:empty {
+    margin-top: calc(var(--_space) * -2);
   }
   .quiet,
-  small,
-  figcaption,
-  time,
-  .target .icon-line {
+  small {
     font-size: 0.875rem;
     color: var(--_muted);
+  }
+  .badge,
+  .mark {
+    flex: none;
+    fill: none;
+    stroke-width: 2;
+    stroke-linecap: round;
+    stroke-linejoin: round;
   }
   .badge {
     width: 40px;
     padding: 6px;
     border-radius: 50%;
     background: var(--_tint, var(--_accent));
-    stroke: var(--_background);
+    stroke: var(--_stroke, #fff);
+    forced-color-adjust: none;
   }
-  .badge,
-  .mark {
-    fill: none;
-    stroke-width: 2;
-    stroke-linecap: round;
-    stroke-linejoin: round;
+  .badge.waiting {
+    --_stroke: var(--_on-accent);
+  }
+  .badge.calm {
+    --_tint: #5d6778;
   }
   .success {
     --_tint: var(--_good);
@@ -144,315 +291,77 @@ export const styles = css`
     --_tint: var(--_bad);
   }
   .warning,
-  .card > .error {
-    padding: 10px 12px;
+  .error {
+    padding: 10px 14px;
     border-inline-start: 3px solid var(--_tint, var(--_caution));
+    border-radius: 4px var(--_inner) var(--_inner) 4px;
     background: var(--_surface);
+    font-size: 0.9375rem;
   }
   .error small {
     display: block;
+    margin-top: 4px;
   }
 
   .action {
-    min-height: 48px;
-    border-color: transparent;
+    min-height: 52px;
+    padding: 8px 16px;
+    border-color: color-mix(in srgb, var(--_accent), var(--_text) 20%);
     background: var(--_accent);
     color: var(--_on-accent);
+    font-size: 1.0625rem;
     font-weight: 600;
-    transition: filter 0.15s;
   }
   .action:hover {
-    filter: brightness(1.08);
+    background: var(--_hover);
   }
   .loading,
   [aria-disabled='true'] {
     cursor: progress;
-    animation: breathe 1s infinite alternate;
+    animation: breathe 0.9s infinite alternate;
   }
   .minor {
     display: flex;
     flex-wrap: wrap;
     justify-content: space-between;
-    margin: calc(var(--_space) * -1);
+    margin: calc(var(--_space) * -0.5) -8px calc(var(--_space) * -1);
   }
   .quiet-button {
+    min-height: 44px;
     padding: 0 8px;
     border-color: transparent;
     background: none;
     color: var(--_muted);
+    font-size: 0.9375rem;
     text-decoration: underline;
-    text-underline-offset: 3px;
+    text-decoration-color: var(--_border);
+    text-underline-offset: 4px;
   }
-  .search {
-    padding-inline: 14px;
-  }
-
-  fieldset {
-    display: grid;
-    gap: var(--_space);
-    min-width: 0;
-    padding: 0;
-    border: 0;
-  }
-  legend {
-    padding: 0 0 6px;
-    font-weight: 600;
-  }
-  .option {
-    display: grid;
-    grid-template-columns: auto 1fr auto;
-    align-items: center;
-    column-gap: 12px;
-    min-height: 60px;
-    padding: 8px 14px;
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
-    transition: border-color 0.15s;
-  }
-  .option:hover,
-  .option:has(:checked),
-  .amount:hover,
-  .tool:hover {
-    border-color: var(--_accent);
-  }
-  .option:has(:checked) {
-    background: var(--_surface);
-    box-shadow: inset 0 0 0 1px var(--_accent);
-  }
-  .option input {
-    grid-area: 1 / 3 / 3;
-    width: 20px;
-    min-height: 20px;
-    accent-color: var(--_accent);
-  }
-  .option .icon {
-    grid-area: 1 / 1 / 3;
-  }
-  .option span,
-  dd {
-    font-weight: 600;
-  }
-  .option small {
-    font-weight: 400;
-  }
-  .detail:empty {
-    display: none;
-  }
-  .icon,
-  .badge,
-  .mark {
-    flex: none;
-  }
-  .icon,
-  .badge {
-    forced-color-adjust: none;
-  }
-
-  .facts {
-    padding-inline: 14px;
-    border-radius: var(--_inner);
-    background: var(--_surface);
-  }
-  .facts div {
-    display: flex;
-    flex-wrap: wrap;
-    justify-content: space-between;
-    column-gap: 16px;
-    padding-block: 12px;
-  }
-  .facts div + div {
-    border-top: 1px solid var(--_border);
-  }
-  dt {
-    color: var(--_muted);
-  }
-  dd .icon,
-  p .icon {
-    width: 22px;
-    height: 22px;
-  }
-
-  .amount {
-    display: flex;
-    align-items: center;
-    justify-content: center;
-    gap: 10px;
-    min-height: 64px;
-    font-size: clamp(1.125rem, 5.6vw, 1.75rem);
-    font-weight: 700;
-    line-height: 1.15;
-    overflow-wrap: normal;
-  }
-  .base,
-  figcaption {
-    text-align: center;
-  }
-  .mark {
-    color: var(--_accent);
-    stroke: currentColor;
-  }
-  .time {
-    flex-wrap: wrap;
-    justify-content: center;
-    color: var(--_muted);
-  }
-  .time [role] {
-    color: var(--_tint, var(--_text));
-    font-weight: 700;
-    font-variant-numeric: tabular-nums;
-  }
-  .ring {
-    fill: none;
-    stroke: var(--_border);
-    stroke-width: 3;
-    transform: rotate(-90deg);
-  }
-  .ring circle + circle {
-    stroke: var(--_tint, var(--_accent));
-  }
-  progress {
-    appearance: none;
-    width: 100%;
-    height: 8px;
-    border: 0;
-    border-radius: 4px;
-    overflow: hidden;
-    background: var(--_border);
-  }
-  ::-webkit-progress-bar {
-    background: none;
-  }
-  ::-webkit-progress-value {
-    background: var(--_good);
-  }
-  ::-moz-progress-bar {
-    background: var(--_good);
-  }
-  figure,
-  .target {
-    display: grid;
-    gap: var(--_space);
-  }
-  .qr {
-    width: min(232px, 100%);
-    aspect-ratio: 1;
-    justify-self: center;
-    align-content: center;
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
-    background: #fff;
-    color: #131a26;
-    text-align: center;
-    forced-color-adjust: none;
-  }
-  .address-line {
-    padding-inline-start: 14px;
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
-  }
-  .address {
-    flex: 1;
-    padding-block: 10px;
-    font:
-      600 0.9375rem / 1.6 ui-monospace,
-      Menlo,
-      Consolas,
-      monospace;
-  }
-  .address span {
-    display: inline-block;
-    margin-inline-end: 0.6ch;
-  }
-  .dim {
-    font-weight: 400;
-    color: var(--_muted);
-  }
-  .tool {
-    align-self: stretch;
-    width: 52px;
-    margin: -1px;
-  }
-  .second {
-    display: grid;
-    place-content: center;
-    color: var(--_accent);
-    font-weight: 600;
-    text-decoration: none;
-  }
-
-  details {
-    border-top: 1px solid var(--_border);
-  }
-  details + details {
-    margin-top: calc(var(--_space) * -2);
-  }
-  details > p,
-  details > .facts {
-    margin-bottom: 12px;
-    color: var(--_muted);
-  }
-  dd {
+  .quiet-button:hover {
     color: var(--_text);
-  }
-  summary {
-    display: flex;
-    align-items: center;
-    justify-content: space-between;
-    min-height: 48px;
-    font-weight: 600;
-    list-style: none;
-  }
-  ::-webkit-details-marker {
-    display: none;
-  }
-  summary::after {
-    content: '';
-    width: 8px;
-    height: 8px;
-    margin-inline-end: 6px;
-    border: solid var(--_muted);
-    border-width: 0 2px 2px 0;
-    transform: rotate(45deg);
-  }
-  [open] > summary::after {
-    transform: rotate(225deg);
-  }
-  ol {
-    padding: 0;
-    list-style: none;
-  }
-  li {
-    position: relative;
-    display: grid;
-    padding-block-end: 14px;
-    padding-inline-start: 22px;
-    border-inline-start: 2px solid var(--_border);
-    margin-inline-start: 5px;
-  }
-  li:last-child {
-    border-color: transparent;
-  }
-  li::before {
-    content: '';
-    position: absolute;
-    inset-block-start: 5px;
-    inset-inline-start: -7px;
-    width: 12px;
-    height: 12px;
-    border-radius: 50%;
-    border: 2px solid var(--_background);
-    background: var(--_tint, var(--_muted));
-    forced-color-adjust: none;
+    text-decoration-color: currentColor;
   }
 
-  .notice:not(:empty) {
+  /* What is said in passing lies over the card, so that nothing moves. */
+  .overlay {
     position: sticky;
-    bottom: 12px;
-    padding: 10px 14px;
-    border: 1px solid var(--_border);
+    bottom: 0;
+    grid-column: 1 / -1;
+    display: grid;
+    align-content: end;
+    justify-items: center;
+    height: 0;
+    pointer-events: none;
+  }
+  .notice:not(:empty) {
+    margin: 0 16px 12px;
+    padding: 10px 16px;
+    border: 1px solid var(--_background);
     border-radius: var(--_inner);
     background: var(--_text);
     color: var(--_background);
+    font-size: 0.9375rem;
+    box-shadow: 0 8px 24px -6px #10182866;
   }
   .unseen {
     position: absolute;
@@ -464,18 +373,74 @@ export const styles = css`
   }
   @keyframes breathe {
     to {
-      opacity: 0.6;
+      opacity: 0.72;
     }
   }
-  @media (max-width: 359px) {
+
+  @container (min-width: 720px) {
     .card {
-      padding: calc(var(--_space) * 2);
+      grid-template-columns: minmax(0, 5fr) minmax(0, 7fr);
+    }
+    .test {
+      grid-column: 1 / -1;
+    }
+    .order {
+      padding: calc(var(--_space) * 4);
+      border: 0;
+      border-inline-end: 1px solid var(--_border);
+      border-end-start-radius: calc(var(--_radius) - 1px);
+      border-start-start-radius: calc(var(--_radius) - 1px);
+      background: var(--_surface);
+    }
+    .test ~ .order {
+      border-start-start-radius: 0;
+    }
+    .pay {
+      padding: calc(var(--_space) * 4);
+    }
+    .header {
+      position: sticky;
+      top: calc(var(--_space) * 4);
+    }
+    .header .total {
+      flex: 1 0 100%;
+      margin-top: calc(var(--_space) * 2);
+      text-align: start;
+    }
+    .total b {
+      font-size: 2rem;
+      font-weight: 650;
+      letter-spacing: -0.02em;
+      line-height: 1.2;
+    }
+    .items {
+      display: grid;
+      margin-top: calc(var(--_space) * 2);
+      padding-top: calc(var(--_space) * 2);
+      border-top: 1px solid var(--_border);
     }
   }
   @media (prefers-reduced-motion: reduce) {
     * {
       animation: none !important;
       transition: none !important;
+    }
+  }
+  @media print {
+    :host {
+      --_accent: #1d4fd8;
+      --_background: #fff;
+      color-scheme: light;
+    }
+    .card {
+      box-shadow: none;
+    }
+    button,
+    details,
+    .overlay,
+    .time,
+    .minor {
+      display: none;
     }
   }
 `;

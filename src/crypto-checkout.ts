@@ -1,22 +1,25 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { LitElement, type TemplateResult } from 'lit';
+import { adoptStyles, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout/controller.js';
-import { memoryFor, redirectTarget, type Order } from './checkout/order.js';
-import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
+import { isPayable, isSecretKey, memoryFor, redirectTarget, type Order } from './checkout/order.js';
+import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
+import { TabChannel } from './checkout/tabs.js';
 import type { Payment } from './contract/checkout.js';
 import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
-import { ApiError, NetworkError } from './errors.js';
+import { ApiError, NetworkError, type CheckoutError } from './errors.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
-import { en, fill, type Messages } from './messages/en.js';
-import { problemKey } from './messages/problems.js';
+import { enStart } from './messages/en-start.js';
+import type { Messages } from './messages/en.js';
+import { fill } from './messages/fill.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
-import { header, type Heading } from './views/header.js';
+import { header, type Heading, type LineItem } from './views/header.js';
 import { idleView } from './views/idle.js';
-import type { Copyable, View, ViewContext } from './views/view.js';
+import type { Copyable, Panel, Question, View, ViewContext, WalletPanel } from './views/view.js';
 
 type Flow = typeof import('./flow.js');
+type Later = typeof import('./later.js');
 
 /** Attributes that go into the order unchanged; empty ones count as missing. */
 const textAttributes = [
@@ -34,6 +37,8 @@ type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
 const noticeMs = 6_000;
+/** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
+const settleMs = 200;
 
 /**
  * A crypto checkout: the payer picks a coin and a network, sees where to pay, and follows the payment to its end.
@@ -61,11 +66,13 @@ const noticeMs = 6_000;
  * @slot error - Shown when the payment failed, expired or was cancelled.
  *
  * @csspart card - The whole card.
+ * @csspart test-mode - Says that the coins are simulated.
  * @csspart header - The merchant, order and total.
- * @csspart logo - The merchant's logo.
+ * @csspart logo - The merchant's logo, or its initials.
  * @csspart merchant - The merchant's name.
  * @csspart order - The order's reference.
  * @csspart total - The amount in the base currency.
+ * @csspart items - The lines of the order.
  * @csspart badge - The icon beside the heading, from confirming on.
  * @csspart heading - The view's heading.
  * @csspart status - One sentence that describes the current state.
@@ -75,10 +82,14 @@ const noticeMs = 6_000;
  * @csspart options - A group of options.
  * @csspart option - A coin or network to choose.
  * @csspart warning - The warning about wrong networks.
- * @csspart summary - The chosen coin and network, before the price is locked.
+ * @csspart asset - The coin and network to send on.
  * @csspart copy-amount - The button that copies the amount.
  * @csspart amount - The exact amount to send.
- * @csspart base-amount - The same amount in the base currency.
+ * @csspart base-amount - The price in the base currency.
+ * @csspart rate - The rate that is fixed.
+ * @csspart fee - Who bears which fee.
+ * @csspart wrong-asset - Says which wrong coin arrived.
+ * @csspart check - What the last check saw.
  * @csspart progress - How much has arrived, or how many confirmations it has.
  * @csspart countdown - The time left.
  * @csspart qr-panel - The white panel with the QR code and its caption.
@@ -91,20 +102,32 @@ const noticeMs = 6_000;
  * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.
  * @csspart redirect - The line that counts down to the return to the shop.
+ * @csspart receipt - The receipt of a payment that is complete.
+ * @csspart transaction - The hash of a transfer.
+ * @csspart print - The button that prints the receipt.
+ * @csspart save - The button that saves the receipt as text.
+ * @csspart payment-id - The payment's id, for the shop.
+ * @csspart copy-id - The button that copies the payment's id.
+ * @csspart support - The link to the shop's support.
+ * @csspart new-payment - The button that starts a new payment.
  * @csspart action - The main button.
  * @csspart back - The button that goes back to the previous choice.
+ * @csspart restart - The button that changes to another coin.
  * @csspart cancel - The button that cancels the payment.
+ * @csspart question - Asks before the payment is cancelled.
+ * @csspart keep - The button that keeps the payment.
+ * @csspart confirm - The button that cancels it after all.
  * @csspart notice - Confirms what was copied.
  *
- * @cssproperty --checkout-accent - Colour of the main button, links and focus rings.
- * @cssproperty --checkout-on-accent - Colour of text on the accent colour.
- * @cssproperty --checkout-background - Colour of the card.
- * @cssproperty --checkout-surface - Colour of panels inside the card.
- * @cssproperty --checkout-text - Colour of text.
- * @cssproperty --checkout-muted - Colour of secondary text.
- * @cssproperty --checkout-border - Colour of borders and lines.
+ * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white, whichever reads.
+ * @cssproperty --checkout-background - Colour of the card. Text, borders and panels are derived from it.
+ * @cssproperty --checkout-on-accent - Overrides the colour of text on the accent colour.
+ * @cssproperty --checkout-surface - Overrides the colour of panels inside the card.
+ * @cssproperty --checkout-text - Overrides the colour of text.
+ * @cssproperty --checkout-muted - Overrides the colour of secondary text.
+ * @cssproperty --checkout-border - Overrides the colour of borders and lines.
  * @cssproperty --checkout-radius - Corner radius of the card.
- * @cssproperty --checkout-font - Font family.
+ * @cssproperty --checkout-font - Font family; the page's own by default.
  * @cssproperty --checkout-space - Base unit of all spacing.
  */
 export class CryptoCheckout extends LitElement {
@@ -121,6 +144,8 @@ export class CryptoCheckout extends LitElement {
     customerName: { attribute: 'customer-name' },
     customerPhone: { attribute: 'customer-phone' },
     redirectUrl: { attribute: 'redirect-url' },
+    merchantName: { attribute: 'merchant-name' },
+    merchantLogo: { attribute: 'merchant-logo' },
     currency: {},
     network: {},
     theme: { reflect: true },
@@ -129,6 +154,7 @@ export class CryptoCheckout extends LitElement {
     noBranding: { type: Boolean, attribute: 'no-branding' },
     noRedirect: { type: Boolean, attribute: 'no-redirect' },
     messages: { attribute: false },
+    lineItems: { attribute: false },
   };
 
   /** The API's base URL; defaults to the origin that this script was loaded from. */
@@ -148,6 +174,10 @@ export class CryptoCheckout extends LitElement {
   declare customerPhone: string | undefined;
   /** Where the payer goes after success: an http or https URL. */
   declare redirectUrl: string | undefined;
+  /** The shop's name, until the payment tells it. */
+  declare merchantName: string | undefined;
+  /** URL of the shop's logo, https, until the payment tells it. */
+  declare merchantLogo: string | undefined;
   /** Preselects a currency. Together with `network`, it skips both pickers. */
   declare currency: string | undefined;
   /** Preselects a network. */
@@ -164,8 +194,12 @@ export class CryptoCheckout extends LitElement {
   declare noRedirect: boolean;
   /** Overrides any of the texts. */
   declare messages: Partial<Messages> | undefined;
+  /** The lines of the order. They are shown, and never sent. */
+  declare lineItems: readonly LineItem[] | undefined;
 
   #flow: Flow | undefined;
+  #later: Later | 'failed' | undefined;
+  #texts: Partial<Messages> = enStart;
   #controller: CheckoutController | undefined;
   /** The state before there is a controller. */
   #initialState: CheckoutState = { name: 'idle' };
@@ -173,8 +207,20 @@ export class CryptoCheckout extends LitElement {
   #drawQr: ViewContext['drawQr'];
   #shownStatus: CheckoutStatus = 'idle';
   #hadFocus = false;
-  #copied: { readonly what: Copyable; readonly notice: string } | undefined;
-  #copiedTimer: ReturnType<typeof setTimeout> | undefined;
+  /** What was copied last, and what to say of that or of another tab. */
+  #notice: { readonly what?: Copyable; readonly text: string } | undefined;
+  #noticeTimer: ReturnType<typeof setTimeout> | undefined;
+  #checkResult = '';
+  #question: Question | undefined;
+  readonly #openPanels = new Map<Panel, boolean>();
+  #lastChoice: Choice | undefined;
+  #brokenLogo: string | undefined;
+  /** The page's mistake that was found last. */
+  #orderProblem: CheckoutError | undefined;
+  #tabs: TabChannel | undefined;
+  /** The page's title while "✓ Paid" stands in its place. */
+  #pageTitle: string | undefined;
+  #walletPanel: WalletPanel | undefined;
 
   constructor() {
     super();
@@ -209,6 +255,7 @@ export class CryptoCheckout extends LitElement {
 
   /** Starts the payment, like the button. Resolves once it is under way. Failures are shown, not thrown. */
   async start(): Promise<void> {
+    if (!isPayable(this.order)) return this.#explainOrder();
     if (this.#controller === undefined) await this.#load();
     this.#controller?.start();
   }
@@ -221,34 +268,43 @@ export class CryptoCheckout extends LitElement {
   /** Fetches the payment's current status now. */
   async refresh(): Promise<void> {
     if (this.#drawQr === 'failed') this.#drawQr = undefined;
+    if (this.#later === 'failed') this.#later = undefined;
     await this.#controller?.refresh();
   }
+
+  /** Tells the browser's other tabs about this order's payment. @internal */
+  readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
+
+  /** @internal */
+  readonly announceJoined = (): void => this.#notify({ text: this.#text('joined') });
 
   override connectedCallback(): void {
     super.connectedCallback();
     // Another element may have stored a payment in the meantime: check again whether to resume.
     if (this.#controller === undefined) this.#orderKey = '';
+    setTimeout(() => void this.#explainOrder(), settleMs);
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearTimeout(this.#copiedTimer);
-    this.#copied = undefined;
+    clearTimeout(this.#noticeTimer);
+    this.#notice = undefined;
+    this.#tabs?.close();
+    this.#tabs = undefined;
+    this.#setTitle(undefined);
   }
 
   protected override willUpdate(): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
-    const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = this.order;
+    const { order } = this;
+    const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
     if (orderKey === this.#orderKey) return;
     const isFirst = this.#orderKey === '';
     this.#orderKey = orderKey;
-    if (!isFirst) {
-      this.#controller?.dispose();
-      this.#controller = undefined;
-      this.#initialState = { name: 'idle' };
-    }
+    if (!isFirst) this.#leaveOrder(order);
+    this.#listenToTabs();
     void this.updateComplete.then(() => this.#resume());
   }
 
@@ -256,28 +312,30 @@ export class CryptoCheckout extends LitElement {
     this.dispatchEvent(new CheckoutEvent('checkout-ready', undefined));
   }
 
-  protected override updated(): void {
-    const { status } = this;
+  protected override updated(_changes: PropertyValues): void {
+    const { status, payment } = this;
     if (this.getAttribute('status') !== status) this.setAttribute('status', status);
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
+    if (isNewView) this.#onNewView(status);
     this.#shownStatus = status;
-    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
-    if (isNewView && this.#hadFocus) this.shadowRoot?.getElementById('heading')?.focus();
-    if (this.payment?.currency && this.#drawQr === undefined) void this.#loadQr();
+    this.#setTitle(status === 'success' ? this.#text('paidTitle') : undefined);
+    const hasProblem = 'problem' in this.#state && this.#state.problem !== undefined;
+    const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
+    if (payment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
+    // What comes after the QR code does not compete with it for the line.
+    const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
+    if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
   }
 
   protected override render(): TemplateResult {
     const state = this.#state;
     const context = this.#context();
-    const problem = 'problem' in state ? state.problem : undefined;
     const props: FrameProps = {
-      header: header(this.#heading(state, context), context),
+      header: header(this.#heading(state), context),
+      key: viewKey(state.name),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
-      problem: problem && {
-        text: context.text(problemKey(problem.code)),
-        requestId: problem instanceof ApiError ? problem.requestId : undefined,
-      },
-      notice: this.#copied?.notice ?? '',
+      problem: this.#problem(state),
+      notice: this.#notice?.text ?? '',
       preload: this.#preload,
     };
     return frame(this.#view(state, context), props, context);
@@ -292,35 +350,124 @@ export class CryptoCheckout extends LitElement {
     return idleView(state.payment === undefined ? state : { name: 'idle' }, context);
   }
 
-  #heading({ payment, name }: CheckoutState, { money }: ViewContext): Heading {
-    const { amount, baseCurrency = payment?.baseCurrency, txRef = payment?.txRef } = this.order;
-    const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
-    const isAmountBelow = name === 'awaiting-funds' || name === 'partially-paid';
+  /** What went wrong. With a test key, the developer reads all of it; a payer reads what to do. */
+  #problem(state: CheckoutState): FrameProps['problem'] {
+    const problem = 'problem' in state ? state.problem : undefined;
+    const mistake = state.name === 'idle' && !isPayable(this.order) ? this.#orderProblem : undefined;
+    const { publicKey } = this.order;
+    if (isSecretKey(publicKey)) return { text: this.#text('secretKey') };
+    if (mistake) {
+      if (publicKey.startsWith('pk_live_')) return { text: this.#text('problemShop') };
+      return { text: mistake.shortMessage, details: mistake.remedy };
+    }
+    // The moment until the texts of problems are loaded shows none, rather than a wrong one.
+    if (!problem || (this.#flow && this.#later === undefined)) return undefined;
+    const isRefused = problem instanceof ApiError;
     return {
-      branding: this.noBranding ? undefined : payment?.branding,
-      reference: txRef,
-      total: total && baseCurrency && !isAmountBelow ? money(total, baseCurrency) : undefined,
+      text: this.#text(
+        typeof this.#later === 'object' ? this.#later.problemKey(problem.code) : 'problemNetwork',
+      ),
+      details: isRefused && this.#isTest(state) && problem.status < 500 ? problem.shortMessage : undefined,
+      requestId: isRefused ? problem.requestId : undefined,
     };
   }
 
+  /** Finds the page's mistake, shows it, and logs it once for the page's developer. */
+  async #explainOrder(): Promise<void> {
+    const { order } = this;
+    if (isPayable(order)) {
+      this.#orderProblem = undefined;
+      return;
+    }
+    const { findOrderProblem } = await import('./checkout/order-problems.js');
+    const problem = findOrderProblem(order);
+    if (problem?.message === this.#orderProblem?.message) return;
+    this.#orderProblem = problem;
+    this.requestUpdate();
+    // eslint-disable-next-line no-console -- the page's developer looks here
+    console.error('<crypto-checkout>', problem?.code, problem);
+  }
+
+  #isTest({ payment }: CheckoutState): boolean {
+    return payment?.mode ? payment.mode === 'test' : this.order.publicKey.startsWith('pk_test_');
+  }
+
+  #merchantName({ payment }: CheckoutState): string {
+    const { businessName, name } = payment?.branding ?? {};
+    return this.noBranding ? '' : businessName || name || this.merchantName || '';
+  }
+
+  #heading(state: CheckoutState): Heading {
+    const { payment } = state;
+    const { baseCurrency = '', txRef } = this.order;
+    const logo = payment?.branding ? payment.branding.logo : (this.merchantLogo ?? '');
+    return {
+      merchant: this.#merchantName(state),
+      logo: logo.startsWith('https:') && logo !== this.#brokenLogo ? logo : undefined,
+      reference: txRef ?? payment?.txRef,
+      items: this.lineItems ?? [],
+      baseCurrency: payment?.baseCurrency ?? baseCurrency,
+      onBrokenLogo: () => {
+        this.#brokenLogo = logo;
+        this.requestUpdate();
+      },
+    };
+  }
+
+  #total({ payment }: CheckoutState): string | undefined {
+    const { amount, baseCurrency } = this.order;
+    const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
+    const currency = payment?.baseCurrency ?? baseCurrency;
+    return total && currency ? formatAmount(total, currency, this.#locale()) : undefined;
+  }
+
+  readonly #text: ViewContext['text'] = (key, values) =>
+    fill(this.messages?.[key] ?? this.#texts[key] ?? '', values);
+
   #context(): ViewContext {
     const controller = this.#controller;
+    const state = this.#state;
     const locale = this.#locale();
-    const messages = { ...en, ...this.messages };
     return {
-      text: (key, values = {}) => fill(messages[key], values),
+      text: this.#text,
       money: (value, currency) => formatAmount(value, currency, locale),
+      clock: (time, withSeconds) =>
+        new Date(time).toLocaleTimeString(locale, {
+          hour: 'numeric',
+          minute: '2-digit',
+          ...(withSeconds && { second: '2-digit' }),
+        }),
       locale,
       remainingMs: controller?.remainingMs,
       redirectSeconds: controller?.redirectSeconds,
       redirectUrl: redirectTarget(this.order, this.payment),
       hasTimeLog: !this.noTimeLog,
-      copied: this.#copied?.what,
+      isTest: this.#isTest(state),
+      merchantName: this.#merchantName(state),
+      total: this.#total(state),
+      canStart: this.#orderProblem === undefined || isPayable(this.order),
+      copied: this.#notice?.what,
+      checkResult: this.#checkResult,
+      question: this.#question,
+      lastChoice: this.#lastChoice,
+      canStartAgain: controller?.canRestart ?? false,
       drawQr: this.#drawQr,
+      later: this.#later,
+      walletPanel: this.#walletPanel,
+      isOpen: (panel) => this.#openPanels.get(panel) ?? (panel === 'qr' && hasRoomForQr()),
+      setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
       dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
-      refresh: () => void this.refresh(),
-      cancel: () => void this.cancel(),
+      restart: () => {
+        this.#ask(undefined);
+        controller?.restart();
+      },
+      check: () => void this.#check(),
+      cancel: () => {
+        this.#ask(undefined);
+        void this.cancel();
+      },
+      ask: (question) => this.#ask(question),
       stay: () => controller?.stay(),
       leave: () => controller?.leave(),
       copy: (what, text, notice) => void this.#copy(what, text, notice),
@@ -339,9 +486,40 @@ export class CryptoCheckout extends LitElement {
   /** Resumes the payment that the page names, or that this browser remembers. */
   #resume(): void {
     if (!this.isConnected || this.#controller || this.#initialState.name !== 'idle') return;
+    if (this.#initialState.outdated) return;
     const { order } = this;
     const { paymentId, idempotencyKey } = memoryFor(order).read();
     if (order.paymentId ?? paymentId ?? idempotencyKey) void this.start();
+  }
+
+  /** The page names another order, or another price for the same one. */
+  #leaveOrder(next: Order): void {
+    const controller = this.#controller;
+    const payment = controller?.state.payment;
+    this.#controller = undefined;
+    this.#initialState = { name: 'idle' };
+    if (!controller) return;
+    const isSameOrder =
+      next.paymentId === undefined &&
+      (next.txRef === undefined || payment?.txRef?.replace(/:\d+$/, '') === next.txRef);
+    if (payment?.status === 'in progress' && isSameOrder) {
+      this.#initialState = { name: 'idle', outdated: payment };
+      void controller.abandon();
+    }
+    controller.dispose();
+  }
+
+  #listenToTabs(): void {
+    this.#tabs?.close();
+    this.#tabs = new TabChannel(memoryFor(this.order).name, (paymentId) => {
+      if (this.#controller) this.#controller.join(paymentId);
+      else if (this.#initialState.name === 'idle') void this.#joinFromIdle(paymentId);
+    });
+  }
+
+  async #joinFromIdle(paymentId: string): Promise<void> {
+    await this.#load();
+    this.#controller?.join(paymentId);
   }
 
   readonly #preload = (): void => {
@@ -354,7 +532,9 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = attempted;
     this.requestUpdate();
     try {
-      this.#flow ??= await loadFlow();
+      const flow = await loadFlow();
+      this.#texts = await flow.loadTexts(this.#locale());
+      this.#flow = flow;
     } catch (cause) {
       const { apiUrl } = this.order;
       const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
@@ -366,6 +546,8 @@ export class CryptoCheckout extends LitElement {
       return;
     }
     this.#initialState = { name: 'idle' };
+    this.#lastChoice = this.#flow.readLastChoice();
+    this.#adoptStyles();
     if (this.isConnected) this.#controller ??= new this.#flow.CheckoutController(this);
     this.requestUpdate();
   }
@@ -379,18 +561,103 @@ export class CryptoCheckout extends LitElement {
     this.requestUpdate();
   }
 
-  async #copy(what: Copyable, text: string, notice: string): Promise<void> {
-    if (!this.#flow || !this.shadowRoot) return;
-    const isCopied = await this.#flow.copyText(text, this.shadowRoot);
-    if (!this.isConnected) return;
-    this.#copied = { what, notice: isCopied ? notice : (this.messages?.copyFailed ?? en.copyFailed) };
+  async #loadLater(): Promise<void> {
+    try {
+      this.#later = await import('./later.js');
+      this.#adoptStyles();
+    } catch {
+      this.#later = 'failed';
+    }
     this.requestUpdate();
-    clearTimeout(this.#copiedTimer);
-    this.#copiedTimer = setTimeout(() => {
-      this.#copied = undefined;
+  }
+
+  #adoptStyles(): void {
+    const added = [
+      this.#flow?.flowStyles,
+      typeof this.#later === 'object' ? this.#later.laterStyles : undefined,
+    ];
+    if (this.shadowRoot) adoptStyles(this.shadowRoot, [styles, ...added.filter((one) => one !== undefined)]);
+  }
+
+  async #check(): Promise<void> {
+    const seenBefore = this.payment?.amountSeen;
+    const statusBefore = this.status;
+    this.#setCheckResult('checking');
+    if (this.#later === 'failed') this.#later = undefined;
+    const isAnswered = (await this.#controller?.refresh()) ?? false;
+    const hasChanged = statusBefore !== this.status || seenBefore !== this.payment?.amountSeen;
+    // What changed is said by the new sentence.
+    if (hasChanged) this.#checkResult = '';
+    else if (!isAnswered) this.#setCheckResult('checkFailed');
+    else this.#setCheckResult(seenBefore ? 'nothingNew' : 'nothingSeen');
+    this.requestUpdate();
+  }
+
+  #setCheckResult(key: 'checking' | 'checkFailed' | 'nothingNew' | 'nothingSeen'): void {
+    const { clock } = this.#context();
+    this.#checkResult = this.#text(key, { time: clock(this.#controller?.now ?? Date.now(), true) });
+    this.requestUpdate();
+  }
+
+  #ask(question: Question | undefined): void {
+    const asked = this.#question;
+    this.#question = question;
+    if (typeof this.#later !== 'object') void this.#loadLater();
+    this.requestUpdate();
+    // The question takes the place of the button that was pressed, so focus goes there and back.
+    void this.updateComplete.then(() =>
+      this.shadowRoot?.getElementById(question ? 'keep' : (asked ?? 'heading'))?.focus(),
+    );
+  }
+
+  #onNewView(status: CheckoutStatus): void {
+    const root = this.shadowRoot;
+    this.#checkResult = '';
+    this.#question = undefined;
+    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
+    if (!this.#hadFocus) return;
+    const networks = status === 'choosing-network' ? root?.getElementById('first-network') : null;
+    (networks ?? root?.getElementById('heading'))?.focus();
+  }
+
+  /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */
+  #setTitle(title: string | undefined): void {
+    if (title === undefined) {
+      if (this.#pageTitle !== undefined) document.title = this.#pageTitle;
+      this.#pageTitle = undefined;
+    } else if (title && this.#pageTitle === undefined) {
+      this.#pageTitle = document.title;
+      document.title = title;
+    }
+  }
+
+  async #copy(what: Copyable, text: string, notice: string): Promise<void> {
+    if (typeof this.#later !== 'object') await this.#loadLater();
+    const { shadowRoot } = this;
+    if (!this.isConnected || !shadowRoot) return;
+    const isCopied = typeof this.#later === 'object' && (await this.#later.copyText(text, shadowRoot));
+    this.#notify({ what, text: isCopied ? notice : this.#text('copyFailed') });
+  }
+
+  #notify(notice: { readonly what?: Copyable; readonly text: string }): void {
+    this.#notice = notice;
+    this.requestUpdate();
+    clearTimeout(this.#noticeTimer);
+    this.#noticeTimer = setTimeout(() => {
+      this.#notice = undefined;
       this.requestUpdate();
     }, noticeMs);
   }
+}
+
+/** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */
+function hasRoomForQr(): boolean {
+  return matchMedia('(pointer: fine), (min-width: 720px)').matches;
+}
+
+/** True for states whose view is not in the first part of the code. */
+function hasLaterView(status: CheckoutStatus): boolean {
+  return /^(confirming|success|error|expired|cancelled)$/.test(status);
 }
 
 /** Focus moves only between views, and these states share one. */

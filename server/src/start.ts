@@ -50,7 +50,7 @@ function describeNewKeys({ made }: Bootstrapped): string {
   if (lines.length === 0) return '';
   const rule = '-'.repeat(72);
   return `${rule}
-Created the account "Example Shop". Save its test keys: the secret key is
+Created the account "Nightjar Lanterns". Save its test keys: the secret key is
 never shown again.
 
 ${lines.join('\n')}

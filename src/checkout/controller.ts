@@ -14,9 +14,10 @@ import {
   redirectTarget,
   type Order,
 } from './order.js';
-import type { PaymentMemory } from './payment-memory.js';
+import { rememberChoice, type PaymentMemory } from './payment-memory.js';
 import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
+import { withTabLock } from './tab-lock.js';
 import {
   hasEnded,
   isChoosing,
@@ -31,11 +32,20 @@ import {
 export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
   readonly noRedirect: boolean;
+  /** Tells the browser's other tabs with this order about its payment. */
+  readonly publish: (paymentId: string) => void;
+  /** Says once that this tab joined a payment of another tab. */
+  readonly announceJoined: () => void;
 }
 
 type Work = 'create' | 'set-currency' | 'lock' | 'poll';
 
 const redirectDelayMs = 8_000;
+/** A reorganisation can take a payment back. An open page goes on asking for as long as that is likely. */
+const reversalWatchMs = 60 * 60_000;
+const reversalIntervalMs = 20_000;
+/** Without a reference, the same order may come again, so its ending is shown for a day only. */
+const rememberEndingMs = 24 * 60 * 60_000;
 /** How many references to try in one go, fewer than the payments that a public key may create in a minute. */
 const maxReferences = 8;
 
@@ -49,7 +59,7 @@ export class CheckoutController implements ReactiveController {
   /** Aborted when the element leaves the page or gets another order. */
   #connection = new AbortController();
   #work: { readonly name: Work; readonly abort: AbortController } | undefined;
-  #pollInFlight: Promise<void> | undefined;
+  #pollInFlight: Promise<boolean> | undefined;
   #ticker: ReturnType<typeof setInterval> | undefined;
   /** When the payment last changed, and when to return to the shop: both by `performance.now()`. */
   #changedAt = 0;
@@ -67,9 +77,9 @@ export class CheckoutController implements ReactiveController {
   hostConnected(): void {
     if (this.#connection.signal.aborted) this.#connection = new AbortController();
     const { signal } = this.#connection;
-    document.addEventListener('visibilitychange', this.#poller.wake, { signal });
-    window.addEventListener('online', this.#poller.wake, { signal });
-    window.addEventListener('pageshow', this.#poller.wake, { signal });
+    document.addEventListener('visibilitychange', this.#wake, { signal });
+    window.addEventListener('online', this.#wake, { signal });
+    window.addEventListener('pageshow', this.#wake, { signal });
     this.#syncWork();
   }
 
@@ -90,28 +100,66 @@ export class CheckoutController implements ReactiveController {
     return expiresBy === undefined ? undefined : Math.max(0, expiresBy - this.#clock.now());
   }
 
+  /** The server's time, in epoch milliseconds. */
+  get now(): number {
+    return this.#clock.now();
+  }
+
   /** Seconds until the page returns to the shop; undefined if it stays. */
   get redirectSeconds(): number | undefined {
     if (this.#redirectAt === undefined) return undefined;
     return Math.max(0, Math.ceil((this.#redirectAt - performance.now()) / 1000));
   }
 
-  /** Starts a payment or resumes the order's. Retries a failed start, and replaces a payment that was not paid. */
+  /** Starts a payment or resumes the order's. Retries a failed start, and replaces a payment that has ended. */
   start(): void {
     const { state } = this;
+    const { paymentId } = this.#host.order;
     if (state.name === 'error' && state.payment === undefined) {
       this.dispatch({ type: 'started', creating: state.attempted });
-    } else if (state.name === 'idle' || (hasEnded(state) && state.name !== 'success')) {
-      const { currency, network, paymentId } = this.#host.order;
-      const { paymentId: remembered = state.payment ? undefined : paymentId } = this.#memory.read();
-      const creating: CreatingState = {
-        name: 'creating',
-        paymentId: remembered,
-        previous: state.payment,
-        preselected: { currency, network },
-      };
-      this.dispatch({ type: 'started', creating });
+    } else if (state.name === 'idle') {
+      this.#create({ paymentId: this.#memory.read().paymentId ?? paymentId });
+    } else if (hasEnded(state) && this.canRestart) {
+      const { attempt, ...remembered } = this.#memory.read();
+      const id = state.payment?.id;
+      // Another tab may have started the next payment already.
+      const isOwn = remembered.paymentId === id || Object.keys(remembered).length === 0;
+      if (isOwn) this.#memory.write({ attempt: attempt + 1 });
+      this.#create({ paymentId: isOwn ? undefined : remembered.paymentId, previous: state.payment });
     }
+  }
+
+  /** True if the payer may start a new payment after this one. An order that is paid is not paid again. */
+  get canRestart(): boolean {
+    const { txRef, paymentId } = this.#host.order;
+    return hasEnded(this.state) && (this.state.name !== 'success' || (txRef ?? paymentId) === undefined);
+  }
+
+  /** Goes on with a payment that another tab of this browser started. */
+  join(paymentId: string): void {
+    if (this.state.payment?.id === paymentId) void this.refresh();
+    else if (this.state.name !== 'success') {
+      this.#host.announceJoined();
+      this.#create({ paymentId });
+    }
+  }
+
+  /** Cancels the payment and starts another one for the same order: the payer wants another coin. */
+  restart(): void {
+    const { payment } = this.state;
+    if (payment === undefined || hasEnded(this.state)) return;
+    this.dispatch({
+      type: 'started',
+      creating: { name: 'creating', previous: payment, cancelsPrevious: true, preselected: {} },
+    });
+  }
+
+  /** Cancels the payment because the page changed the order's price. The caller disposes of this controller. */
+  async abandon(): Promise<void> {
+    const { payment } = this.state;
+    if (payment === undefined) return;
+    this.#memory.write({ attempt: this.#memory.read().attempt + 1 });
+    await this.#client.cancel(payment.id).catch(() => undefined);
   }
 
   async cancel(): Promise<void> {
@@ -126,10 +174,11 @@ export class CheckoutController implements ReactiveController {
     // A poll that is in flight may have been answered before the cancel.
     await this.#pollInFlight;
     await this.refresh();
+    this.#host.publish(payment.id);
   }
 
-  /** Polls now. Never rejects: a failure shows as reconnecting. */
-  refresh(): Promise<void> {
+  /** Polls now. Never rejects: a failure shows as reconnecting. Resolves to whether the server answered. */
+  refresh(): Promise<boolean> {
     this.#pollInFlight ??= this.#poll(this.#connection.signal).finally(() => {
       this.#pollInFlight = undefined;
     });
@@ -167,7 +216,7 @@ export class CheckoutController implements ReactiveController {
   #onStateChange(from: CheckoutState, to: CheckoutState): void {
     this.#changedAt = performance.now();
     this.#hasPolledAtDeadline = false;
-    if (hasEnded(to)) this.#forgetPayment(to);
+    if (hasEnded(to)) this.#rememberEnding(to);
     // Only redirect payers who saw the payment succeed, not those who come back to it later.
     const { order, noRedirect } = this.#host;
     const canRedirect =
@@ -176,13 +225,18 @@ export class CheckoutController implements ReactiveController {
     this.#redirectAt = target === undefined ? undefined : performance.now() + redirectDelayMs;
   }
 
-  /** Forgets the payment that ended, but keeps the attempt number, so that the order's next reference is new. */
-  #forgetPayment({ name, payment }: CheckoutState): void {
+  /** Keeps the ended payment, so that a later visit shows how it ended and pays nothing twice. */
+  #rememberEnding({ payment }: CheckoutState): void {
     const { attempt, paymentId } = this.#memory.read();
-    if (paymentId !== undefined && paymentId !== payment?.id) return;
     const { txRef, paymentId: givenId } = this.#host.order;
-    if (name === 'success' || (txRef ?? givenId) === undefined) this.#memory.forget();
-    else if (paymentId !== undefined || attempt === 1) this.#memory.write({ attempt: attempt + 1 });
+    if (payment === undefined || paymentId !== payment.id || (txRef ?? givenId) !== undefined) return;
+    this.#memory.write({ attempt, paymentId, forgetAt: Date.now() + rememberEndingMs });
+  }
+
+  #create(creating: Omit<CreatingState, 'name' | 'preselected'>): void {
+    const { currency, network } = this.#host.order;
+    const preselected = { currency, network };
+    this.dispatch({ type: 'started', creating: { name: 'creating', ...creating, preselected } });
   }
 
   /** Starts the work that the state needs, and stops any other. */
@@ -221,31 +275,67 @@ export class CheckoutController implements ReactiveController {
     const { state } = this;
     if (state.name !== 'creating') return;
     try {
+      if (state.cancelsPrevious && (await this.#isKept(state.previous, signal))) return;
       if (state.paymentId !== undefined) await this.#retrieve(state.paymentId, signal);
-      else await this.#create(state, signal);
+      else await this.#createOnce(state, signal);
     } catch (error) {
       this.#fail(error, signal);
     }
   }
 
+  /** Cancels a payment, unless money has come for it. Then it is shown again. */
+  async #isKept(payment: Payment | undefined, signal: AbortSignal): Promise<boolean> {
+    if (payment === undefined) return false;
+    const { id } = payment;
+    try {
+      await this.#request(signal, () => this.#client.cancel(id, { signal }));
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+    }
+    const after = await this.#request(signal, () => this.#client.verify(id, { signal }));
+    const isKept = after.status !== 'cancelled' || (after.amountSeen ?? after.amountReceived ?? 0) > 0;
+    if (isKept) this.#report(after);
+    else if (this.#memory.read().paymentId === id || this.#host.order.paymentId === id) {
+      this.#memory.write({ attempt: this.#memory.read().attempt + 1 });
+    }
+    return isKept;
+  }
+
   async #retrieve(id: string, signal: AbortSignal): Promise<void> {
     const { order } = this.#host;
+    let outdated: Payment | undefined;
     const { attempt, paymentId: rememberedId } = this.#memory.read();
     try {
       const payment = await this.#request(signal, () => this.#client.retrieve(id, { signal }));
       if (matchesOrder(payment, order)) return this.#report(payment);
       this.#memory.write({ attempt: attempt + 1 });
+      if (payment.status === 'in progress') {
+        outdated = payment;
+        await this.#request(signal, () => this.#client.cancel(id, { signal })).catch(() => undefined);
+      }
     } catch (error) {
       const isGone = error instanceof ApiError && error.status === 404 && id === rememberedId;
       if (!isGone || id === order.paymentId) throw error;
       this.#memory.forget();
     }
     // The remembered payment is not this order's. Start the one that the page names, if any; else wait for the payer.
-    this.dispatch({ type: 'reset' });
+    this.dispatch({ type: 'reset', outdated });
     if (order.paymentId !== undefined) this.start();
   }
 
-  async #create(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
+  /** Two tabs in which the payer starts at the same moment share one payment: the second one finds that of the first. */
+  #createOnce(state: CreatingState, signal: AbortSignal): Promise<void> {
+    return withTabLock(this.#memory.name, signal, async () => {
+      const { paymentId } = this.#memory.read();
+      if (paymentId === undefined || paymentId === state.previous?.id) {
+        return this.#createPayment(state, signal);
+      }
+      this.#host.announceJoined();
+      return this.#retrieve(paymentId, signal);
+    });
+  }
+
+  async #createPayment(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
     const { attempt, idempotencyKey = createIdempotencyKey() } = this.#memory.read();
     // Stored before the request: if the page is closed now, the next visit gets the same payment.
     this.#memory.write({ attempt, idempotencyKey });
@@ -256,6 +346,7 @@ export class CheckoutController implements ReactiveController {
       );
       this.#memory.write({ attempt, idempotencyKey, paymentId: payment.id });
       this.#report(payment);
+      this.#host.publish(payment.id);
       // This reply has no branding. Fetch the one that does, without holding up the flow.
       void this.refresh();
     } catch (error) {
@@ -265,7 +356,7 @@ export class CheckoutController implements ReactiveController {
         error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
       if (!isTaken || triesLeft < 2) throw error;
       this.#memory.write({ attempt: attempt + 1 });
-      await this.#create(state, signal, triesLeft - 1);
+      await this.#createPayment(state, signal, triesLeft - 1);
     }
   }
 
@@ -273,18 +364,23 @@ export class CheckoutController implements ReactiveController {
     const { state } = this;
     if (!isChoosing(state)) return;
     const { payment, currency = '', network = '' } = state;
+    rememberChoice({ currency, network });
     await this.#advance(signal, () => this.#client.setCurrency(payment.id, currency, network, { signal }));
   }
 
   async #lock(signal: AbortSignal): Promise<void> {
     const id = this.state.payment?.id;
+    // Set and lock follow each other, so `quoted` only passes by.
+    this.dispatch({ type: 'continued' });
     if (id !== undefined) await this.#advance(signal, () => this.#client.lockCurrency(id, { signal }));
   }
 
   /** Makes a call that should bring the payment to its next state. */
   async #advance(signal: AbortSignal, call: () => Promise<Reply<Payment>>): Promise<void> {
     try {
-      this.#report(await this.#request(signal, call));
+      const payment = await this.#request(signal, call);
+      this.#report(payment);
+      this.#host.publish(payment.id);
       const { apiUrl } = this.#host.order;
       if (!signal.aborted) throw new ReplyError('The reply left the payment unchanged', { apiUrl });
     } catch (error) {
@@ -296,15 +392,18 @@ export class CheckoutController implements ReactiveController {
 
   async #keepPolling(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#poller.wait(performance.now() - this.#changedAt, signal);
+      const elapsedMs = performance.now() - this.#changedAt;
+      const isPaid = this.state.name === 'success';
+      if (isPaid && elapsedMs > reversalWatchMs) return;
+      await this.#poller.wait(elapsedMs, signal, isPaid ? reversalIntervalMs : 0);
       if (signal.aborted) return;
       if (this.#poller.mayPoll) await this.refresh();
     }
   }
 
-  async #poll(signal: AbortSignal): Promise<void> {
+  async #poll(signal: AbortSignal): Promise<boolean> {
     const { payment } = this.state;
-    if (payment === undefined) return;
+    if (payment === undefined) return false;
     const { id, isCurrencyLocked } = payment;
     try {
       const reply = isCurrencyLocked
@@ -312,12 +411,15 @@ export class CheckoutController implements ReactiveController {
         : await this.#client.retrieve(id, { signal });
       this.#poller.recordSuccess();
       this.#clock.synchronize(reply.serverTime);
-      this.#report(reply.data);
+      // The payer may have gone on to another payment meanwhile.
+      if (this.#isShown(id)) this.#report(reply.data);
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       this.#poller.recordFailure(error);
       this.dispatch({ type: 'lost-connection' });
       if (!isTransient(error) && isTracked(this.state)) this.#fail(error, signal);
+      return false;
     }
   }
 
@@ -326,6 +428,10 @@ export class CheckoutController implements ReactiveController {
     const { data, serverTime } = await this.#poller.retry(call, signal);
     this.#clock.synchronize(serverTime);
     return data;
+  }
+
+  #isShown(paymentId: string): boolean {
+    return this.state.payment?.id === paymentId;
   }
 
   #report(payment: Payment): void {
@@ -353,6 +459,12 @@ export class CheckoutController implements ReactiveController {
     this.dispatch({ type: 'failed', problem });
   }
 
+  readonly #wake = (): void => {
+    this.#poller.wake();
+    // The time left goes on while the page is hidden.
+    this.#host.requestUpdate();
+  };
+
   readonly #tick = (): void => {
     if (document.hidden) return;
     if (this.redirectSeconds === 0) {
@@ -370,7 +482,7 @@ export class CheckoutController implements ReactiveController {
 
 function workFor(state: CheckoutState): Work | undefined {
   if (state.name === 'creating') return 'create';
-  if (state.name === 'locking') return 'lock';
+  if (state.name === 'locking' || (state.name === 'quoted' && !state.problem)) return 'lock';
   if (isChoosing(state)) return state.isSetting ? 'set-currency' : undefined;
-  return isTracked(state) && state.name !== 'success' ? 'poll' : undefined;
+  return isTracked(state) ? 'poll' : undefined;
 }

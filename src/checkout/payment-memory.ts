@@ -1,4 +1,5 @@
 /** Remembers an order's payment in this browser, so that a reload or a second tab does not create another one. */
+import type { Choice } from './state.js';
 
 export interface RememberedPayment {
   /** Numbers the payments of one order, from 1: a new payment after an expired one is attempt 2. */
@@ -6,29 +7,34 @@ export interface RememberedPayment {
   /** Random, and stored before the payment is created. */
   readonly idempotencyKey?: string | undefined;
   readonly paymentId?: string | undefined;
+  /** When to forget the payment, in epoch milliseconds by this device's clock. */
+  readonly forgetAt?: number | undefined;
 }
 
 const firstAttempt: RememberedPayment = { attempt: 1 };
 
 /** Keeps one order's entry in local storage, or in memory where the browser does not allow storage. */
 export class PaymentMemory {
-  readonly #name: string;
+  /** Identifies the order in this browser. */
+  readonly name: string;
   #fallback: string | null = null;
 
   /** @param scope what identifies the order: API, public key and reference */
   constructor(scope: readonly string[]) {
-    this.#name = `crypto-checkout:${scope.join(':')}`;
+    this.name = `crypto-checkout:${scope.join(':')}`;
   }
 
   read(): RememberedPayment {
     try {
       const value: unknown = JSON.parse(this.#load() ?? 'null');
       if (typeof value !== 'object' || value === null) return firstAttempt;
-      const { attempt, idempotencyKey, paymentId } = value as Record<string, unknown>;
+      const { attempt, idempotencyKey, paymentId, forgetAt } = value as Record<string, unknown>;
+      if (typeof forgetAt === 'number' && forgetAt < Date.now()) return firstAttempt;
       return {
         attempt: Number.isSafeInteger(attempt) ? Number(attempt) : 1,
         ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
         ...(typeof paymentId === 'string' && { paymentId }),
+        ...(typeof forgetAt === 'number' && { forgetAt }),
       };
     } catch {
       return firstAttempt;
@@ -39,7 +45,7 @@ export class PaymentMemory {
     const text = JSON.stringify(remembered);
     this.#fallback = text;
     try {
-      localStorage.setItem(this.#name, text);
+      localStorage.setItem(this.name, text);
     } catch {
       // Storage is full or forbidden. The checkout works, but a reload forgets the payment.
     }
@@ -48,7 +54,7 @@ export class PaymentMemory {
   forget(): void {
     this.#fallback = null;
     try {
-      localStorage.removeItem(this.#name);
+      localStorage.removeItem(this.name);
     } catch {
       // Storage is forbidden, so nothing was stored.
     }
@@ -56,9 +62,29 @@ export class PaymentMemory {
 
   #load(): string | null {
     try {
-      return localStorage.getItem(this.#name) ?? this.#fallback;
+      return localStorage.getItem(this.name) ?? this.#fallback;
     } catch {
       return this.#fallback;
     }
+  }
+}
+
+/** Where the coin and network stand that were used last in this browser, with any shop on this origin. */
+const choiceName = 'crypto-checkout:last';
+
+export function readLastChoice(): Choice | undefined {
+  try {
+    const [currency, network] = localStorage.getItem(choiceName)?.split(' ') ?? [];
+    return currency && network ? { currency, network } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function rememberChoice({ currency, network }: Choice): void {
+  try {
+    localStorage.setItem(choiceName, `${currency} ${network}`);
+  } catch {
+    // Storage is full or forbidden.
   }
 }

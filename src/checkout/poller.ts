@@ -36,9 +36,13 @@ export class Poller {
     if (!document.hidden && this.mayPoll) this.#wakeCalls.forEach((wake) => wake());
   };
 
-  /** Waits until the next poll is due. @param elapsedMs since the payment last changed */
-  wait(elapsedMs: number, signal: AbortSignal): Promise<void> {
-    return this.#sleep(elapsedMs, this.#failures, signal);
+  /**
+   * Waits until the next poll is due.
+   * @param elapsedMs since the payment last changed
+   * @param shortestMs wait at least this long
+   */
+  wait(elapsedMs: number, signal: AbortSignal, shortestMs = 0): Promise<void> {
+    return this.#sleep(elapsedMs, this.#failures, signal, shortestMs);
   }
 
   /** Makes a call that is safe to repeat, with up to two retries. */
@@ -51,8 +55,8 @@ export class Poller {
   }
 
   /** On a hidden page, sleeps on until the page is visible again. An abort ends the sleep. */
-  #sleep(elapsedMs: number, failures: number, signal: AbortSignal): Promise<void> {
-    const retryAfterMs = this.#notBefore - performance.now();
+  #sleep(elapsedMs: number, failures: number, signal: AbortSignal, shortestMs = 0): Promise<void> {
+    const retryAfterMs = Math.max(shortestMs, this.#notBefore - performance.now());
     const delayMs = Math.max(retryAfterMs, pollDelayMs({ elapsedMs, failures, random: Math.random() }));
     return new Promise((resolve) => {
       const end = () => {

@@ -8,6 +8,12 @@ export interface Preselection {
   readonly network?: string | undefined;
 }
 
+/** A coin on a network. */
+export interface Choice {
+  readonly currency: string;
+  readonly network: string;
+}
+
 interface WithPayment {
   readonly payment: Payment;
   /** Why the payer's last step failed. */
@@ -17,6 +23,8 @@ interface WithPayment {
 export interface IdleState {
   readonly name: 'idle';
   readonly payment?: undefined;
+  /** The order's payment from before the page changed the price. It is cancelled. */
+  readonly outdated?: Payment | undefined;
 }
 
 export interface CreatingState {
@@ -25,6 +33,8 @@ export interface CreatingState {
   readonly paymentId?: string | undefined;
   /** The order's previous payment, which has ended. */
   readonly previous?: Payment | undefined;
+  /** True if the previous payment has to be cancelled first: the payer wants another coin. */
+  readonly cancelsPrevious?: boolean | undefined;
   readonly preselected: Preselection;
   readonly payment?: undefined;
 }
@@ -68,13 +78,16 @@ export type CheckoutState =
 export type CheckoutStatus = CheckoutState['name'];
 
 export type Action =
-  | { readonly type: 'reset' }
+  | { readonly type: 'reset'; readonly outdated?: Payment | undefined }
   | { readonly type: 'started'; readonly creating: CreatingState }
   /** The server reported the payment; `now` is the server's time in epoch milliseconds. */
   | { readonly type: 'reported'; readonly payment: Payment; readonly now: number }
   | { readonly type: 'searched'; readonly query: string }
+  /** The payer moved to an option with the arrow keys. */
   | { readonly type: 'picked'; readonly currency?: string; readonly network?: string }
-  /** The payer pressed the main action of a picker or of the quote. */
+  /** The payer tapped an option, which goes on by itself. */
+  | { readonly type: 'chosen'; readonly currency?: string; readonly network?: string }
+  /** The payer pressed the main action of a picker, or the price is to be locked. */
   | { readonly type: 'continued' }
   | { readonly type: 'went-back' }
   | { readonly type: 'failed'; readonly problem: CheckoutError }
@@ -83,7 +96,7 @@ export type Action =
 export function reduce(state: CheckoutState, action: Action): CheckoutState {
   switch (action.type) {
     case 'reset':
-      return { name: 'idle' };
+      return { name: 'idle', outdated: action.outdated };
     case 'started':
       return action.creating;
     case 'reported':
@@ -91,13 +104,9 @@ export function reduce(state: CheckoutState, action: Action): CheckoutState {
     case 'searched':
       return isChoosing(state) ? { ...state, query: action.query } : state;
     case 'picked':
-      if (!isChoosing(state) || state.isSetting) return state;
-      return {
-        ...state,
-        currency: action.currency ?? state.currency,
-        network: action.network ?? state.network,
-        problem: undefined,
-      };
+      return isChoosing(state) ? pick(state, action) : state;
+    case 'chosen':
+      return isChoosing(state) ? continueChoosing(pick(state, action)) : state;
     case 'continued':
       if (isChoosing(state)) return continueChoosing(state);
       return state.name === 'quoted' ? { ...state, name: 'locking', problem: undefined } : state;
@@ -140,6 +149,14 @@ export function currenciesOf(payment: Payment): CurrencyOption[] {
   return options.filter(
     (option, index) => options.findIndex((other) => other.currency === option.currency) === index,
   );
+}
+
+/** Marks an option. Another coin has networks of its own. */
+function pick(state: ChoosingState, { currency, network }: Preselection): ChoosingState {
+  if (state.isSetting) return state;
+  const isOtherCoin = currency !== undefined && currency !== state.currency;
+  const kept = isOtherCoin && state.name === 'choosing-network' ? undefined : state.network;
+  return { ...state, currency: currency ?? state.currency, network: network ?? kept, problem: undefined };
 }
 
 /** Where "Back" leads; undefined if there is nothing else to choose. */
@@ -234,9 +251,8 @@ function startChoosing(payment: Payment, preselected: Preselection): ChoosingSta
     query: '',
     isSetting: false,
   };
-  if (coins.length === 1 && !network) return { ...state, name: 'choosing-network' };
-  const isDecided = coins.length === 1 || preselected.network !== undefined;
-  return network && isDecided ? { ...state, isSetting: true } : state;
+  if (!coin) return state;
+  return network ? { ...state, isSetting: true } : { ...state, name: 'choosing-network', network: undefined };
 }
 
 function isSameCode(a: string, b: string | undefined): boolean {
@@ -255,12 +271,11 @@ function hasSetChoice({ isSetting, currency, network }: ChoosingState, payment: 
 function continueChoosing(state: ChoosingState): ChoosingState {
   const networks = networksOf(state.payment, state.currency);
   if (state.isSetting || networks.length === 0) return state;
-  const only = networks.length === 1 ? networks[0] : undefined;
+  const [only] = networks.length === 1 ? networks : [];
   const picked = only ?? networks.find((one) => isSameCode(one.network, state.network));
-  if (only || (state.name === 'choosing-network' && picked)) {
-    return { ...state, network: picked?.network, isSetting: true, problem: undefined };
-  }
-  return { ...state, name: 'choosing-network', network: picked?.network, problem: undefined };
+  return picked
+    ? { ...state, network: picked.network, isSetting: true, problem: undefined }
+    : { ...state, name: 'choosing-network', network: undefined, problem: undefined };
 }
 
 function goBack(state: CheckoutState): CheckoutState {
@@ -270,7 +285,14 @@ function goBack(state: CheckoutState): CheckoutState {
   const { currency, network } = isChoosing(state)
     ? state
     : { currency: payment.currency, network: payment.currencyNetwork };
-  return { name, payment, currency, network, query: '', isSetting: false };
+  return {
+    name,
+    payment,
+    currency,
+    network: name === 'choosing-network' ? network : undefined,
+    query: '',
+    isSetting: false,
+  };
 }
 
 function applyFailure(state: CheckoutState, problem: CheckoutError): CheckoutState {

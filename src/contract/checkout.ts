@@ -40,10 +40,41 @@ export const paymentState = z.enum([
   'cancelled_paid',
 ]);
 
+/** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
+export const logValues = z.object({
+  currency: z.optional(z.string()),
+  network: z.optional(z.string()),
+  amount: z.optional(z.string()),
+  seen: z.optional(z.string()),
+  received: z.optional(z.string()),
+  excess: z.optional(z.string()),
+  confirmations: z.optional(z.string()),
+});
+
 export const logEntry = z.object({
   time: z.string(),
   type: z.enum(['event', 'success', 'error']),
+  /** In English. */
   event: z.string(),
+  /** What happened, and the values that its text names. Our addition; other servers do not send them. */
+  code: z.optional(z.string()),
+  values: z.optional(logValues),
+});
+
+/** A transfer to the payment's address. Our addition; other servers do not send it. */
+export const receiptView = z.object({
+  currency: z.string(),
+  network: z.string(),
+  amount: z.number(),
+  txHash: z.string(),
+  /** Empty if the network has no explorer. */
+  explorerUrl: z.string(),
+  confirmations: z.number(),
+  requiredConfirmations: z.number(),
+  firstSeenAt: z.string(),
+  status: z.enum(['seen', 'confirmed', 'lost']),
+  /** False if its currency or network is not the payment's. It is credited all the same. */
+  counts: z.boolean(),
 });
 
 /** A currency on a network that the payer can choose, with indicative amounts in that currency. */
@@ -122,6 +153,7 @@ export const payment = z.object({
   addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
   addressSentFrom: z.array(z.string()),
   transactionTimeLog: z.array(logEntry),
+  receipts: z.optional(z.array(receiptView)),
   isCurrencyLocked: z.boolean(),
   createdAt: z.string(),
   branding: z.optional(branding),
@@ -133,6 +165,7 @@ export type Payment = z.output<typeof payment>;
 export type PaymentStatus = z.output<typeof paymentStatus>;
 export type PaymentState = z.output<typeof paymentState>;
 export type CurrencyOption = z.output<typeof currencyOption>;
+export type ReceiptView = z.output<typeof receiptView>;
 export type LogEntry = z.output<typeof logEntry>;
 export type CreatedPayment = z.output<typeof createdPayment>;
 

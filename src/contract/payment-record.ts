@@ -1,6 +1,6 @@
 /** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
-import { branding, logEntry, payment, timestamp } from './checkout.js';
+import { branding, logEntry, logValues, payment, receiptView, timestamp } from './checkout.js';
 
 /** What a log entry reports. The list is closed: a page can say each one in its own language. */
 export const logCode = z.enum([
@@ -33,16 +33,6 @@ export const logCode = z.enum([
 ]);
 export type LogCode = z.output<typeof logCode>;
 
-/** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
-export const logValues = z.object({
-  currency: z.optional(z.string()),
-  network: z.optional(z.string()),
-  amount: z.optional(z.string()),
-  seen: z.optional(z.string()),
-  received: z.optional(z.string()),
-  excess: z.optional(z.string()),
-  confirmations: z.optional(z.string()),
-});
 export type LogValues = z.output<typeof logValues>;
 
 /** An entry of the time log. */
@@ -50,20 +40,7 @@ export const codedLogEntry = z.extend(logEntry, { time: timestamp, code: logCode
 export type CodedLogEntry = z.output<typeof codedLogEntry>;
 
 /** A transfer to the payment's address, as seen on its chain. */
-export const receipt = z.object({
-  currency: z.string(),
-  network: z.string(),
-  amount: z.number(),
-  txHash: z.string(),
-  /** Empty if the network has no explorer. */
-  explorerUrl: z.string(),
-  confirmations: z.number(),
-  requiredConfirmations: z.number(),
-  firstSeenAt: timestamp,
-  status: z.enum(['seen', 'confirmed', 'lost']),
-  /** False if its currency or network is not the payment's. It is credited all the same. */
-  counts: z.boolean(),
-});
+export const receipt = z.extend(receiptView, { firstSeenAt: timestamp });
 export type Receipt = z.output<typeof receipt>;
 
 /** What the merchant's balance got from the payment in one currency: `amount` less `fee` is `net`. */

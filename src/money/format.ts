@@ -19,9 +19,12 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   // Intl formats strings digit by digit. Older browsers convert them to a number, which is exact up to 15 digits.
   const digits = decimal as Intl.StringNumericLiteral;
   if (!fiatCurrencies.has(currency)) {
+    // Latin digits in every language: payers compare them with what their wallet shows.
     const coin = new Intl.NumberFormat(locale, {
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
+      numberingSystem: 'latn',
+      // As wallets and exchanges show dollar coins: 49.90, not 49.9.
+      minimumFractionDigits: currency.startsWith('USD') ? Math.max(2, decimals) : decimals,
+      maximumFractionDigits: Math.max(2, decimals),
     });
     return `${coin.format(digits)}\u00a0${currency}`;
   }
@@ -39,4 +42,9 @@ export function formatAmount(value: number | string, currency: string, locale?: 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */
 export function plainAmount(value: number): string {
   return decimalOf(value);
+}
+
+/** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */
+export function worthOf(part: number, whole: number, price: number): number {
+  return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
 }

@@ -1,9 +1,9 @@
-/** The coin picker and the network picker. */
+/** The coin picker. The networks of a coin open beneath it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '../checkout/state.js';
 import type { CurrencyOption } from '../contract/checkout.js';
 import { coinIcon, networkIcon } from './icons.js';
-import { networkFacts } from './networks.js';
+import { minutesFor, networkFacts } from './networks.js';
 import type { View, ViewContext } from './view.js';
 
 const minCoinsForSearch = 8;
@@ -24,141 +24,157 @@ const popularCodes = [
 ];
 
 export function choosingView(state: ChoosingState, context: ViewContext): View {
-  const { text, dispatch } = context;
-  const common = {
-    action: { label: text('continue'), run: () => dispatch({ type: 'continued' }) },
-    isBusy: state.isSetting,
+  const { text, dispatch, check } = context;
+  const { payment, name, currency, network, isSetting } = state;
+  const hasOptions = currenciesOf(payment).length > 0;
+  const isNetwork = name === 'choosing-network';
+  // Tapping an option goes on by itself. The button is for whoever came back, or moved with the arrow keys.
+  const canContinue = !isSetting && (isNetwork ? network : currency) !== undefined;
+  const goOn = { label: text('continue'), run: () => dispatch({ type: 'continued' }) };
+  return {
+    heading: text(isNetwork ? 'networkHeading' : 'currencyHeading'),
+    sentence: isSetting
+      ? text('settingStatus')
+      : !hasOptions
+        ? text('noOptions')
+        : text(isNetwork ? 'networkStatus' : 'currencyStatus', { currency: currency ?? '' }),
+    content: hasOptions ? picker(state, context) : undefined,
+    action: hasOptions ? (canContinue ? goOn : undefined) : { label: text('tryAgain'), run: check },
+    isBusy: isSetting,
     canGoBack: previousChoice(state) !== undefined,
     canCancel: true,
   };
-  if (state.name === 'choosing-network') {
-    return {
-      ...common,
-      heading: text('networkHeading'),
-      sentence: text('networkStatus', { currency: state.currency ?? '' }),
-      content: networkPicker(state, context),
-    };
-  }
-  const hasOptions = currenciesOf(state.payment).length > 0;
-  return {
-    ...common,
-    ...(!hasOptions && { action: { label: text('tryAgain'), run: context.refresh } }),
-    heading: text('currencyHeading'),
-    sentence: text(hasOptions ? 'currencyStatus' : 'noOptions'),
-    content: hasOptions ? currencyPicker(state, context) : undefined,
-  };
 }
 
-function currencyPicker(state: ChoosingState, context: ViewContext): TemplateResult {
-  const { text, money, dispatch } = context;
-  const { query } = state;
-  const all = sortByPopularity(currenciesOf(state.payment), (option) => option.currency);
+function picker(state: ChoosingState, context: ViewContext): TemplateResult {
+  const { text, money, lastChoice } = context;
+  const { payment, query, currency, name } = state;
+  const all = sort(currenciesOf(payment), (option) => option.currency, lastChoice?.currency);
   const needle = query.trim().toLowerCase();
   const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(needle));
   return html`
-    ${
-      all.length < minCoinsForSearch
-        ? nothing
-        : html`<input
-            part="search"
-            class="search"
-            type="search"
-            aria-label=${text('search')}
-            placeholder=${text('search')}
-            .value=${query}
-            @input=${({ target }: Event) => {
-              if (target instanceof HTMLInputElement) dispatch({ type: 'searched', query: target.value });
-            }}
-          />`
-    }
-    ${radioGroup(
-      text('currency'),
-      found.map((option) =>
-        radioOption('currency', option.currency, option.currency === state.currency, context, {
+    ${all.length < minCoinsForSearch ? nothing : searchField(query, context)}
+    <div part="options" class="options" role="radiogroup" aria-label=${text('currency')}>
+      ${found.map((option) => {
+        const isPicked = option.currency === currency;
+        const networks = networksOf(payment, option.currency);
+        const label = {
           icon: coinIcon(option.currency),
           name:
             option.name === option.currency
               ? option.name
               : html`${option.name} <small>${option.currency}</small>`,
           detail: option.amount > 0 ? `≈ ${money(option.amount, option.currency)}` : '',
-        }),
-      ),
-    )}
+          note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
+        };
+        return html`${radioOption('currency', option.currency, isPicked, context, label)}
+        ${isPicked && name === 'choosing-network' ? networkPicker(networks, state, context) : nothing}`;
+      })}
+    </div>
     ${found.length === 0 ? html`<p class="quiet">${text('noMatch', { query })}</p>` : nothing}
   `;
 }
 
-function networkPicker(state: ChoosingState, context: ViewContext): TemplateResult {
-  const { text } = context;
-  const options = sortByPopularity(networksOf(state.payment, state.currency), (option) => option.network);
-  return html`
-    ${radioGroup(
-      text('network'),
-      options.map((option) =>
-        radioOption('network', option.network, option.network === state.network, context, {
+function searchField(query: string, { text, dispatch }: ViewContext): TemplateResult {
+  return html`<input
+    part="search"
+    class="search"
+    type="search"
+    aria-label=${text('search')}
+    placeholder=${text('search')}
+    .value=${query}
+    @input=${({ target }: Event) => {
+      if (target instanceof HTMLInputElement) dispatch({ type: 'searched', query: target.value });
+    }}
+  />`;
+}
+
+function networkPicker(
+  networks: CurrencyOption[],
+  { currency, network }: ChoosingState,
+  context: ViewContext,
+): TemplateResult {
+  const { text, lastChoice } = context;
+  const last = lastChoice?.currency === currency ? lastChoice?.network : undefined;
+  const options = sort(networks, (option) => option.network, last);
+  return html`<div class="nested">
+    <div part="options" class="options" role="radiogroup" aria-label=${text('network')}>
+      ${options.map((option, index) =>
+        radioOption('network', option.network, option.network === network, context, {
+          id: index === 0 ? 'first-network' : undefined,
           icon: networkIcon(option.network),
           name: option.networkName,
           detail: networkDetail(option, context),
+          note: option.network === last ? text('lastUsed') : '',
         }),
-      ),
-    )}
+      )}
+    </div>
     <p part="warning" class="warning">${text('networkWarning')}</p>
-  `;
+  </div>`;
 }
 
 function networkDetail({ network, confirmations }: CurrencyOption, { text }: ViewContext): string {
   const facts = networkFacts(network);
   if (!facts) return '';
-  const minutes = Math.max(1, Math.ceil((facts.blockSeconds * confirmations) / 60));
+  const minutes = minutesFor(network, confirmations) ?? 1;
   return `${text(facts.isCheap ? 'networkFeeLow' : 'networkFeeHigh')} · ${text('minutes', { minutes })}`;
 }
 
-function radioGroup(name: string, options: TemplateResult[]): TemplateResult {
-  return html`<fieldset part="options" role="radiogroup" aria-labelledby="legend">
-    <legend id="legend">${name}</legend>
-    ${options}
-  </fieldset>`;
-}
-
 interface OptionLabel {
+  readonly id?: string | undefined;
   readonly icon: TemplateResult;
   readonly name: TemplateResult | string;
   readonly detail: string;
+  readonly note: string;
 }
+
+/** True while an arrow key moves through the options. Browsers report that as a click as well. */
+let isMovingByKey = false;
 
 function radioOption(
   kind: 'currency' | 'network',
   value: string,
   isPicked: boolean,
   { dispatch }: ViewContext,
-  { icon, name, detail }: OptionLabel,
+  { id, icon, name, detail, note }: OptionLabel,
 ): TemplateResult {
-  const pick = () =>
-    dispatch(kind === 'currency' ? { type: 'picked', currency: value } : { type: 'picked', network: value });
+  const option = kind === 'currency' ? { currency: value } : { network: value };
+  const choose = () => dispatch({ type: isMovingByKey ? 'picked' : 'chosen', ...option });
+  const onKeydown = (event: KeyboardEvent) => {
+    isMovingByKey = event.key.startsWith('Arrow');
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    choose();
+  };
   return html`<label part="option" class="option">
     <input
+      id=${id ?? nothing}
       type="radio"
       name=${kind}
       .value=${value}
-      required
       aria-labelledby="name-${value}"
       aria-describedby="detail-${value}"
       .checked=${isPicked}
-      @change=${pick}
+      @keydown=${onKeydown}
+      @keyup=${() => (isMovingByKey = false)}
+      @click=${choose}
     />
     ${icon}
     <span id="name-${value}">${name}</span>
-    <small id="detail-${value}" class="detail">${detail}</small>
+    <small id="detail-${value}" class="detail">${detail}${note ? html` <em>${note}</em>` : nothing}</small>
   </label>`;
 }
 
-function sortByPopularity(
+/** What was used last comes first, then what is popular. */
+function sort(
   options: CurrencyOption[],
   codeOf: (option: CurrencyOption) => string,
+  last: string | undefined,
 ): CurrencyOption[] {
   const rank = (option: CurrencyOption) => {
-    const index = popularCodes.indexOf(codeOf(option));
-    return index === -1 ? popularCodes.length : index;
+    const code = codeOf(option);
+    const index = popularCodes.indexOf(code);
+    return code === last ? -1 : index === -1 ? popularCodes.length : index;
   };
   return [...options].sort((a, b) => rank(a) - rank(b));
 }

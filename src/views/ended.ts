@@ -1,12 +1,19 @@
 /** The final states: what happened to the money, and what the payer can do next. */
-import { html, nothing } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
-import { logText, timeLog } from './time-log.js';
+import { receipt, saveReceipt, transactionList } from './receipt.js';
+import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
 
-export function successView({ payment }: TrackedState, context: ViewContext): View {
-  const { text, redirectUrl, redirectSeconds, stay, leave, copy } = context;
+export function endedView(state: TrackedState, context: ViewContext): View {
+  return state.name === 'success' ? successView(state, context) : failedView(state, context);
+}
+
+function successView(state: TrackedState, context: ViewContext): View {
+  const { text, redirectUrl, redirectSeconds, stay, leave } = context;
+  const { payment } = state;
+  const host = redirectUrl === undefined ? '' : new URL(redirectUrl).host;
   return {
     heading: text('successHeading'),
     sentence: outcomeSentence(payment, context),
@@ -14,38 +21,103 @@ export function successView({ payment }: TrackedState, context: ViewContext): Vi
         redirectSeconds === undefined
           ? nothing
           : html`<p part="redirect" class="time">
-              ${text('redirecting', { seconds: redirectSeconds })}
+              <span class="unseen" role="status">${text('redirectSoon', { host, seconds: 8 })}</span>
+              <span aria-hidden="true">${text('redirecting', { seconds: redirectSeconds })}</span>
               <button class="quiet-button" type="button" @click=${stay}>${text('stay')}</button>
             </p>`
       }
-      ${timeLog(payment, context)}`,
+      ${receipt(payment, context)}`,
     action:
       redirectUrl === undefined
-        ? {
-            label: text('copyReceipt'),
-            run: () => copy('receipt', receiptText(payment, context), text('copied')),
-          }
-        : { label: text('backToShop', { host: new URL(redirectUrl).host }), run: leave },
+        ? { label: text('save'), run: () => saveReceipt(payment, context) }
+        : { label: text('backToShop', { host }), run: leave },
+    more: html`${payment.state === 'settled_over' ? contactLink(payment, context) : nothing}
+    ${newPayment(context)} ${timeLog(state, context)}`,
     badge: 'success',
   };
 }
 
-export function endedView({ name, payment }: TrackedState, context: ViewContext): View {
-  const { text, start } = context;
+function failedView(state: TrackedState, context: ViewContext): View {
+  const { text, start, copy } = context;
+  const { name, payment } = state;
+  const support = supportLink(payment);
+  const isHeld = isMoneyHeld(payment);
+  const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
+  const again = { label: text('newPayment'), run: start };
+  const contact =
+    support === undefined ? undefined : { label: text('contactShop'), run: () => open(support) };
   return {
-    heading: text(
-      name === 'expired' ? 'expiredHeading' : name === 'cancelled' ? 'cancelledHeading' : 'errorHeading',
-    ),
+    heading: text(headingKey(state)),
     sentence: outcomeSentence(payment, context),
-    content: html`<slot name="error"></slot>${timeLog(payment, context)}`,
-    action: { label: text('newPayment'), run: start },
-    badge: 'failure',
+    content: html`<slot name="error"></slot> ${transactionList(payment, context)}
+      <dl class="facts">
+        <div>
+          <dt>${text('paymentId')}</dt>
+          <dd part="payment-id" dir="ltr">${payment.id}</dd>
+        </div>
+      </dl>`,
+    // Where the shop holds the money, the way to it comes first.
+    action: isHeld ? (contact ?? copyId) : again,
+    more: html`<div class="pair plain">
+        ${
+          isHeld && !contact
+            ? nothing
+            : html`<button part="copy-id" class="second" type="button" @click=${copyId.run}>
+                ${text('copyId')}
+              </button>`
+        }
+        ${isHeld ? newPayment(context) : nothing}
+      </div>
+      ${timeLog(state, context)}`,
+    badge: name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure',
   };
+
+  function open(url: string): void {
+    if (url.startsWith('https:')) window.open(url, '_blank', 'noopener');
+    else location.assign(url);
+  }
+}
+
+function newPayment({ text, start, canStartAgain }: ViewContext): TemplateResult | typeof nothing {
+  return canStartAgain
+    ? html`<button part="new-payment" class="second" type="button" @click=${start}>
+        ${text('newPayment')}
+      </button>`
+    : nothing;
+}
+
+function contactLink(payment: Payment, { text }: ViewContext): TemplateResult | typeof nothing {
+  const url = supportLink(payment);
+  return url
+    ? html`<a part="support" class="second" href=${url} target="_blank" rel="noopener"
+        >${text('contactShop')}</a
+      >`
+    : nothing;
+}
+
+/** Where the shop helps its payers, https or mailto; an email names the payment. */
+function supportLink({ id, branding }: Payment): string | undefined {
+  const url = branding?.supportUrl ?? '';
+  if (url.startsWith('https:')) return url;
+  if (!url.startsWith('mailto:')) return undefined;
+  return `${url}${url.includes('?') ? '&' : '?'}subject=${encodeURIComponent(id)}`;
+}
+
+/** True if something arrived that the payer may want back. */
+function isMoneyHeld({ state, amountSeen, amountReceived = 0, receipts = [] }: Payment): boolean {
+  if (state === 'reversed') return false;
+  return (amountSeen ?? amountReceived) > 0 || receipts.some(({ status }) => status !== 'lost');
+}
+
+function headingKey({ name, payment }: TrackedState) {
+  if (name === 'expired') return 'expiredHeading';
+  if (name === 'cancelled') return 'cancelledHeading';
+  return payment.state === 'reversed' ? 'reversedHeading' : 'errorHeading';
 }
 
 /** What happened to the money, in one sentence. */
 function outcomeSentence(payment: Payment, { text, money }: ViewContext): string {
-  const { status, state, currency = '', amount: due = 0 } = payment;
+  const { status, state, currency = '', amount: due = 0, receipts = [] } = payment;
   const received = payment.amountSeen ?? payment.amountReceived ?? 0;
   const seen = money(received, currency);
   const amount = money(due, currency);
@@ -61,14 +133,18 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
       return text('expiredPartial', { seen, amount });
     case 'expired_late':
       return text('expiredLate', { seen });
-    case 'invalid':
-      return text('invalidStatus');
+    case 'invalid': {
+      const wrong = receipts.filter(({ counts, status: one }) => !counts && one !== 'lost');
+      const came = wrong.map((one) => money(one.amount, one.currency)).join(', ');
+      return came ? text('invalidStatus', { amount: came, currency }) : text('errorStatus');
+    }
     case 'reversed':
       return text('reversedStatus');
     case 'cancelled_paid':
       return text('cancelledPaid', { seen });
     case 'expired':
-      return text('expiredStatus');
+      // Only a server that lists what arrived can say that nothing did.
+      return text(payment.receipts?.length === 0 ? 'expiredStatus' : 'expiredUnknown');
     default:
       // A server without detailed states: say only what the base fields tell for certain.
       if (status === 'success')
@@ -77,22 +153,4 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
           : text('successStatus', { amount: seen });
       return text(status === 'cancelled' ? 'cancelledStatus' : 'errorStatus');
   }
-}
-
-function receiptText(payment: Payment, { text, money }: ViewContext): string {
-  const {
-    id,
-    txRef,
-    baseAmount,
-    baseCurrency,
-    amountReceived = 0,
-    currency = '',
-    transactionTimeLog,
-  } = payment;
-  return [
-    text('receipt', { id }),
-    ...(txRef ? [text('order', { reference: txRef })] : []),
-    `${money(baseAmount, baseCurrency)} = ${money(amountReceived, currency)}`,
-    logText(transactionTimeLog),
-  ].join('\n');
 }

@@ -1,13 +1,22 @@
 /** The frame around every view: the card, heading, live regions, main action, back and cancel. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import type { View, ViewContext } from './view.js';
 
 export interface FrameProps {
   readonly header: TemplateResult | typeof nothing;
+  /** Changes when the view does: what moves to another place is drawn anew there, and nothing seems to jump. */
+  readonly key: string;
   readonly isReconnecting: boolean;
-  /** What went wrong, with the request id for support. */
-  readonly problem: { readonly text: string; readonly requestId: string | undefined } | undefined;
-  /** Confirms what was just copied; empty if nothing was. */
+  /** What went wrong, what a developer should know of it, and the request id for support. */
+  readonly problem:
+    | {
+        readonly text: string;
+        readonly details?: string | undefined;
+        readonly requestId?: string | undefined;
+      }
+    | undefined;
+  /** Confirms what was just copied or joined; empty if there is nothing to say. */
   readonly notice: string;
   /** Called when the pointer or focus enters the card, before anything is pressed. */
   readonly preload: () => void;
@@ -16,13 +25,14 @@ export interface FrameProps {
 const badgePaths: Readonly<Record<NonNullable<View['badge']>, string>> = {
   success: 'm6 12.5 4 4 8-8.5',
   failure: 'M12 6v7.5m0 4v.01',
+  calm: 'M7 12h10',
   waiting: 'M12 6.5V12l3.5 2',
 };
 
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
 export function frame(view: View, props: FrameProps, context: ViewContext): TemplateResult {
-  const { header, isReconnecting, problem, notice, preload } = props;
-  const { text } = context;
+  const { header, key, isReconnecting, problem, notice, preload } = props;
+  const { text, isTest } = context;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -37,37 +47,47 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
     @pointerenter=${preload}
     @focusin=${preload}
   >
-    <slot name="header">${header}</slot>
-    <div class="title">
-      ${view.badge ? badge(view.badge) : nothing}
-      <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
+    ${isTest ? html`<p part="test-mode" class="test">${text('testMode')}</p>` : nothing}
+    <div class="order"><slot name="header">${header}</slot></div>
+    <div class="pay">
+      <div class="title">
+        ${view.badge ? badge(view.badge) : nothing}
+        <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
+      </div>
+      <p part="status" class="status" role="status">${view.sentence}</p>
+      ${
+        problem
+          ? html`<div part="error" class="error" role="alert">
+              ${problem.text} ${problem.details ? html`<small>${problem.details}</small>` : nothing}
+              ${problem.requestId ? html`<small>${text('problemReference', { requestId: problem.requestId })}</small>` : nothing}
+            </div>`
+          : nothing
+      }
+      ${keyed(
+        key,
+        html`<div class="body">
+          ${view.content}
+          ${
+            view.action
+              ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy}>
+                  ${view.action.label}
+                </button>`
+              : nothing
+          }
+          ${view.more} ${minorActions(view, context)}
+        </div>`,
+      )}
+      <slot name="footer"></slot>
     </div>
-    <p part="status" class="status" role="status">${view.sentence}</p>
-    <p
-      part="connection"
-      class="quiet"
-      aria-live="polite"
-      .textContent=${isReconnecting ? text('reconnecting') : ''}
-    ></p>
-    ${
-      problem
-        ? html`<div part="error" class="error" role="alert">
-            ${problem.text}
-            ${problem.requestId ? html`<small>${text('problemReference', { requestId: problem.requestId })}</small>` : nothing}
-          </div>`
-        : nothing
-    }
-    ${view.content}
-    ${
-      view.action
-        ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy}>
-            ${view.action.label}
-          </button>`
-        : nothing
-    }
-    ${view.canGoBack || view.canCancel ? minorActions(view, context) : nothing}
-    <p part="notice" class="notice" aria-live="polite" .textContent=${notice}></p>
-    <slot name="footer"></slot>
+    <div class="overlay">
+      <p
+        part="connection"
+        class="notice"
+        aria-live="polite"
+        .textContent=${isReconnecting ? text('reconnecting') : ''}
+      ></p>
+      <p part="notice" class="notice" aria-live="polite" .textContent=${notice}></p>
+    </div>
   </form>`;
 }
 
@@ -77,14 +97,21 @@ function badge(kind: NonNullable<View['badge']>): TemplateResult {
   </svg>`;
 }
 
-function minorActions(
-  { canGoBack, canCancel }: View,
-  { text, dispatch, cancel }: ViewContext,
-): TemplateResult {
-  const button = (part: 'back' | 'cancel', run: () => void) =>
-    html`<button part=${part} type="button" class="quiet-button" @click=${run}>${text(part)}</button>`;
+function minorActions(view: View, context: ViewContext): TemplateResult | typeof nothing {
+  const { canGoBack, canCancel, canRestart } = view;
+  const { text, dispatch, cancel, ask, question, later } = context;
+  if (!canGoBack && !canCancel && !canRestart) return nothing;
+  if (question && typeof later === 'object') return later.questionPanel(question, context);
+  const button = (part: 'back' | 'cancel' | 'restart', run: () => void) =>
+    html`<button id=${part} part=${part} type="button" class="quiet-button" @click=${run}>
+      ${text(part)}
+    </button>`;
   return html`<div class="minor">
     ${canGoBack ? button('back', () => dispatch({ type: 'went-back' })) : nothing}
-    ${canCancel ? button('cancel', cancel) : nothing}
+    ${canRestart ? button('restart', () => ask('restart')) : nothing}
+    ${
+      // Before the lock there is no address, so nothing can be under way.
+      canCancel ? button('cancel', canRestart ? () => ask('cancel') : cancel) : nothing
+    }
   </div>`;
 }

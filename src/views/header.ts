@@ -1,35 +1,50 @@
-/** The merchant, the order and the total. */
+/** The shop, the order and the total. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Payment } from '../contract/checkout.js';
 import type { ViewContext } from './view.js';
 
+/** A line of the order, as the page gives it. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity?: number | undefined;
+  /** For the whole line, in the base currency. */
+  readonly amount?: string | number | undefined;
+}
+
 export interface Heading {
-  readonly branding: Payment['branding'];
+  /** Empty if the page hides the branding, or nothing is known of the shop. */
+  readonly merchant: string;
+  /** An https URL; undefined if there is none, or it did not load. */
+  readonly logo: string | undefined;
   readonly reference: string | undefined;
-  /** In the base currency; undefined if the view itself shows the exact amount. */
-  readonly total: string | undefined;
+  readonly items: readonly LineItem[];
+  readonly baseCurrency: string;
+  readonly onBrokenLogo: () => void;
 }
 
 export function header(
-  { branding, reference, total }: Heading,
-  { text }: ViewContext,
+  heading: Heading,
+  { text, money, total }: ViewContext,
 ): TemplateResult | typeof nothing {
-  const merchant = branding?.businessName || branding?.name;
+  const { merchant, logo, reference, items, baseCurrency, onBrokenLogo } = heading;
   if (!merchant && !reference && !total) return nothing;
   return html`<header part="header" class="header">
     ${
-      branding?.logo.startsWith('https:')
-        ? html`<img
-            part="logo"
-            src=${branding.logo}
-            alt=""
-            width="40"
-            height="40"
-            referrerpolicy="no-referrer"
-          />`
+      merchant
+        ? logo
+          ? html`<img
+              part="logo"
+              class="logo"
+              src=${logo}
+              alt=""
+              width="40"
+              height="40"
+              referrerpolicy="no-referrer"
+              @error=${onBrokenLogo}
+            />`
+          : html`<span part="logo" class="logo" aria-hidden="true">${initials(merchant)}</span>`
         : nothing
     }
-    <div>
+    <div class="who">
       ${merchant ? html`<b part="merchant">${merchant}</b>` : nothing}
       ${reference ? html`<span part="order" class="quiet">${text('order', { reference })}</span>` : nothing}
     </div>
@@ -41,5 +56,28 @@ export function header(
           </div>`
         : nothing
     }
+    ${
+      items.length === 0
+        ? nothing
+        : html`<ul part="items" class="items" aria-label=${text('items')}>
+            ${items.map(
+              ({ name, quantity = 1, amount }) =>
+                html`<li>
+                  <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
+                  ${amount === undefined ? nothing : html`<span dir="ltr">${money(amount, baseCurrency)}</span>`}
+                </li>`,
+            )}
+          </ul>`
+    }
   </header>`;
+}
+
+/** "Nightjar Lanterns" → "NL". */
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  return words
+    .slice(0, 2)
+    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 32))
+    .join('')
+    .toUpperCase();
 }

@@ -3,10 +3,10 @@ import type { CreatingState, FailedState, IdleState } from '../checkout/state.js
 import type { View, ViewContext } from './view.js';
 
 export function idleView(
-  { name }: IdleState | CreatingState | FailedState,
-  { text, start }: ViewContext,
+  state: IdleState | CreatingState | FailedState,
+  { text, money, start, total, canStart }: ViewContext,
 ): View {
-  if (name === 'error') {
+  if (state.name === 'error') {
     return {
       heading: text('failedHeading'),
       sentence: text('failedStatus'),
@@ -14,11 +14,20 @@ export function idleView(
       badge: 'failure',
     };
   }
-  const isBusy = name === 'creating';
+  const isBusy = state.name === 'creating';
+  const outdated = state.name === 'idle' ? state.outdated : undefined;
+  const sentence = outdated
+    ? text('changedStatus', {
+        old: money(outdated.baseAmount, outdated.baseCurrency),
+        amount: total ?? '',
+      })
+    : text(isBusy ? 'creatingStatus' : 'idleStatus');
   return {
     heading: text('idleHeading'),
-    sentence: text(isBusy ? 'creatingStatus' : 'idleStatus'),
-    action: { label: text('pay'), run: start },
+    sentence,
+    action: !canStart
+      ? undefined
+      : { label: total === undefined ? text('pay') : text('payAmount', { amount: total }), run: start },
     isBusy,
   };
 }

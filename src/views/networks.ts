@@ -20,3 +20,9 @@ const facts = new Map<string, NetworkFacts>([
 export function networkFacts(code: string): NetworkFacts | undefined {
   return facts.get(code);
 }
+
+/** The usual time for that many blocks, in whole minutes; undefined for networks that this file does not know. */
+export function minutesFor(code: string, blocks: number): number | undefined {
+  const { blockSeconds } = facts.get(code) ?? {};
+  return blockSeconds && Math.max(1, Math.ceil((blockSeconds * blocks) / 60));
+}

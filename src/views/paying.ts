@@ -1,141 +1,154 @@
-/** The view after the lock: amount, address and QR code, then the progress of the confirmations. */
+/** The view after the lock: how much to send, where to, and for how long. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { groupAddress } from '../money/address.js';
 import { amountDue } from '../money/amount-due.js';
-import { plainAmount } from '../money/format.js';
+import { plainAmount, worthOf } from '../money/format.js';
 import { paymentUri } from '../money/payment-uri.js';
 import { countdown } from './countdown.js';
+import { disclosure } from './disclosure.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { networkName } from './quoted.js';
-import { timeLog } from './time-log.js';
-import type { View, ViewContext } from './view.js';
+import { isTimeUp, type View, type ViewContext } from './view.js';
 
 export function payingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, refresh, remainingMs } = context;
-  const { payment } = state;
-  const { currency = '', amount = 0, confirmations = 0, confirmationsRequired = 1 } = payment;
-  const received = payment.amountSeen ?? payment.amountReceived ?? 0;
-  const seen = money(received, currency);
-  if (state.name === 'confirming') {
+  const { text, money, clock, check, checkResult, later } = context;
+  const { payment, name } = state;
+  const { currency = '', amount = 0, amountReceived = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
+  const isPartial = name === 'partially-paid';
+  const network = networkName(payment);
+  const due = amountDue(payment);
+  const action = { label: text('checkNow'), run: check };
+  const log = typeof later === 'object' ? later.timeLog(state, context) : nothing;
+  const checking = html`<p part="check" class="check" aria-live="polite">
+    <i class="pulse"></i><span>${checkResult || text('watching')}</span>
+  </p>`;
+  // Nothing that could still be paid stays on the screen.
+  if (isTimeUp(context)) {
     return {
-      heading: text('confirmingHeading'),
-      sentence: text('confirmingStatus', { seen, confirmations, required: confirmationsRequired }),
-      content: html`${progress(confirmations, confirmationsRequired, text('confirmingHeading'))}
-      ${timeLog(payment, context)}`,
-      action: { label: text('checkNow'), run: refresh },
+      heading: text('timeUpHeading'),
+      sentence: text('timeUp'),
+      content: html`${countdown(context)}${checking}`,
+      action,
+      more: html`${log}`,
       badge: 'waiting',
     };
   }
-  const due = amountDue(payment);
-  const isPartial = state.name === 'partially-paid';
-  const network = networkName(payment);
+  const values = {
+    amount: money(amount, currency),
+    seen: money(payment.amountSeen ?? amountReceived, currency),
+    confirmed: money(amountReceived, currency),
+    due: money(due, currency),
+    worth: money(worthOf(due, amount, baseAmount), baseCurrency),
+    network,
+    time: clock(expiresBy),
+  };
   return {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
-    sentence: isPartial
-      ? text('partialStatus', { seen, due: money(due, currency) })
-      : text(remainingMs === 0 ? 'timeUp' : 'awaitingStatus', { currency, network }),
+    sentence: text(isPartial ? 'partialStatus' : 'awaitingStatus', values),
     content: html`
-      ${amountButton(payment, due, context)}
-      ${isPartial && amount > 0 ? progress(received, amount, text('partialHeading')) : nothing}
-      ${countdown(context)} ${paymentTarget(payment, due, context)} ${exchangeHelp(payment, due, context)}
-      ${timeLog(payment, context)}
+      ${typeof later === 'object' ? later.wrongAssets(state, context) : nothing}
+      ${
+        isPartial && amount > 0
+          ? html`<progress
+              part="progress"
+              .value=${payment.amountSeen ?? amountReceived}
+              .max=${amount}
+              aria-label=${text('partialHeading')}
+            ></progress>`
+          : nothing
+      }
+      ${target(payment, due, context)} ${context.walletPanel?.(state, context) ?? nothing}
+      ${qrPanel(payment, due, context)} ${countdown(context)} ${priceFacts(payment, context)} ${checking}
     `,
-    action: { label: text('iHavePaid'), run: refresh },
+    action,
+    more: html`${typeof later === 'object' ? later.exchangeHelp(state, context) : nothing} ${log}`,
     canCancel: !isPartial,
+    canRestart: !isPartial,
   };
 }
 
-function amountButton(
-  payment: Payment,
-  due: number,
-  { text, money, copy, copied }: ViewContext,
-): TemplateResult {
-  const { currency = '', baseAmount, baseCurrency } = payment;
-  return html`<button
-      part="copy-amount"
-      class="amount"
-      type="button"
-      @click=${() => copy('amount', plainAmount(due), text('copied'))}
-    >
-      <span class="unseen">${text('copyAmount')}</span>
-      ${coinIcon(currency)}
-      <span part="amount" dir="ltr">${money(due, currency).replace('\u00a0', ' ')}</span>
-      ${copyIcon(copied === 'amount')}
-    </button>
-    <p part="base-amount" class="quiet base">${money(baseAmount, baseCurrency)}</p>`;
-}
-
-/** The QR code, the address and the wallet link. */
-function paymentTarget(payment: Payment, amount: number, context: ViewContext): TemplateResult {
-  const { text, money, copy, copied, drawQr } = context;
+/** Coin and network, the amount, the address, and a button to copy each. */
+function target(payment: Payment, due: number, context: ViewContext): TemplateResult {
+  const { text, money, copy, copied } = context;
   const { currency = '', currencyNetwork = '' } = payment;
   const address = payment.addressInformation?.address ?? '';
   const network = networkName(payment);
+  const amount = money(due, currency);
+  const values = { amount, currency, network };
+  const copyButton = (what: 'amount' | 'address', content: string, notice: string) =>
+    html`<button part="copy-${what}" class="second" type="button" @click=${() => copy(what, content, notice)}>
+      ${copyIcon(copied === what)} ${text(what === 'amount' ? 'copyAmount' : 'copyAddress')}
+    </button>`;
+  return html`<div class="target">
+    <p part="asset" class="chip">
+      ${coinIcon(currency)} ${networkIcon(currencyNetwork)}
+      <b>${text('coinOnNetwork', values)}</b>
+    </p>
+    <p part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</p>
+    <p class="address-box">
+      <span class="quiet">${text('address', values)}</span>
+      <span part="address" class="address" dir="ltr"
+        >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
+      >
+    </p>
+    <div class="pair">
+      ${copyButton('amount', plainAmount(due), text('amountCopied', { ...values, amount: plainAmount(due) }))}
+      ${copyButton('address', address, text('addressCopied', values))}
+    </div>
+    <p part="warning" class="warning">${text('addressWarning', values)}</p>
+  </div>`;
+}
+
+function qrPanel(payment: Payment, amount: number, context: ViewContext): TemplateResult {
+  const { text, money, drawQr, isTest } = context;
+  const { currency = '', currencyNetwork = '' } = payment;
+  const address = payment.addressInformation?.address ?? '';
   const { text: uri, holdsAmount } = paymentUri({ currency, network: currencyNetwork, address, amount });
   const label = holdsAmount
     ? text('qrPayment', { amount: money(amount, currency), address })
     : text('qrAddress', { address });
-  const warning = text('addressWarning', { currency, network });
   return html`
-    <figure part="qr-panel">
-      ${
-        drawQr === 'failed'
-          ? html`<p class="qr">${text('qrFailed')}</p>`
-          : (drawQr?.(uri, label) ?? html`<div class="qr loading"></div>`)
-      }
-      <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}</figcaption>
-    </figure>
-    <div class="target">
-      <p class="icon-line">${networkIcon(currencyNetwork)} ${text('address', { currency, network })}</p>
-      <div class="address-line">
-        <span part="address" class="address" dir="ltr"
-          >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
-        >
-        <button
-          part="copy-address"
-          class="tool"
-          type="button"
-          aria-label=${text('copyAddress')}
-          @click=${() => copy('address', address, `${text('copied')} ${warning}`)}
-        >
-          ${copyIcon(copied === 'address')}
-        </button>
-      </div>
-      <p part="warning" class="warning">${warning}</p>
-      ${holdsAmount ? html`<a part="wallet" class="second" href=${uri}>${text('openInWallet')}</a>` : nothing}
-    </div>
+    ${holdsAmount ? html`<a part="wallet" class="second" href=${uri}>${text('openInWallet')}</a>` : nothing}
+    ${disclosure(
+      'qr',
+      'qr-panel',
+      text('qr'),
+      html`<figure>
+        ${
+          drawQr === 'failed'
+            ? html`<p class="qr">${text('qrFailed')}</p>`
+            : (drawQr?.(uri, label) ?? html`<div class="qr loading"></div>`)
+        }
+        <figcaption>
+          ${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}
+          ${isTest ? html`<b class="test-note">${text('testMode')}</b>` : nothing}
+        </figcaption>
+      </figure>`,
+      context,
+    )}
   `;
 }
 
-/** Help for payers on an exchange, which takes its fee out of the amount: too little would arrive. */
-function exchangeHelp(payment: Payment, due: number, { text, money }: ViewContext): TemplateResult {
-  const { currency = '', currencyName = currency } = payment;
-  const amount = money(due, currency);
+/** The rate, until when it is fixed, the price and the fee. */
+function priceFacts(payment: Payment, { text, money, clock }: ViewContext): TemplateResult {
+  const { currency = '', amount = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
+  const price = money(worthOf(1, amount, baseAmount), baseCurrency);
   const rows = [
-    [text('currency'), currencyName === currency ? currency : `${currencyName} (${currency})`],
-    [text('network'), networkName(payment)],
-    [text('exchangeAmount'), amount],
-  ];
-  return html`<details part="exchange">
-    <summary>${text('exchange')}</summary>
-    <p>${text('exchangeNote')}</p>
-    <dl class="facts">
-      ${rows.map(
-        ([term, value]) =>
-          html`<div>
-            <dt>${term}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
-    <p>${text('exchangeFee', { amount })}</p>
-  </details>`;
-}
-
-function progress(value: number, max: number, label: string): TemplateResult {
-  return html`<progress part="progress" .value=${value} .max=${max} aria-label=${label}></progress>`;
+    ['base-amount', text('price'), money(baseAmount, baseCurrency)],
+    ['rate', text('rate', { time: clock(expiresBy) }), text('rateValue', { currency, price })],
+    ['fee', text('fee'), text('feeValue')],
+  ] as const;
+  return html`<dl class="facts">
+    ${rows.map(
+      ([part, term, value]) =>
+        html`<div>
+          <dt>${term}</dt>
+          <dd part=${part}>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
 }
 
 function copyIcon(isDone: boolean): TemplateResult {

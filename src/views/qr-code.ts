@@ -1,13 +1,13 @@
 /** Draws a QR code as SVG. Loaded when a coin has been chosen. */
 import { html, type TemplateResult } from 'lit';
-import { encodeQr, type QrModules } from './qr-encoder.js';
+import core from 'qrcode/lib/core/qrcode.js';
 
 /** The light margin that scanners need, in modules: four by ISO/IEC 18004. */
 const quietZone = 4;
 
 /** @param label text alternative for screen readers */
 export function drawQr(text: string, label: string): TemplateResult {
-  const modules = encodeQr(text);
+  const { modules } = core.create(text, { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * quietZone;
   return html`<svg
     part="qr"
@@ -18,12 +18,12 @@ export function drawQr(text: string, label: string): TemplateResult {
     shape-rendering="crispEdges"
   >
     <path fill="#fff" d="M0 0h${side}v${side}H0z" />
-    <path fill="#000" d=${darkPath(modules)} />
+    <path fill="#000" d=${darkPath(modules.size, (x, y) => Boolean(modules.get(y, x)))} />
   </svg>`;
 }
 
 /** One SVG path: each run of dark modules in a row is a bar of height 1. */
-function darkPath({ size, isDark }: QrModules): string {
+function darkPath(size: number, isDark: (x: number, y: number) => boolean): string {
   let path = '';
   for (let y = 0; y < size; y += 1) {
     for (let x = 0; x < size; x += 1) {

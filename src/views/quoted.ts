@@ -1,29 +1,16 @@
-/** The chosen coin and network with the quoted amount, before the lock. */
-import { html } from 'lit';
+/** Between the choice and the lock. It passes by itself; only a lock that failed needs a press. */
 import { previousChoice, type QuotedState } from '../checkout/state.js';
-import { coinIcon } from './icons.js';
 import type { View, ViewContext } from './view.js';
 
 export function quotedView(state: QuotedState, { text, money, dispatch }: ViewContext): View {
-  const { payment } = state;
+  const { payment, problem } = state;
   const { currency = '', amount = 0 } = payment;
-  const isBusy = state.name === 'locking';
+  const isBusy = problem === undefined;
+  const values = { amount: money(amount, currency), network: networkName(payment) };
   return {
     heading: text('quotedHeading'),
-    sentence: text(isBusy ? 'lockingStatus' : 'quotedStatus'),
-    content: html`
-      <dl part="summary" class="facts">
-        <div>
-          <dt>${text('youPay')}</dt>
-          <dd class="icon-line">${coinIcon(currency)} <b>≈ ${money(amount, currency)}</b></dd>
-        </div>
-        <div>
-          <dt>${text('network')}</dt>
-          <dd>${networkName(payment)}</dd>
-        </div>
-      </dl>
-    `,
-    action: { label: text('continue'), run: () => dispatch({ type: 'continued' }) },
+    sentence: isBusy ? text('lockingStatus') : text('quotedStatus', values),
+    action: { label: text('tryAgain'), run: () => dispatch({ type: 'continued' }) },
     isBusy,
     canGoBack: !isBusy && previousChoice(state) !== undefined,
     canCancel: true,

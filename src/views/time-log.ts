@@ -1,22 +1,22 @@
 /** The payment's time log, newest entry last. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { TrackedState } from '../checkout/state.js';
 import type { LogEntry, Payment } from '../contract/checkout.js';
+import type { MessageKey } from '../messages/en.js';
+import { disclosure } from './disclosure.js';
+import { networkName } from './quoted.js';
 import type { ViewContext } from './view.js';
 
-export function timeLog(
-  { transactionTimeLog }: Payment,
-  context: ViewContext,
-): TemplateResult | typeof nothing {
+export function timeLog({ payment }: TrackedState, context: ViewContext): TemplateResult | typeof nothing {
   if (!context.hasTimeLog) return nothing;
   const { text, locale, copy } = context;
-  return html`<details part="time-log">
-    <summary>${text('log')}</summary>
-    <ol part="log">
+  const { transactionTimeLog } = payment;
+  const content = html`<ol part="log">
       ${transactionTimeLog.map(
-        ({ time, type, event }) =>
-          html`<li class=${type}>
-            <span>${event}</span>
-            <time datetime=${time}>${localTime(time, locale)}</time>
+        (entry) =>
+          html`<li class=${entry.type}>
+            <span>${entryText(entry, payment, context)}</span>
+            <time datetime=${entry.time}>${localTime(entry.time, locale)}</time>
           </li>`,
       )}
     </ol>
@@ -24,16 +24,32 @@ export function timeLog(
       part="copy-log"
       class="quiet-button"
       type="button"
-      @click=${() => copy('log', logText(transactionTimeLog), text('copied'))}
+      @click=${() => copy('log', logText(payment, context), text('copied'))}
     >
       ${text('copyLog')}
-    </button>
-  </details>`;
+    </button>`;
+  return disclosure('log', 'time-log', text('log'), content, context);
 }
 
 /** One line per entry, with the server's times: for an email to support. */
-export function logText(entries: readonly LogEntry[]): string {
-  return entries.map(({ time, event }) => `${time} ${event}`).join('\n');
+export function logText(payment: Payment, context: ViewContext): string {
+  return payment.transactionTimeLog
+    .map((entry) => `${entry.time} ${entryText(entry, payment, context)}`)
+    .join('\n');
+}
+
+/** In the payer's language, if the server sends codes and this page knows the code; otherwise the server's own text. */
+function entryText({ code, values, event }: LogEntry, payment: Payment, context: ViewContext): string {
+  const { text, money } = context;
+  // A newer server may have codes without a text.
+  const key = `log_${code}` as MessageKey;
+  if (!text(key)) return event;
+  const { currency = payment.currency ?? '', network = '', ...amounts } = values ?? {};
+  const named = network === payment.currencyNetwork ? networkName(payment) : network;
+  const { confirmations = '' } = amounts;
+  const shown: Record<string, string> = { currency, network: named };
+  for (const [name, amount = ''] of Object.entries(amounts)) shown[name] = money(amount, currency);
+  return text(key, { ...shown, confirmations });
 }
 
 function localTime(time: string, locale: string | undefined): string {

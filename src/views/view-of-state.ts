@@ -1,13 +1,13 @@
 /** Picks the view for a state. */
 import type { CheckoutState } from '../checkout/state.js';
 import { choosingView } from './choosing.js';
-import { endedView, successView } from './ended.js';
 import { idleView } from './idle.js';
 import { payingView } from './paying.js';
 import { quotedView } from './quoted.js';
 import type { View, ViewContext } from './view.js';
 
 export function viewOfState(state: CheckoutState, context: ViewContext): View {
+  const { later } = context;
   switch (state.name) {
     case 'idle':
     case 'creating':
@@ -20,16 +20,27 @@ export function viewOfState(state: CheckoutState, context: ViewContext): View {
       return quotedView(state, context);
     case 'awaiting-funds':
     case 'partially-paid':
-    case 'confirming':
       return payingView(state, context);
-    case 'success':
-      return successView(state, context);
+    case 'confirming':
+      return typeof later === 'object' ? later.confirmingView(state, context) : loadingView(context);
     case 'error':
-      return state.payment === undefined ? idleView(state, context) : endedView(state, context);
+      if (state.payment === undefined) return idleView(state, context);
+      return typeof later === 'object' ? later.endedView(state, context) : loadingView(context);
+    case 'success':
     case 'expired':
     case 'cancelled':
-      return endedView(state, context);
+      return typeof later === 'object' ? later.endedView(state, context) : loadingView(context);
     default:
       return state satisfies never;
   }
+}
+
+/** For the moment until a view's code is loaded. If that failed, the main action tries again. */
+function loadingView({ later, text, check }: ViewContext): View {
+  return {
+    heading: text('loading'),
+    sentence: later === 'failed' ? text('problemNetwork') : '',
+    action: later === 'failed' ? { label: text('tryAgain'), run: check } : undefined,
+    isBusy: later === undefined,
+  };
 }

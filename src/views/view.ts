@@ -1,7 +1,7 @@
 /** What a view returns for a state, and what it gets from the element. */
-import type { TemplateResult } from 'lit';
-import type { Action } from '../checkout/state.js';
-import type { MessageKey } from '../messages/en.js';
+import type { nothing, TemplateResult } from 'lit';
+import type { Action, CheckoutState, Choice, TrackedState } from '../checkout/state.js';
+import type { MessageKey, TextValues } from '../messages/en.js';
 
 export interface View {
   readonly heading: string;
@@ -10,37 +10,93 @@ export interface View {
   readonly content?: TemplateResult | undefined;
   /** The main button. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+  /** Below the main button. */
+  readonly more?: TemplateResult | undefined;
   /** True while the pressed action is being carried out. */
   readonly isBusy?: boolean;
   readonly canGoBack?: boolean;
   readonly canCancel?: boolean;
+  /** True if the payer may change to another coin, which starts a new payment. */
+  readonly canRestart?: boolean;
   /** An icon for the outcome. */
-  readonly badge?: 'success' | 'failure' | 'waiting' | undefined;
+  readonly badge?: 'success' | 'failure' | 'calm' | 'waiting' | undefined;
 }
 
 /** What can be copied. */
-export type Copyable = 'amount' | 'address' | 'log' | 'receipt';
+export type Copyable = 'amount' | 'address' | 'log' | 'id';
+/** What the payer is asked to confirm. */
+export type Question = 'cancel' | 'restart';
+/** What the payer can fold away. */
+export type Panel = 'qr' | 'exchange' | 'log';
+
+/** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
+export interface LaterViews {
+  readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
+  readonly endedView: (state: TrackedState, context: ViewContext) => View;
+  readonly timeLog: (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
+  readonly exchangeHelp: (state: TrackedState, context: ViewContext) => TemplateResult;
+  readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
+  readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
+}
+
+/**
+ * Ways to pay from a wallet on this device, shown between the address and the QR code. The element loads what draws them
+ * when the price is locked. Undefined until then, and where there is none.
+ */
+export type WalletPanel = (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
 
 /** What views need besides the state: texts, formats, and the functions that buttons call. */
 export interface ViewContext {
-  readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
+  readonly text: (key: MessageKey, values?: TextValues) => string;
   /** Formats an amount in `currency` for reading. */
   readonly money: (value: number | string, currency: string) => string;
+  /** Formats a time of day for reading, from epoch milliseconds or ISO 8601. */
+  readonly clock: (time: number | string, withSeconds?: boolean) => string;
   readonly locale: string | undefined;
   /** Milliseconds until the deadline, at least 0; undefined if there is no deadline. */
   readonly remainingMs: number | undefined;
   readonly redirectSeconds: number | undefined;
   readonly redirectUrl: string | undefined;
   readonly hasTimeLog: boolean;
+  /** True if the coins are simulated or worthless. */
+  readonly isTest: boolean;
+  readonly merchantName: string;
+  /** The order's price, formatted for reading; undefined if the page does not give it. */
+  readonly total: string | undefined;
+  /** False if the page is set up in a way that no payment can start. */
+  readonly canStart: boolean;
   /** What was just copied. */
   readonly copied: Copyable | undefined;
+  /** What the last "Check now" found; empty before the first one. */
+  readonly checkResult: string;
+  readonly question: Question | undefined;
+  /** What this browser paid with last time. */
+  readonly lastChoice: Choice | undefined;
+  /** True if the payer may start a new payment. */
+  readonly canStartAgain: boolean;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
+  /** Undefined until they are loaded; `failed` if they could not be loaded. */
+  readonly later: LaterViews | 'failed' | undefined;
+  readonly walletPanel: WalletPanel | undefined;
+  readonly isOpen: (panel: Panel) => boolean;
+  readonly setOpen: (panel: Panel, isOpen: boolean) => void;
   readonly dispatch: (action: Action) => void;
   readonly start: () => void;
-  readonly refresh: () => void;
+  readonly restart: () => void;
+  /** Asks the server now, and says what it found. */
+  readonly check: () => void;
   readonly cancel: () => void;
+  /** Asks before something that cannot be undone; undefined takes the question back. */
+  readonly ask: (question: Question | undefined) => void;
   readonly stay: () => void;
   readonly leave: () => void;
   readonly copy: (what: Copyable, text: string, notice: string) => void;
+}
+
+export type ViewOfState = (state: CheckoutState, context: ViewContext) => View;
+
+/** True if time is up: nothing may be shown that somebody could still pay. */
+export function isTimeUp({ remainingMs }: ViewContext): boolean {
+  return remainingMs === 0;
 }

@@ -70,8 +70,9 @@ describe('creating', () => {
     const events = recordEvents(element);
     press(element);
     await waitForStatus(element, 'error');
+    await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.equal(
-      'The shop’s payment settings are not right. Please tell the shop. Reference for support: request-7',
+      'The shop’s payment settings are not right. Please tell the shop. Refused Reference for support: request-7',
     );
     expect(getPart(element, 'error').getAttribute('role')).to.equal('alert');
     expect(events).to.deep.equal(['error']);
@@ -86,6 +87,7 @@ describe('creating', () => {
     const element = await mount(orderAttributes);
     press(element);
     await waitForStatus(element, 'error');
+    await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.contain('an unexpected answer');
     expect(textOf(element, 'action')).to.equal('Try again');
     expect(element.payment).to.equal(undefined);
@@ -142,10 +144,7 @@ describe('a refused step', () => {
     api.payment = quotedPayment();
     api.handlers.lock = () => failureReply(503, 'rate_unavailable', { 'Retry-After': '60' });
     const element = await mount(resumeAttributes);
-    await waitForStatus(element, 'quoted');
-    press(element);
-    await waitFor(() => hasPart(element, 'error'));
-    expect(textOf(element, 'error')).to.contain('busy');
+    await waitFor(() => hasPart(element, 'error') && textOf(element, 'error').includes('busy'));
     expect(element.status).to.equal('quoted');
     delete api.handlers.lock;
     await aTimeout(0);
@@ -161,8 +160,6 @@ describe('a refused step', () => {
       return failureReply(409, 'invalid_state');
     };
     const element = await mount(resumeAttributes);
-    await waitForStatus(element, 'quoted');
-    press(element);
     await waitForStatus(element, 'confirming');
   });
 });
@@ -219,7 +216,7 @@ describe('polling', () => {
     await waitForStatus(element, 'awaiting-funds');
     api.handlers.verify = () => successReply({ ...lockedPayment(), status: 'paid' });
     await element.refresh();
-    await element.updateComplete;
+    await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.contain('an unexpected answer');
     expect(element.status).to.equal('awaiting-funds');
     delete api.handlers.verify;
@@ -230,12 +227,14 @@ describe('polling', () => {
 
   it('ignores a stale reply from before the lock', async () => {
     api.payment = quotedPayment();
+    const locks = heldReply(() => successReply(lockedPayment()));
+    api.handlers.lock = locks.handler;
     const element = await mount(resumeAttributes);
-    await waitForStatus(element, 'quoted');
+    await waitForStatus(element, 'locking');
     const { handler, release } = heldReply(() => successReply(quotedPayment()));
     api.handlers.retrieve = handler;
     const polls = element.refresh();
-    press(element);
+    locks.release();
     await waitForStatus(element, 'awaiting-funds');
     release();
     await polls;
@@ -317,21 +316,49 @@ describe('on the page', () => {
     expect(new Set(keysSent())).to.have.length(1);
   });
 
-  it('a paid payment is forgotten', async () => {
+  it('a paid order stays paid: its ending is shown again, and no second payment is offered', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
-    expect(localStorage.length).to.equal(1);
     api.payment = paymentInState('settled');
     await element.refresh();
     await waitForStatus(element, 'success');
-    expect(localStorage.length).to.equal(0);
+    element.remove();
+    const later = await mount(orderAttributes);
+    await waitForStatus(later, 'success');
+    await waitFor(() => hasPart(later, 'receipt'));
+    expect(hasPart(later, 'new-payment')).to.equal(false);
+    await later.start();
+    expect(later.status).to.equal('success');
+    expect(api.requestsFor('create')).to.have.length(1);
   });
 
-  it('a remembered payment with another amount is not resumed', async () => {
+  it('an order without a reference is paid again only by a press, and forgotten after a day', async () => {
+    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
+    const element = await mount(attributes);
+    await goToAddress(element);
+    api.payment = paymentInState('settled');
+    await element.refresh();
+    await waitForStatus(element, 'success');
+    element.remove();
+    const later = await mount(attributes);
+    await waitForStatus(later, 'success');
+    await waitFor(() => hasPart(later, 'new-payment'));
+    later.remove();
+    const name = Object.keys(localStorage).find((one) => one.includes('5000 NGN')) ?? '';
+    const remembered = JSON.parse(localStorage.getItem(name) ?? '') as object;
+    localStorage.setItem(name, JSON.stringify({ ...remembered, forgetAt: Date.now() - 1 }));
+    const nextDay = await mount(attributes);
+    await aTimeout(50);
+    expect(nextDay.status).to.equal('idle');
+  });
+
+  it('a remembered payment with another amount is cancelled, which the payer is told', async () => {
     await goToAddress(await mount(orderAttributes));
     api.payment = createdPayment();
     const changed = await mount({ ...orderAttributes, amount: '6000' });
-    await waitFor(() => api.requestsFor('retrieve').length > 1 && changed.status === 'idle');
+    await waitFor(() => api.requestsFor('cancel').length === 1 && changed.status === 'idle');
+    await waitFor(() => textOf(changed, 'status').includes('changed the price from'));
+    api.payment = createdPayment();
     press(changed);
     await waitForStatus(changed, 'choosing-currency');
     expect(api.requestsFor('create').map(({ body }) => body)).to.deep.include({
@@ -348,7 +375,11 @@ describe('on the page', () => {
     first.remove();
     api.handlers.retrieve = () => failureReply(404, 'not_found');
     const element = await mount(orderAttributes);
-    await waitFor(() => localStorage.length === 0 && element.getAttribute('status') === 'idle');
+    await waitFor(
+      () =>
+        Object.keys(localStorage).every((name) => !name.includes('order-42')) &&
+        element.getAttribute('status') === 'idle',
+    );
   });
 
   it('local storage is optional', async () => {
@@ -385,8 +416,63 @@ describe('on the page', () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);
     await waitForStatus(one, 'choosing-currency');
-    press(two);
+    // The second one hears of it, and says so.
     await waitForStatus(two, 'choosing-currency');
+    expect(textOf(two, 'notice')).to.contain('already open in another tab');
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('two tags that are pressed at the same moment create one payment', async () => {
+    const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
+    press(one);
+    press(two);
+    await waitForStatus(one, 'choosing-currency');
+    await waitForStatus(two, 'choosing-currency');
+    expect(new Set(keysSent())).to.have.length(1);
+    expect(two.payment?.id).to.equal(one.payment?.id);
+  });
+
+  it('another coin cancels the payment and starts the next one, after a question', async () => {
+    const element = await mount(orderAttributes);
+    const events = recordEvents(element);
+    await goToAddress(element);
+    press(element, 'restart');
+    await waitFor(() => hasPart(element, 'confirm'));
+    const create = heldReply(() => successReply({ payment: createdPayment({ id: 'next' }), url: '' }));
+    api.handlers.create = create.handler;
+    press(element, 'confirm');
+    await waitFor(() => api.requestsFor('create').length === 2);
+    expect(api.requestsFor('cancel')).to.have.length(1);
+    expect(referenceOf(api.requestsFor('create')[1]?.body)).to.equal('order-42:2');
+    api.payment = createdPayment({ id: 'next' });
+    create.release();
+    await waitForStatus(element, 'choosing-currency');
+    expect(element.payment?.id).to.equal('next');
+    // The order goes on, so the page is not told of an ending.
+    expect(events).not.to.include('cancelled');
+  });
+
+  it('another coin is refused by money that has come meanwhile: the payment is shown again', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.handlers.cancel = () => {
+      api.payment = paymentInState('settled');
+      return failureReply(409, 'invalid_state');
+    };
+    press(element, 'restart');
+    await waitFor(() => hasPart(element, 'confirm'));
+    press(element, 'confirm');
+    await waitForStatus(element, 'success');
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('a price that the page changes in the middle of a payment cancels it, and waits for a press', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    element.setAttribute('amount', '6000');
+    await waitForStatus(element, 'idle');
+    await waitFor(() => api.requestsFor('cancel').length === 1);
+    expect(textOf(element, 'status')).to.match(/changed the price from NGN\s5,000\.00 to NGN\s6,000\.00/);
     expect(api.requestsFor('create')).to.have.length(1);
   });
 

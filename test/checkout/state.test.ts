@@ -92,10 +92,16 @@ describe('skips choices that are already made', () => {
       { currency: 'BTC', network: 'bitcoin', isSetting: true },
     ],
     [
-      'a preselected coin is picked',
+      'a preselected coin on one network is set right away',
       many,
       { currency: 'btc' },
-      { name: 'choosing-currency', currency: 'BTC', isSetting: false },
+      { currency: 'BTC', network: 'bitcoin', isSetting: true },
+    ],
+    [
+      'a preselected coin on several networks asks for the network',
+      many,
+      { currency: 'usdt' },
+      { name: 'choosing-network', currency: 'USDT', network: undefined, isSetting: false },
     ],
     [
       'a preselected coin and network are set right away',

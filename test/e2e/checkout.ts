@@ -23,25 +23,24 @@ export function checkoutOn(page: Page): Checkout {
   const checkout: Checkout = {
     element,
     part,
-    reach: (status) => page.locator(`crypto-checkout[status="${status}"]`).waitFor(),
+    async reach(status) {
+      await page.locator(`crypto-checkout[status="${status}"]`).waitFor();
+      await part('heading').filter({ hasNotText: 'Loading…' }).waitFor();
+    },
     act: () => part('action').click(),
     async choose(coin, network) {
       await checkout.reach('choosing-currency');
       await element
         .getByRole('radiogroup', { name: 'Currency' })
         .getByRole('radio', { name: new RegExp(`^${coin}`) })
-        .check();
-      await checkout.act();
+        .click();
       if (network) {
         await checkout.reach('choosing-network');
         await element
           .getByRole('radiogroup', { name: 'Network' })
           .getByRole('radio', { name: new RegExp(`^${network}`) })
-          .check();
-        await checkout.act();
+          .click();
       }
-      await checkout.reach('quoted');
-      await checkout.act();
       await checkout.reach('awaiting-funds');
     },
     // Amounts hold their currency by a no-break space.

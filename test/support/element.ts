@@ -101,16 +101,7 @@ export async function goToAddress(
   await waitForStatus(element, 'choosing-currency');
   pickOption(element, currency);
   await element.updateComplete;
-  press(element);
-  await waitFor(() => element.status !== 'choosing-currency');
-  if (element.status === 'choosing-network') {
-    await element.updateComplete;
-    pickOption(element, network);
-    await element.updateComplete;
-    press(element);
-  }
-  await waitForStatus(element, 'quoted');
-  press(element);
+  if (element.status === 'choosing-network') pickOption(element, network);
   await waitForStatus(element, 'awaiting-funds');
 }
 

@@ -33,7 +33,7 @@ export async function bootstrap(
   return database.write(async (transaction) => {
     await waitForTurn(transaction);
     const [first] = await merchants.list(transaction);
-    const merchant: Merchant = first ?? (await merchants.create(transaction, { name: 'Example Shop' }));
+    const merchant: Merchant = first ?? (await merchants.create(transaction, { name: 'Nightjar Lanterns' }));
     const actor = 'server, at its start';
     if (!first) {
       const { id: merchantId, name } = merchant;

@@ -1,4 +1,6 @@
 /** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page on this server that runs the widget. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router, type Response } from 'express';
 import { html, type Html } from './html.js';
@@ -17,13 +19,16 @@ export interface PagesOptions {
   readonly publicUrl: string;
   readonly checkoutUrl: string;
   readonly findPayment: (id: string) => Promise<HostedPayment | undefined>;
+  /** The directory that the build wrote the widget to. */
+  readonly widgetDirectory: string;
 }
 
 const stylesheet = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
 
-export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOptions): Router {
+export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory }: PagesOptions): Router {
   const api = apiAddress(publicUrl, checkoutUrl);
   const path = pathOf(checkoutUrl);
+  const chunks = chunksToQr(widgetDirectory);
   const frame = (title: string, content: Html, head = html``) =>
     html`<!doctype html>
       <html lang="en">
@@ -84,7 +89,9 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOption
         ),
       );
     }
-    const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>`;
+    // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
+    const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>
+      ${chunks.map((name) => html`<link rel="modulepreload" href="${api.url}/chunks/${name}" crossorigin />`)}`;
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
     const content = html`<main>
       <h1 class="unseen">Pay ${merchantName}</h1>
@@ -95,6 +102,16 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment }: PagesOption
     send(response, 200, frame(`Pay ${merchantName}`, content, script));
   });
   return router;
+}
+
+/** The file names of the widget's parts that every payment needs; none if the widget has not been built. */
+function chunksToQr(directory: string): readonly string[] {
+  try {
+    const names = readdirSync(join(directory, 'chunks'));
+    return names.filter((name) => /^(widget|flow|en|qr-code|rolldown-runtime)-[\w-]+\.js$/.test(name)).sort();
+  } catch {
+    return [];
+  }
 }
 
 function notice(heading: string, text: string): Html {

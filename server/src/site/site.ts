@@ -53,7 +53,7 @@ export function site(options: SiteOptions): Router {
   router.use(widgetFiles(buildDirectory));
   router.use(docs(publicUrl));
   router.use(flags(flagsDirectory));
-  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment }));
+  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: buildDirectory }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(

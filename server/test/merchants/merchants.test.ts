@@ -80,7 +80,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
     expect(first.made.publicKey).toMatch(/^pk_test_/);
     expect(first.made.secretKey).toMatch(/^sk_test_/);
     const [account] = await merchants.list(database.reader);
-    expect(account).toMatchObject({ id: first.merchantId, name: 'Example Shop' });
+    expect(account).toMatchObject({ id: first.merchantId, name: 'Nightjar Lanterns' });
     const keys = createKeys(database, clock, newId);
     expect(await keys.authenticate(first.made.secretKey ?? '')).toMatchObject({
       kind: 'secret',

@@ -109,7 +109,14 @@ describe('a hosted page', () => {
     publicKey: 'pk_test_1',
   };
   const pages = (publicUrl: string, checkoutUrl: string, found: HostedPayment | undefined) =>
-    serve(hostedPages({ publicUrl, checkoutUrl, findPayment: () => Promise.resolve(found) }));
+    serve(
+      hostedPages({
+        publicUrl,
+        checkoutUrl,
+        findPayment: () => Promise.resolve(found),
+        widgetDirectory: 'nowhere',
+      }),
+    );
 
   it('runs the widget with the merchant’s key, and escapes what the merchant entered', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);

@@ -1,0 +1,41 @@
+/** Answers the checkout's calls from fixtures, for pages that show states. Nothing leaves the page. */
+import type { Payment } from 'crypto-checkout';
+import type { GalleryState } from './gallery-states.js';
+
+const never = new Promise<Response>(() => {});
+
+/** @returns the states by the key that their element has to use, after `pk_test_` */
+export function answerFromFixtures(all: readonly GalleryState[]): ReadonlyMap<string, GalleryState> {
+  const states = new Map(all.map((state, index) => [`gallery-${index}`, state]));
+  window.fetch = (input, init) => {
+    const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
+    const key = new Headers(init?.headers).get('Authorization')?.replace('Bearer pk_test_', '') ?? '';
+    return answer(states.get(key), path);
+  };
+  return states;
+}
+
+function answer(state: GalleryState | undefined, path: string): Promise<Response> {
+  const call = path.endsWith('/payments/checkout')
+    ? 'create'
+    : path.includes('/currency/set/')
+      ? 'set'
+      : path.endsWith('/currency/lock')
+        ? 'lock'
+        : 'verify';
+  const isFirst = call === 'verify' && !path.endsWith('/verify/checkout');
+  const trouble = state?.trouble?.[call];
+  if (trouble === 'hangs') return never;
+  if (trouble === 'fails' && !isFirst) return Promise.resolve(refusal());
+  return Promise.resolve(reply(state?.payment));
+}
+
+function refusal(): Response {
+  const data = { code: 'rate_unavailable', requestId: 'gallery' };
+  return Response.json({ status: 'error', message: 'No fresh rate', data }, { status: 503 });
+}
+
+function reply(payment: Payment | undefined): Response {
+  const headers = { Date: new Date().toUTCString() };
+  return Response.json({ status: 'success', message: 'Done', data: payment }, { headers });
+}

@@ -1,0 +1,76 @@
+/** The state gallery: every state of the checkout side by side, in the look that the address asks for. */
+import type { CryptoCheckout } from 'crypto-checkout';
+import { answerFromFixtures } from './fixture-server.js';
+import { galleryStates, type GalleryState } from './gallery-states.js';
+
+/** By name: what the address says to look like that. */
+const looks: Readonly<Record<string, string>> = {
+  Light: 'theme=light',
+  Dark: 'theme=dark',
+  '320 px': 'theme=light&width=320',
+  'Two columns': 'theme=light&width=720',
+  'Two columns, dark': 'theme=dark&width=720',
+  'Right to left': 'theme=light&dir=rtl',
+  'Text spacing': 'theme=light&spacing=wide',
+  'Broken logo': 'theme=light&logo=broken',
+  'Yellow accent': 'theme=light&accent=yellow',
+  Cream: 'theme=light&accent=cream',
+};
+
+const query = new URLSearchParams(location.search);
+const root = document.documentElement;
+for (const name of ['theme', 'width', 'accent', 'spacing']) {
+  const value = query.get(name);
+  if (value !== null) root.dataset[name] = value;
+}
+root.dir = query.get('dir') ?? 'ltr';
+
+const states = answerFromFixtures(galleryStates);
+
+function cell(state: GalleryState, key: string): HTMLElement {
+  const section = document.createElement('section');
+  section.className = 'cell';
+  section.dataset['state'] = state.name;
+  const heading = document.createElement('h2');
+  heading.textContent = state.name;
+  const element = document.createElement('crypto-checkout');
+  const order = state.payment
+    ? { 'payment-id': state.payment.id }
+    : { amount: '49.90', 'base-currency': 'USD', 'tx-ref': 'order-42' };
+  const attributes = {
+    'public-key': `pk_test_${key}`,
+    'api-url': location.origin,
+    'merchant-name': 'Nightjar Lanterns',
+    ...(query.get('logo') === 'broken' && { 'merchant-logo': 'https://broken.invalid/logo.png' }),
+    ...order,
+    ...state.attributes,
+  };
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.setAttribute('theme', query.get('theme') ?? 'auto');
+  element.lineItems = [{ name: 'Nightjar lantern', quantity: 2, amount: '49.90' }];
+  section.append(heading, element);
+  if (state.trouble?.create) void startWhenReady(element);
+  if (state.trouble?.verify) void refreshWhenReady(element);
+  return section;
+}
+
+async function startWhenReady(element: CryptoCheckout): Promise<void> {
+  await customElements.whenDefined('crypto-checkout');
+  await element.start();
+}
+
+async function refreshWhenReady(element: CryptoCheckout): Promise<void> {
+  while (element.status !== 'awaiting-funds') await new Promise((resolve) => setTimeout(resolve, 50));
+  await element.refresh();
+}
+
+const nav = document.getElementById('looks');
+for (const [name, search] of Object.entries(looks)) {
+  const link = document.createElement('a');
+  link.href = `?${search}`;
+  link.textContent = name;
+  nav?.append(link);
+}
+// Nothing of an earlier visit may change what a cell shows.
+for (const name of Object.keys(localStorage)) if (name.includes('gallery')) localStorage.removeItem(name);
+document.getElementById('gallery')?.append(...[...states].map(([key, state]) => cell(state, key)));

@@ -1,0 +1,29 @@
+/** Lets one tab of a browser at a time create an order's payment. */
+
+/** How long to wait for another tab. It may be frozen; then the idempotency key still keeps the payment single. */
+const longestWaitMs = 8_000;
+
+/** Runs `work` while no other tab holds the lock. Where the browser has no locks, it runs at once. */
+export async function withTabLock<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  // Browsers have it in secure contexts only.
+  const { locks } = navigator as Partial<Navigator>;
+  if (locks === undefined) return work();
+  const waiting = new AbortController();
+  const stopWaiting = () => waiting.abort();
+  const timer = setTimeout(stopWaiting, longestWaitMs);
+  signal.addEventListener('abort', stopWaiting);
+  const lock: { isHeld: boolean } = { isHeld: false };
+  try {
+    return await locks.request(name, { signal: waiting.signal }, () => {
+      lock.isHeld = true;
+      clearTimeout(timer);
+      return work();
+    });
+  } catch (error) {
+    if (lock.isHeld || signal.aborted) throw error;
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stopWaiting);
+  }
+}

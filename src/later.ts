@@ -1,0 +1,10 @@
+/** The views that a payer needs only after the QR code, or on another visit. The element loads them by themselves. */
+export { copyText } from './checkout/clipboard.js';
+export { problemKey } from './messages/problems.js';
+export { confirmingView } from './views/confirming.js';
+export { endedView } from './views/ended.js';
+export { exchangeHelp } from './views/exchange.js';
+export { questionPanel } from './views/question.js';
+export { laterStyles } from './views/later.styles.js';
+export { timeLog } from './views/time-log.js';
+export { wrongAssets } from './views/wrong-assets.js';

@@ -1,0 +1,36 @@
+/** The full amount was seen, and its confirmations are counted. */
+import { html, nothing } from 'lit';
+import type { TrackedState } from '../checkout/state.js';
+import { minutesFor } from './networks.js';
+import { transactionList } from './receipt.js';
+import { timeLog } from './time-log.js';
+import type { View, ViewContext } from './view.js';
+
+export function confirmingView(state: TrackedState, context: ViewContext): View {
+  const { text, money, check, checkResult } = context;
+  const { payment } = state;
+  const { currency = '', confirmations = 0, confirmationsRequired: required = 1 } = payment;
+  const seen = money(payment.amountSeen ?? payment.amountReceived ?? 0, currency);
+  const minutes = minutesFor(payment.currencyNetwork ?? '', Math.max(1, required - confirmations));
+  return {
+    heading: text('confirmingHeading'),
+    sentence: text('confirmingStatus', { seen, confirmations, required }),
+    content: html`
+      <progress
+        part="progress"
+        class=${confirmations === 0 ? 'moving' : ''}
+        .value=${confirmations}
+        .max=${required}
+        aria-label=${text('confirmingHeading')}
+      ></progress>
+      ${minutes === undefined ? nothing : html`<p class="quiet">${text('confirmingTime', { minutes })}</p>`}
+      ${transactionList(payment, context)}
+      <p part="check" class="check" aria-live="polite">
+        <i class="pulse"></i><span>${checkResult || text('watching')}</span>
+      </p>
+    `,
+    action: { label: text('checkNow'), run: check },
+    more: html`${timeLog(state, context)}`,
+    badge: 'waiting',
+  };
+}

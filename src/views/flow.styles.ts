@@ -1,0 +1,388 @@
+/** The styles from the coin picker to the address. */
+import { css } from 'lit';
+
+export const flowStyles = css`
+  .body {
+    animation: arrive 0.2s ease-out;
+  }
+  @keyframes arrive {
+    from {
+      transform: translateY(6px);
+    }
+  }
+  .search {
+    min-height: 48px;
+    padding-inline: 14px;
+    border: 1px solid var(--_muted);
+    border-radius: var(--_inner);
+    background: var(--_background);
+    color: inherit;
+    font: inherit;
+  }
+  .options {
+    border: 1px solid var(--_border);
+    border-radius: var(--_inner);
+    overflow: clip;
+  }
+  .options:empty {
+    display: none;
+  }
+  .option {
+    position: relative;
+    display: grid;
+    grid-template-columns: auto 1fr auto;
+    align-items: center;
+    column-gap: 12px;
+    min-height: 64px;
+    padding: 10px 14px;
+    line-height: 1.35;
+  }
+  .option:not(:first-child),
+  .nested {
+    border-top: 1px solid var(--_border);
+  }
+  .option:hover,
+  .option:has(:checked),
+  .nested {
+    background: var(--_surface);
+  }
+  .option:has(:focus-visible) {
+    outline: 3px solid var(--_text);
+    outline-offset: -3px;
+    border-radius: var(--_inner);
+  }
+  .option input {
+    position: absolute;
+    inset: 0;
+    appearance: none;
+    border-radius: inherit;
+    outline: none;
+    cursor: pointer;
+  }
+  .option .icon {
+    grid-row: span 2;
+    width: 36px;
+    height: 36px;
+  }
+  .option > span {
+    align-self: end;
+    font-weight: 600;
+  }
+  .option > small {
+    grid-column: 2;
+    align-self: start;
+    font-variant-numeric: tabular-nums;
+  }
+  .option > span:has(+ .detail:empty) {
+    grid-row: span 2;
+    align-self: center;
+  }
+  .option small small,
+  .option span small {
+    font-weight: 400;
+  }
+  .option em {
+    margin-inline-start: 6px;
+    padding: 1px 8px;
+    border: 1px solid var(--_border);
+    border-radius: 99px;
+    font-style: normal;
+    font-size: 0.75rem;
+  }
+  /* Where a tap leads on, or what is chosen. */
+  .option::after {
+    content: '';
+    grid-area: 1 / 3 / 3;
+    width: 8px;
+    height: 8px;
+    margin-inline-end: 4px;
+    border: solid var(--_muted);
+    border-width: 2px 2px 0 0;
+    rotate: 45deg;
+  }
+  .option:dir(rtl)::after {
+    rotate: -135deg;
+  }
+  .option:has(:checked)::after {
+    width: 12px;
+    height: 12px;
+    margin: 0;
+    border: 4px solid var(--_accent);
+    border-radius: 50%;
+    box-shadow: 0 0 0 2px var(--_text);
+    background: var(--_background);
+  }
+  .nested {
+    display: grid;
+    gap: 12px;
+    padding: 12px 14px 14px;
+  }
+  .nested .option {
+    min-height: 58px;
+    background: var(--_background);
+  }
+  .nested .option:hover,
+  .nested .option:has(:checked) {
+    background: var(--_surface);
+  }
+  .nested .warning {
+    background: none;
+    padding-block: 2px;
+    font-size: 0.875rem;
+  }
+  .icon {
+    flex: none;
+    forced-color-adjust: none;
+  }
+
+  .target {
+    display: grid;
+    gap: 12px;
+    padding: 16px;
+    border: 1px solid var(--_border);
+    border-radius: var(--_inner);
+    background: var(--_surface);
+  }
+  .chip {
+    display: flex;
+    align-items: center;
+    gap: 6px;
+    font-size: 0.9375rem;
+  }
+  .chip .icon {
+    width: 24px;
+    height: 24px;
+  }
+  .chip .icon + .icon {
+    width: 18px;
+    height: 18px;
+    margin-inline-start: -12px;
+    align-self: end;
+    border-radius: 6px;
+    outline: 2px solid var(--_surface);
+  }
+  .chip b {
+    font-weight: 600;
+  }
+  .amount {
+    font-size: clamp(1.375rem, 7cqi, 2rem);
+    font-weight: 700;
+    font-variant-numeric: tabular-nums;
+    letter-spacing: -0.02em;
+    line-height: 1.15;
+    text-align: start;
+  }
+  .address-box {
+    display: grid;
+    gap: 2px;
+    padding-top: 10px;
+    border-top: 1px solid var(--_border);
+  }
+  .address {
+    font:
+      600 0.9375rem / 1.55 ui-monospace,
+      Menlo,
+      Consolas,
+      monospace;
+  }
+  .address span {
+    display: inline-block;
+    margin-inline-end: 0.55ch;
+  }
+  .address .dim {
+    font-weight: 400;
+    color: var(--_muted);
+  }
+  .pair {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(min(126px, 100%), 1fr));
+    gap: 8px;
+  }
+  .second {
+    display: flex;
+    align-items: center;
+    justify-content: center;
+    gap: 6px;
+    padding: 8px 6px;
+    font-size: 0.9375rem;
+    font-weight: 600;
+    line-height: 1.25;
+    text-align: center;
+    text-decoration: none;
+    transition: border-color 0.15s;
+  }
+  .second:hover {
+    border-color: var(--_muted);
+  }
+  .mark {
+    stroke: currentColor;
+  }
+  .target .warning {
+    padding-block: 0;
+    background: none;
+    font-size: 0.875rem;
+    line-height: 1.4;
+  }
+
+  details {
+    border-top: 1px solid var(--_border);
+  }
+  details + details,
+  .second + details {
+    margin-top: calc(var(--_space) * -1);
+  }
+  summary {
+    display: flex;
+    align-items: center;
+    justify-content: space-between;
+    min-height: 48px;
+    font-size: 0.9375rem;
+    font-weight: 600;
+    list-style: none;
+  }
+  ::-webkit-details-marker {
+    display: none;
+  }
+  summary::after {
+    content: '';
+    width: 8px;
+    height: 8px;
+    margin-inline-end: 6px;
+    border: solid var(--_muted);
+    border-width: 0 2px 2px 0;
+    rotate: 45deg;
+  }
+  [open] > summary::after {
+    rotate: 225deg;
+  }
+  figure {
+    display: grid;
+    gap: 10px;
+    justify-items: center;
+    padding-bottom: 8px;
+  }
+  .qr {
+    display: grid;
+    place-content: center;
+    width: min(224px, 100%);
+    aspect-ratio: 1;
+    padding: 2px;
+    border-radius: var(--_inner);
+    background: #fff;
+    color: #17191f;
+    text-align: center;
+    forced-color-adjust: none;
+  }
+  svg.qr {
+    outline: 1px solid var(--_border);
+  }
+  figcaption {
+    display: grid;
+    gap: 6px;
+    font-size: 0.875rem;
+    color: var(--_muted);
+    text-align: center;
+  }
+  .test-note {
+    padding: 4px 12px;
+    border-radius: var(--_inner);
+    background: var(--_test);
+    color: var(--_on-test);
+    font-size: 0.8125rem;
+    font-weight: 600;
+  }
+
+  .facts {
+    font-size: 0.9375rem;
+  }
+  .facts div {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    gap: 0 16px;
+    padding-block: 6px;
+  }
+  dt {
+    color: var(--_muted);
+  }
+  dd {
+    font-weight: 500;
+    font-variant-numeric: tabular-nums;
+    text-align: end;
+  }
+  .time {
+    flex-wrap: wrap;
+    gap: 8px;
+    color: var(--_muted);
+    font-size: 0.9375rem;
+  }
+  .time [role='timer'] {
+    color: var(--_text);
+    font-size: 1.0625rem;
+    font-weight: 700;
+    font-variant-numeric: tabular-nums;
+  }
+  .ring {
+    fill: none;
+    stroke: var(--_border);
+    stroke-width: 3;
+    transform: rotate(-90deg);
+  }
+  .ring circle + circle {
+    stroke: var(--_tint, var(--_accent));
+  }
+  progress {
+    appearance: none;
+    width: 100%;
+    height: 8px;
+    border: 0;
+    border-radius: 4px;
+    overflow: hidden;
+    background: var(--_border);
+  }
+  ::-webkit-progress-bar {
+    background: none;
+  }
+  ::-webkit-progress-value {
+    border-radius: 4px;
+    background: var(--_good);
+    transition: inline-size 0.3s;
+  }
+  ::-moz-progress-bar {
+    background: var(--_good);
+  }
+  .check {
+    display: flex;
+    align-items: center;
+    gap: 10px;
+    min-height: 24px;
+    font-size: 0.9375rem;
+    color: var(--_muted);
+  }
+  .pulse {
+    flex: none;
+    width: 10px;
+    height: 10px;
+    border-radius: 50%;
+    background: var(--_good);
+    animation: pulse 1.6s infinite ease-out;
+    forced-color-adjust: none;
+  }
+  @keyframes pulse {
+    from {
+      box-shadow: 0 0 0 0 color-mix(in srgb, var(--_good), transparent 40%);
+    }
+    to {
+      box-shadow: 0 0 0 9px transparent;
+    }
+  }
+  .question {
+    display: grid;
+    gap: 10px;
+    padding: 16px;
+    border: 1px solid var(--_border);
+    border-radius: var(--_inner);
+    background: var(--_surface);
+    font-size: 0.9375rem;
+  }
+`;

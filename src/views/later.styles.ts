@@ -1,0 +1,86 @@
+/** The styles of what comes after the QR code: help, time log, receipt and endings. */
+import { css } from 'lit';
+
+export const laterStyles = css`
+  progress.moving {
+    background: linear-gradient(90deg, var(--_border) 30%, var(--_good) 50%, var(--_border) 70%) 0 / 200%;
+    animation: slide 1.4s infinite linear;
+  }
+  @keyframes slide {
+    from {
+      background-position: 150% 0;
+    }
+    to {
+      background-position: -50% 0;
+    }
+  }
+  details > p,
+  details > .facts {
+    margin-bottom: 12px;
+    font-size: 0.9375rem;
+    color: var(--_muted);
+  }
+  details dd {
+    color: var(--_text);
+  }
+  a {
+    color: inherit;
+    text-underline-offset: 3px;
+  }
+  .plain:empty {
+    display: none;
+  }
+  .receipt {
+    display: grid;
+    gap: 12px;
+  }
+  .receipt .facts,
+  .body > .facts {
+    border-block: 1px solid var(--_border);
+    padding-block: 6px;
+  }
+  .receipt .facts + .facts {
+    margin-top: -13px;
+  }
+  time {
+    font-size: 0.8125rem;
+    color: var(--_muted);
+    font-variant-numeric: tabular-nums;
+  }
+  ol {
+    padding: 4px 0 0;
+    list-style: none;
+  }
+  ol li {
+    position: relative;
+    display: grid;
+    padding-block-end: 14px;
+    padding-inline-start: 22px;
+    border-inline-start: 2px solid var(--_border);
+    margin-inline-start: 5px;
+    font-size: 0.9375rem;
+    line-height: 1.4;
+  }
+  ol li:last-child {
+    border-color: transparent;
+  }
+  ol li::before {
+    content: '';
+    position: absolute;
+    inset-block-start: 4px;
+    inset-inline-start: -7px;
+    width: 12px;
+    height: 12px;
+    border-radius: 50%;
+    border: 2px solid var(--_background);
+    background: var(--_tint, var(--_muted));
+    forced-color-adjust: none;
+  }
+  ol .error {
+    --_tint: var(--_bad);
+    padding-block-start: 0;
+    border-radius: 0;
+    border-color: var(--_border);
+    background: none;
+  }
+`;

@@ -1,0 +1,183 @@
+/** The checkout's promises to a payer: few taps, all in sight, no jumps, and endings that stay. */
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { checkoutOn, orderAt, type Checkout } from './checkout.js';
+import { useStage } from './stage.js';
+
+const stage = useStage({ blockIntervalMs: 0 });
+
+const paymentCount = async () =>
+  (await stage.merchant.transactions.list({ query: { skip: 1 } })).pagination?.total ?? 0;
+
+/** A phone: what is in sight of 390 × 844 px once the browser's own bars are drawn. */
+async function phone(): Promise<BrowserContext> {
+  const context = await stage.browser.newContext({
+    viewport: { width: 390, height: 664 },
+    hasTouch: true,
+    isMobile: true,
+    locale: 'en-GB',
+  });
+  context.setDefaultTimeout(15_000);
+  return context;
+}
+
+/** Taps an option, and counts it. */
+function tapper(checkout: Checkout) {
+  let taps = 0;
+  return {
+    get taps() {
+      return taps;
+    },
+    async option(name: RegExp) {
+      taps += 1;
+      await checkout.element.getByRole('radio', { name }).click();
+    },
+    async action() {
+      taps += 1;
+      await checkout.act();
+    },
+  };
+}
+
+test('three taps lead from the pay button to the address, two where the coin has one network', async () => {
+  for (const { coin, network, taps } of [
+    { coin: /^Tether USD/, network: /^Tron/, taps: 3 },
+    { coin: /^Litecoin/, network: undefined, taps: 2 },
+  ]) {
+    const shop = await orderAt(stage.server.url, await stage.page());
+    const tap = tapper(shop);
+    await tap.action();
+    await shop.reach('choosing-currency');
+    await tap.option(coin);
+    if (network) await tap.option(network);
+    await shop.reach('awaiting-funds');
+    expect(tap.taps).toBe(taps);
+  }
+});
+
+test('on a phone, amount, network and address are in sight, and the QR code is one tap away', async () => {
+  const context = await phone();
+  try {
+    const { url } = await stage.createLocked('USDT', 'tron');
+    const page = await stage.page({ context });
+    await page.goto(url);
+    const checkout = checkoutOn(page);
+    await checkout.reach('awaiting-funds');
+    for (const name of ['asset', 'amount', 'address', 'copy-amount', 'copy-address']) {
+      const box = await checkout.part(name).boundingBox();
+      expect(box && box.y >= 0 && box.y + box.height, `${name} ends at`).toBeLessThanOrEqual(664);
+    }
+    expect(await checkout.part('qr').isVisible()).toBe(false);
+    await checkout.part('qr-panel').locator('summary').tap();
+    await checkout.part('qr').waitFor();
+  } finally {
+    await context.close();
+  }
+});
+
+test.each([390, 1280])('at %d px, nothing jumps from the lock to success', async (width) => {
+  const { payment, url } = await stage.createLocked('USDT', 'tron');
+  const page = await stage.page();
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('awaiting-funds');
+  await checkout.part('qr').waitFor();
+  await checkout.part('time-log').waitFor();
+  await page.evaluate(() => {
+    const shifts = { total: 0 };
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number;
+        hadRecentInput: boolean;
+      })[])
+        if (!entry.hadRecentInput) shifts.total += entry.value;
+    }).observe({ type: 'layout-shift' });
+  });
+  await stage.send(payment, '5');
+  await checkout.reach('partially-paid');
+  await stage.send(payment, (await stage.verify(payment.id)).amountDue ?? 0);
+  await checkout.reach('confirming');
+  await stage.sandbox('blocks', { network: 'tron', count: 1 });
+  await stage.sandbox('blocks', { network: 'tron', count: 1 });
+  await checkout.reach('success');
+  const total = await page.evaluate(() => (window as unknown as { shifts: { total: number } }).shifts.total);
+  expect(total).toBeLessThanOrEqual(0.05);
+});
+
+test('"Check now" says what it saw, and when', async () => {
+  const { url } = await stage.createLocked('USDT', 'tron');
+  const checkout = checkoutOn(await stage.page());
+  await checkout.element.page().goto(url);
+  await checkout.reach('awaiting-funds');
+  await checkout.act();
+  await checkout
+    .part('check')
+    .filter({ hasText: /Nothing seen yet, checked \d{1,2}:\d\d:\d\d/ })
+    .waitFor();
+  expect(await checkout.part('check').getAttribute('aria-live')).toBe('polite');
+});
+
+test('a wrong coin is said at once, by name and amount, and the payment goes on', async () => {
+  const { payment, url } = await stage.createLocked('TRX', 'tron');
+  const checkout = checkoutOn(await stage.page());
+  await checkout.element.page().goto(url);
+  await checkout.reach('awaiting-funds');
+  await stage.send(payment, '5', 'USDT');
+  await checkout.part('wrong-asset').waitFor();
+  expect((await checkout.part('wrong-asset').innerText()).replaceAll('\u00a0', ' ')).toContain(
+    '5.00 USDT on Tron arrived, but this payment takes TRX on Tron.',
+  );
+  expect(await checkout.part('address').count()).toBe(1);
+});
+
+const endings = ['success', 'cancelled', 'expired'] as const;
+
+test.each(endings)(
+  'the ending %s stays: reload, Back, re-added, second tab, second device',
+  async (ending) => {
+    const { payment, url } = await stage.createLocked('LTC', 'litecoin');
+    if (ending === 'success') {
+      await stage.send(payment, payment.amountDue ?? 0);
+      await stage.sandbox('blocks', { network: 'litecoin', count: 2 });
+    } else if (ending === 'cancelled') {
+      await stage.merchant.payments.cancel({ params: { payment_id: payment.id } });
+    } else {
+      await stage.sandbox('clock', { advanceSeconds: 3600 });
+      await stage.sandbox('blocks', { network: 'litecoin', count: 1 });
+    }
+    await expect
+      .poll(async () => (await stage.verify(payment.id)).status, { timeout: 10_000 })
+      .toBe(ending === 'expired' ? 'error' : ending);
+    const before = await paymentCount();
+    const context = await stage.context();
+    const page = await stage.page({ context });
+    const shows = async (shown: Page) => {
+      const checkout = checkoutOn(shown);
+      await checkout.reach(ending);
+      expect(await checkout.part('address').count()).toBe(0);
+    };
+    await page.goto(url);
+    await shows(page);
+    await page.reload();
+    await shows(page);
+    await page.goto('about:blank');
+    await page.goBack();
+    await shows(page);
+    await page.evaluate(() => {
+      const element = document.querySelector('crypto-checkout');
+      const parent = element?.parentElement;
+      element?.remove();
+      if (element) parent?.append(element);
+    });
+    await shows(page);
+    const tab = await stage.page({ context });
+    await tab.goto(url);
+    await shows(tab);
+    const device = await stage.page();
+    await device.goto(url);
+    await shows(device);
+    expect(await paymentCount(), 'no second payment without a press').toBe(before);
+  },
+);
