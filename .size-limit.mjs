@@ -47,7 +47,7 @@ const chunksOf = (room) =>
   );
 
 const languages = chunks.filter((name) =>
-  sourcesOf(`dist/chunks/${name}`).some((source) => /\/src\/messages\/[a-z]{2}\.ts$/.test(source)),
+  sourcesOf(`dist/chunks/${name}`).some((source) => /\/src\/messages\/[a-z]{2}(-later)?\.ts$/.test(source)),
 );
 const wallets = chunksOf('wallets');
 

@@ -12,6 +12,7 @@ import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './even
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
+import type { Language } from './messages/load.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
 import { header, type Heading, type LineItem } from './views/header.js';
@@ -37,6 +38,8 @@ type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
 const noticeMs = 6_000;
+/** A page in another language does not show English first, unless its texts take longer. */
+const languageWaitMs = 1_000;
 /** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
 const settleMs = 200;
 
@@ -184,7 +187,7 @@ export class CryptoCheckout extends LitElement {
   declare network: string | undefined;
   /** `light`, `dark` or `auto` (the default), which follows the user's preference. */
   declare theme: 'auto' | 'light' | 'dark' | undefined;
-  /** A BCP 47 tag for formatting numbers and times; defaults to the language of the surrounding page. */
+  /** A BCP 47 tag for texts, numbers and times; defaults to the language of the surrounding page, then of the browser. */
   declare locale: string | undefined;
   /** Hides the time log. */
   declare noTimeLog: boolean;
@@ -200,6 +203,9 @@ export class CryptoCheckout extends LitElement {
   #flow: Flow | undefined;
   #later: Later | 'failed' | undefined;
   #texts: Partial<Messages> = enStart;
+  /** Undefined until it is loaded; until then, the texts are English. */
+  #language: Language | undefined;
+  #loadingLanguage: { readonly tag: string; readonly isLoaded: Promise<void> } | undefined;
   #controller: CheckoutController | undefined;
   /** The state before there is a controller. */
   #initialState: CheckoutState = { name: 'idle' };
@@ -295,6 +301,16 @@ export class CryptoCheckout extends LitElement {
     this.#setTitle(undefined);
   }
 
+  protected override async scheduleUpdate(): Promise<void> {
+    if (!this.hasUpdated && !isEnglish(this.#tag())) {
+      await Promise.race([
+        this.#loadLanguage().catch(() => undefined),
+        new Promise((resolve) => setTimeout(resolve, languageWaitMs)),
+      ]);
+    }
+    await super.scheduleUpdate();
+  }
+
   protected override willUpdate(): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
     const { order } = this;
@@ -325,12 +341,17 @@ export class CryptoCheckout extends LitElement {
     // What comes after the QR code does not compete with it for the line.
     const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
+    // The pay button's English is here already.
+    if (this.#loadingLanguage || !isEnglish(this.#tag())) void this.#loadLanguage().catch(() => undefined);
   }
 
   protected override render(): TemplateResult {
     const state = this.#state;
     const context = this.#context();
+    const { code = 'en', isRtl = false } = this.#language ?? {};
     const props: FrameProps = {
+      lang: languageOf(this).startsWith(code) ? undefined : code,
+      isRtl,
       header: header(this.#heading(state), context),
       key: viewKey(state.name),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
@@ -422,7 +443,7 @@ export class CryptoCheckout extends LitElement {
   }
 
   readonly #text: ViewContext['text'] = (key, values) =>
-    fill(this.messages?.[key] ?? this.#texts[key] ?? '', values);
+    fill(this.messages?.[key] ?? this.#texts[key] ?? '', values, this.#language?.isRtl);
 
   #context(): ViewContext {
     const controller = this.#controller;
@@ -474,13 +495,40 @@ export class CryptoCheckout extends LitElement {
     };
   }
 
-  #locale(): string | undefined {
-    const tag = this.locale || this.closest<HTMLElement>('[lang]')?.lang || undefined;
+  /** What the page asks for. */
+  #tag(): string {
+    const tag = this.locale || languageOf(this) || navigator.language;
     try {
-      return Intl.getCanonicalLocales(tag)[0];
+      return Intl.getCanonicalLocales(tag)[0] ?? 'en';
     } catch {
-      return undefined;
+      return 'en';
     }
+  }
+
+  /** For numbers and times. */
+  #locale(): string | undefined {
+    return this.#language ? this.#language.locale : this.#tag();
+  }
+
+  /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
+  #loadLanguage(): Promise<void> {
+    const tag = this.#tag();
+    if (this.#loadingLanguage?.tag === tag) return this.#loadingLanguage.isLoaded;
+    const isLoaded = this.#switchLanguage(tag);
+    this.#loadingLanguage = { tag, isLoaded };
+    isLoaded.catch(() => (this.#loadingLanguage = undefined));
+    return isLoaded;
+  }
+
+  async #switchLanguage(tag: string): Promise<void> {
+    const { loadLanguage } = await import('./messages/load.js');
+    const language = await loadLanguage(tag);
+    const later = typeof this.#later === 'object' ? await language.loadLater() : {};
+    // Another language may have been asked for in the meantime.
+    if (this.#tag() !== tag) return;
+    this.#language = language;
+    this.#texts = { ...language.texts, ...later };
+    this.requestUpdate();
   }
 
   /** Resumes the payment that the page names, or that this browser remembers. */
@@ -523,7 +571,7 @@ export class CryptoCheckout extends LitElement {
   }
 
   readonly #preload = (): void => {
-    if (this.#flow === undefined) void loadFlow().catch(() => undefined);
+    if (this.#flow === undefined) void Promise.all([loadFlow(), this.#loadLanguage()]).catch(() => undefined);
   };
 
   async #load(): Promise<void> {
@@ -532,9 +580,7 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = attempted;
     this.requestUpdate();
     try {
-      const flow = await loadFlow();
-      this.#texts = await flow.loadTexts(this.#locale());
-      this.#flow = flow;
+      [this.#flow] = await Promise.all([loadFlow(), this.#loadLanguage()]);
     } catch (cause) {
       const { apiUrl } = this.order;
       const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
@@ -563,7 +609,11 @@ export class CryptoCheckout extends LitElement {
 
   async #loadLater(): Promise<void> {
     try {
-      this.#later = await import('./later.js');
+      const language = this.#language;
+      const [later, texts] = await Promise.all([import('./later.js'), language?.loadLater()]);
+      const isOutdated = language !== this.#language;
+      this.#texts = { ...this.#texts, ...(isOutdated ? await this.#language?.loadLater() : texts) };
+      this.#later = later;
       this.#adoptStyles();
     } catch {
       this.#later = 'failed';
@@ -653,6 +703,17 @@ export class CryptoCheckout extends LitElement {
 /** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */
 function hasRoomForQr(): boolean {
   return matchMedia('(pointer: fine), (min-width: 720px)').matches;
+}
+
+/** The nearest `lang`, across shadow roots; empty if there is none. */
+function languageOf(element: Element): string {
+  const root = element.getRootNode();
+  const nearest = element.closest<HTMLElement>('[lang]')?.lang;
+  return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
+}
+
+function isEnglish(tag: string): boolean {
+  return /^en\b/.test(tag);
 }
 
 /** True for states whose view is not in the first part of the code. */

@@ -1,8 +1,16 @@
 /** Puts values into a text. */
-import type { Text, TextValues } from './en.js';
+import type { Text } from './en.js';
+import type { TextValues } from './plural.js';
 
-/** Fills in a text's placeholders. A placeholder without a value stays as it is. */
-export function fill(text: Text, values: TextValues = {}): string {
-  if (typeof text === 'function') return text(values);
-  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
+/**
+ * Fills in a text's placeholders. A placeholder without a value stays as it is.
+ *
+ * @param isRtl isolates each value, so that an amount or address inside Arabic keeps its own order
+ */
+export function fill(text: Text, values: TextValues = {}, isRtl = false): string {
+  const template = typeof text === 'function' ? text(values) : text;
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const value = values[name];
+    return value === undefined ? placeholder : isRtl ? `\u2068${value}\u2069` : String(value);
+  });
 }

@@ -161,7 +161,9 @@ function radioOption(
     />
     ${icon}
     <span id="name-${value}">${name}</span>
-    <small id="detail-${value}" class="detail">${detail}${note ? html` <em>${note}</em>` : nothing}</small>
+    <small id="detail-${value}" class="detail"
+      ><bdi>${detail}</bdi>${note ? html` <em>${note}</em>` : nothing}</small
+    >
   </label>`;
 }
 

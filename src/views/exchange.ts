@@ -21,7 +21,7 @@ export function exchangeHelp({ payment }: TrackedState, context: ViewContext): T
         ([term, value]) =>
           html`<div>
             <dt>${term}</dt>
-            <dd>${value}</dd>
+            <dd><bdi>${value}</bdi></dd>
           </div>`,
       )}
     </dl>

@@ -4,6 +4,9 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { View, ViewContext } from './view.js';
 
 export interface FrameProps {
+  /** The language of the texts, where it is not the page's. */
+  readonly lang: string | undefined;
+  readonly isRtl: boolean;
   readonly header: TemplateResult | typeof nothing;
   /** Changes when the view does: what moves to another place is drawn anew there, and nothing seems to jump. */
   readonly key: string;
@@ -31,7 +34,7 @@ const badgePaths: Readonly<Record<NonNullable<View['badge']>, string>> = {
 
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
 export function frame(view: View, props: FrameProps, context: ViewContext): TemplateResult {
-  const { header, key, isReconnecting, problem, notice, preload } = props;
+  const { lang, isRtl, header, key, isReconnecting, problem, notice, preload } = props;
   const { text, isTest } = context;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
@@ -41,6 +44,8 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
   return html`<form
     part="card"
     class="card"
+    lang=${lang ?? nothing}
+    dir=${isRtl ? 'rtl' : 'ltr'}
     aria-labelledby="heading"
     aria-busy=${isBusy}
     @submit=${submit}

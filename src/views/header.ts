@@ -45,14 +45,14 @@ export function header(
         : nothing
     }
     <div class="who">
-      ${merchant ? html`<b part="merchant">${merchant}</b>` : nothing}
+      ${merchant ? html`<b part="merchant" dir="auto">${merchant}</b>` : nothing}
       ${reference ? html`<span part="order" class="quiet">${text('order', { reference })}</span>` : nothing}
     </div>
     ${
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total" dir="ltr">${total}</b>
+            <b part="total" dir="auto">${total}</b>
           </div>`
         : nothing
     }
@@ -63,8 +63,8 @@ export function header(
             ${items.map(
               ({ name, quantity = 1, amount }) =>
                 html`<li>
-                  <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
-                  ${amount === undefined ? nothing : html`<span dir="ltr">${money(amount, baseCurrency)}</span>`}
+                  <span dir="auto">${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
+                  ${amount === undefined ? nothing : html`<span dir="auto">${money(amount, baseCurrency)}</span>`}
                 </li>`,
             )}
           </ul>`

@@ -145,7 +145,7 @@ function priceFacts(payment: Payment, { text, money, clock }: ViewContext): Temp
       ([part, term, value]) =>
         html`<div>
           <dt>${term}</dt>
-          <dd part=${part}>${value}</dd>
+          <dd part=${part}><bdi>${value}</bdi></dd>
         </div>`,
     )}
   </dl>`;

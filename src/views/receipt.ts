@@ -16,7 +16,7 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
         ([name, value]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd>${value}</dd>
+            <dd><bdi>${value}</bdi></dd>
           </div>`,
       )}
     </dl>

@@ -1,0 +1,105 @@
+/** What comes after the QR code, in Portuguese. No native reader has checked them yet. */
+import type { LaterMessages } from './en.js';
+import { plural } from './plural.js';
+
+const confirmations = { one: 'confirmação', other: 'confirmações' };
+
+export const texts: LaterMessages = {
+  cancelQuestion: 'Cancelar este pagamento?',
+  cancelWarning: 'O que você já enviou vai para a loja, e você teria de pedir a devolução.',
+  cancelConfirm: 'Sim, cancelar',
+  restartQuestion: 'Usar outra moeda?',
+  restartConfirm: 'Sim, escolher de novo',
+  keepPaying: 'Não, manter este pagamento',
+
+  copied: 'Copiado.',
+  wrongAsset:
+    '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
+
+  exchange: 'Pago por uma corretora',
+  exchangeNote: 'As corretoras descontam a taxa do que você digita. Isto deve chegar por inteiro:',
+  exchangeAmount: 'Valor que deve chegar',
+  exchangeFee: '“Você recebe” deve mostrar {amount}. Se mostrar menos, some a diferença.',
+
+  confirmingHeading: 'Pagamento detectado',
+  confirmingStatus: ({ required }) =>
+    `{seen} detectados: {confirmations} de {required} ${plural('pt', required, confirmations)}. Você pode fechar esta página; a loja é avisada.`,
+  confirmingTime: 'Faltam cerca de {minutes} min',
+  transaction: 'Transação',
+
+  successHeading: 'Pagamento concluído',
+  successStatus: 'A loja recebeu {amount}. Obrigado.',
+  successOver: 'Você enviou {seen}; eram {amount}. O excedente está com a loja: peça a devolução.',
+  successLate: 'Seu pagamento chegou depois do prazo, e a loja o aceitou.',
+  paidTitle: '✓ Pago',
+  backToShop: 'Continuar para {host}',
+  redirectSoon: 'Você volta para {host} em {seconds} s.',
+  redirecting: 'De volta à loja em {seconds} s.',
+  stay: 'Ficar aqui',
+  receipt: 'Recibo',
+  shop: 'Loja',
+  orderName: 'Pedido',
+  paid: 'Pago',
+  rateName: 'Cotação',
+  time: 'Hora',
+  paymentId: 'ID do pagamento',
+  print: 'Imprimir recibo',
+  save: 'Salvar recibo',
+
+  errorHeading: 'Pagamento não aceito',
+  errorStatus: 'Não foi possível concluir o pagamento. Pergunte à loja o que acontece com o que você enviou.',
+  invalidStatus: 'A loja recebeu {amount} em vez de {currency}. Peça a devolução.',
+  reversedHeading: 'Pagamento revertido',
+  reversedStatus:
+    'A rede desfez seu pagamento depois de concluído. Pergunte à sua carteira ou corretora o que houve.',
+  expiredHeading: 'O tempo acabou',
+  expiredStatus: 'Nada chegou a tempo. Nada foi cobrado. Não envie para o endereço antigo.',
+  expiredUnknown: 'O prazo para pagar acabou. Não envie para o endereço antigo.',
+  expiredPartial:
+    '{seen} de {amount} chegaram a tempo. Estão com a loja: peça a devolução, ou como pagar o restante.',
+  expiredLate: '{seen} chegaram tarde demais e não cobrem o preço. Estão com a loja: pergunte o que fazer.',
+  cancelledHeading: 'Pagamento cancelado',
+  cancelledStatus: 'Você o cancelou. Não envie para o endereço antigo.',
+  endedUnlocked: 'Nada foi enviado, e nada é devido.',
+  cancelledPaid: 'Seus {seen} chegaram depois do cancelamento. Estão com a loja: peça a devolução.',
+  contactShop: 'Falar com a loja',
+  copyId: 'Copiar ID do pagamento',
+  newPayment: 'Iniciar novo pagamento',
+
+  log: 'Histórico',
+  copyLog: 'Copiar como texto',
+  log_payment_started: 'Pagamento iniciado',
+  log_currency_set: '{currency} em {network} escolhido',
+  log_currency_locked: 'Preço fixado: {amount} em {network}',
+  log_currency_already_locked: 'O preço já estava fixado',
+  log_transfer_seen: 'Detectado: {amount}',
+  log_other_transfer_seen: 'Detectado, mas não é o que foi pedido: {amount} em {network}',
+  log_transfer_seen_again: 'Detectado de novo: {amount}',
+  log_transfer_confirmed: 'Confirmado: {amount}',
+  log_transfer_unconfirmed: 'Não está mais confirmado: {amount}',
+  log_transfer_dropped: 'Descartado pela rede: {amount}',
+  log_underpaid: '{seen} de {amount} detectados',
+  log_confirming: ({ confirmations: count }) =>
+    `Valor completo detectado, aguardando {confirmations} ${plural('pt', count, confirmations)}`,
+  log_completed: 'Pago: {received}',
+  log_completed_over: 'Pago: {received}, {excess} a mais',
+  log_completed_late: 'Pago com atraso, e aceito: {received}',
+  log_overpaid: 'Chegaram {excess} a mais',
+  log_excess_lost: 'O excedente saiu da rede: restam {received}',
+  log_expired: 'O tempo acabou: nada chegou',
+  log_expired_partial: 'O tempo acabou: chegaram {received} de {amount}',
+  log_expired_late: 'Tarde demais: chegaram {received} de {amount}',
+  log_expired_invalid: 'O tempo acabou: moeda ou rede errada',
+  log_reversed: 'A rede desfez um pagamento confirmado',
+  log_cancelled: 'Cancelado',
+  log_cancelled_with_funds: 'Cancelado depois da chegada de fundos',
+  log_paid_after_cancel: 'Fundos chegaram depois do cancelamento',
+  log_deposit_completed: 'Recebido: {received}',
+
+  problemBusy: 'O serviço de pagamento está ocupado. Tente de novo em instantes.',
+  problemBelowMinimum: 'O total é pequeno demais para esta moeda. Escolha outra.',
+  problemUnsupported: 'Esta moeda não pode ser usada agora. Escolha outra.',
+  problemNotFound: 'Este pagamento não foi encontrado. Peça um novo link à loja.',
+  problemState: 'Esta etapa não é mais possível. Veja como está o pagamento.',
+  problemReply: 'O serviço de pagamento deu uma resposta inesperada. Tente de novo, ou fale com a loja.',
+};
