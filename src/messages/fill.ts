@@ -10,7 +10,7 @@ import type { TextValues } from './plural.js';
 export function fill(text: Text, values: TextValues = {}, isRtl = false): string {
   const template = typeof text === 'function' ? text(values) : text;
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
-    const value = values[name];
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined ? placeholder : isRtl ? `\u2068${value}\u2069` : String(value);
   });
 }
