@@ -45,14 +45,14 @@ export function header(
         : nothing
     }
     <div class="who">
-      ${merchant ? html`<b part="merchant" dir="auto">${merchant}</b>` : nothing}
+      ${merchant ? html`<b part="merchant"><bdi>${merchant}</bdi></b>` : nothing}
       ${reference ? html`<span part="order" class="quiet">${text('order', { reference })}</span>` : nothing}
     </div>
     ${
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total" dir="auto">${total}</b>
+            <b part="total"><bdi>${total}</bdi></b>
           </div>`
         : nothing
     }
