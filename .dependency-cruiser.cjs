@@ -54,7 +54,7 @@ module.exports = {
       '^src/contract/',
       '^src/errors\\.ts$',
       zod,
-      '(^|/)node_modules/standardwebhooks/',
+      '(^|/)node_modules/@noble/hashes/',
     ),
     never(
       'controller',
@@ -64,9 +64,9 @@ module.exports = {
     ),
     never(
       'element',
-      'Only the entry imports the element, and nothing imports the entry.',
-      { path: '^src/', pathNot: '^src/index\\.ts$' },
-      { path: '^src/(crypto-checkout|index)\\.ts$' },
+      'Only the entries import the element, for their types too, and nothing but the one for React imports the main entry.',
+      { path: '^src/', pathNot: '^src/(index|react|element-types)\\.ts$' },
+      { path: '^src/(crypto-checkout|index|react)\\.ts$' },
     ),
     never(
       'server-elements',
@@ -172,7 +172,8 @@ module.exports = {
     never(
       'dependencies',
       'What is shipped imports what its package.json names as a dependency, and what is there.',
-      { path: '^(src|server/src)/' },
+      // React is an optional peer of this entry: only those who use it have it.
+      { path: '^(src|server/src)/', pathNot: '^src/react\\.ts$' },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
     ),
     never('unresolvable', 'Every import leads somewhere.', {}, { couldNotResolve: true }),

@@ -8,7 +8,8 @@ import { configs as wc } from 'eslint-plugin-wc';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/']),
+  // The examples have tools of their own, and the types name frameworks that are installed there alone.
+  globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/', 'examples/', 'types/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   eslint.configs.recommended,
   {

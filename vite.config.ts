@@ -1,8 +1,8 @@
 /**
- * Builds the widget's bundle, `dist/crypto-checkout.min.js`, for pages without a build step. With `--mode demo` it builds
- * the demo shop's pages into `dist/demo`. `vite` alone serves the demo shop, with the widget from its sources.
+ * Builds the widget's script, `dist/script/crypto-checkout-VERSION.js`, for pages without a build step. With `--mode demo` it
+ * builds the demo shop's pages into `server/dist/demo`. `vite` alone serves the demo shop, with the widget from its sources.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 
 /** The URL path of the widget's script, the same as on a merchant's page. */
@@ -61,18 +61,14 @@ function isLoadedWith(
   return root.test(id) || module.importers.some((importer) => isLoadedWith(root, importer, modules, seen));
 }
 
-// tsc has already written the npm package's modules to dist/. Keep them, and remove only old chunks.
-const freshChunks: Plugin = {
-  name: 'fresh-chunks',
-  buildStart: () => rmSync('dist/chunks', { recursive: true, force: true }),
-};
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 const library: UserConfig = {
   build: {
-    emptyOutDir: false,
+    outDir: 'dist/script',
     sourcemap: true,
     target: 'es2022',
-    lib: { entry: 'src/index.ts', formats: ['es'], fileName: () => 'crypto-checkout.min.js' },
+    lib: { entry: 'src/index.ts', formats: ['es'], fileName: () => `crypto-checkout-${version}.js` },
     rolldownOptions: {
       output: {
         minify: true,
@@ -96,7 +92,7 @@ const library: UserConfig = {
 
 const demo: UserConfig = {
   build: {
-    outDir: 'dist/demo',
+    outDir: 'server/dist/demo',
     target: 'es2022',
     modulePreload: { polyfill: false },
     rolldownOptions: { input: ['index.html', ...demoPages()] },
@@ -108,7 +104,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
     publicDir: false,
-    plugins: [widgetFromSources, shortTemplates, command === 'build' && mode !== 'demo' && freshChunks],
+    plugins: [widgetFromSources, shortTemplates],
     server: {
       host: '127.0.0.1',
       strictPort: true,

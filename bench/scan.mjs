@@ -9,6 +9,7 @@ import pino from 'pino';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
+import { measureWebhooks } from './seen-to-webhook.mjs';
 import { createWatchedAddresses } from '../server/dist/chains/addresses/watched-addresses.js';
 import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
 import { createScanner } from '../server/dist/chains/scanner.js';
@@ -19,7 +20,8 @@ const help = `Usage: npm run bench -- scan [options]        (after npm run build
 
 Scans blocks of 300 transactions of a node on this machine, one after the other, with 10, 1,000 and 100,000 deposit addresses
 in the database, alternating between them (A B C A B C …). Then catches up 200 blocks, five times, and compares that with reading
-the same blocks from the node and doing nothing with them.
+the same blocks from the node and doing nothing with them. At last, payments on anvil to a server: the time from the block that
+the node told to the webhook that says they are paid.
 
   --database sqlite|postgres   one engine (default: both)
   --blocks N                   blocks per size (default 100, after 10 that are not counted)
@@ -75,6 +77,7 @@ async function measureEngine(engine) {
     }
     console.log(`${engine}: ratio ${ratio.toFixed(2)} (aim: at most ${aims.ratio})`);
     await measureCatchUp(engine, node, runs);
+    await measureWebhooks(engine, directory, stops);
   } finally {
     for (const stop of stops.reverse()) await stop();
     rmSync(directory, { recursive: true, force: true });
@@ -109,9 +112,9 @@ async function measureCatchUp(engine, node, runs) {
   );
   await node.advance(node.height() + 1);
   const before = measured.requests();
-  await measured.readNewest(node.height());
+  await measured.readNewest();
   console.log(
-    `${engine}: ${measured.requests() - before} requests for a block (aim: at most ${aims.requests})`,
+    `${engine}: ${measured.requests() - before} requests for a new block, with that for the head (aim: at most ${aims.requests})`,
   );
 }
 
@@ -196,8 +199,8 @@ async function prepare(engine, size, directory, url, stops) {
   return {
     scan: () => scanner.scanNow({ mode: 'test', network: 'bench' }),
     requests: () => chain.status().nodes[0]?.requests ?? 0,
-    /** @param {number} height */
-    async readNewest(height) {
+    async readNewest() {
+      const { height } = await chain.head(signal);
       await chain.block(height, signal);
     },
   };

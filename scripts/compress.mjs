@@ -1,21 +1,17 @@
-/** Compresses the built files for browsers once, so that the server only has to send them: `.br` and `.gz` next to each file. */
+/** Compresses the widget's script and its chunks once, so that the server only has to send them: `.br` and `.gz` next to each file. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-const dist = resolve(import.meta.dirname, '../dist');
+const dist = resolve(import.meta.dirname, '../dist/script');
 /** Below this size, compression saves less than its header costs. */
 const smallestBytes = 500;
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-const files = (await readdir(dist, { recursive: true }))
-  .map((name) => name.replaceAll('\\', '/'))
-  .filter(
-    (name) =>
-      /^(crypto-checkout\.min\.js|chunks\/|demo\/)/.test(name) && /\.(js|css|html|map|svg)$/.test(name),
-  );
+// Source maps are read by developers alone, and are most of the package as it is.
+const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'));
 
 await Promise.all(
   files.map(async (name) => {

@@ -250,45 +250,11 @@ export const styles = css`
   .status {
     margin-top: calc(var(--_space) * -1.25);
     color: var(--_muted);
-    text-wrap: pretty;
-  }
-  .status:empty {
-    margin-top: calc(var(--_space) * -2);
   }
   .quiet,
   small {
     font-size: 0.875rem;
     color: var(--_muted);
-  }
-  .badge,
-  .mark {
-    flex: none;
-    fill: none;
-    stroke-width: 2;
-    stroke-linecap: round;
-    stroke-linejoin: round;
-  }
-  .badge {
-    width: 40px;
-    padding: 6px;
-    border-radius: 50%;
-    background: var(--_tint, var(--_accent));
-    stroke: var(--_stroke, #fff);
-    forced-color-adjust: none;
-  }
-  .badge.waiting {
-    --_stroke: var(--_on-accent);
-  }
-  .badge.calm {
-    --_tint: #5d6778;
-  }
-  .success {
-    --_tint: var(--_good);
-  }
-  .failure,
-  .error,
-  .urgent {
-    --_tint: var(--_bad);
   }
   .warning,
   .error {
@@ -319,57 +285,6 @@ export const styles = css`
   [aria-disabled='true'] {
     cursor: progress;
     animation: breathe 0.9s infinite alternate;
-  }
-  .minor {
-    display: flex;
-    flex-wrap: wrap;
-    justify-content: space-between;
-    margin: calc(var(--_space) * -0.5) -8px calc(var(--_space) * -1);
-  }
-  .quiet-button {
-    min-height: 44px;
-    padding: 0 8px;
-    border-color: transparent;
-    background: none;
-    color: var(--_muted);
-    font-size: 0.9375rem;
-    text-decoration: underline;
-    text-decoration-color: var(--_border);
-    text-underline-offset: 4px;
-  }
-  .quiet-button:hover {
-    color: var(--_text);
-    text-decoration-color: currentColor;
-  }
-
-  /* What is said in passing lies over the card, so that nothing moves. */
-  .overlay {
-    position: sticky;
-    bottom: 0;
-    grid-column: 1 / -1;
-    display: grid;
-    align-content: end;
-    justify-items: center;
-    height: 0;
-    pointer-events: none;
-  }
-  .notice:not(:empty) {
-    margin: 0 16px 12px;
-    padding: 10px 16px;
-    border: 1px solid var(--_background);
-    border-radius: var(--_inner);
-    background: var(--_text);
-    color: var(--_background);
-    font-size: 0.9375rem;
-    box-shadow: 0 8px 24px -6px #10182866;
-  }
-  .unseen {
-    position: absolute;
-    width: 1px;
-    height: 1px;
-    overflow: hidden;
-    clip-path: inset(50%);
-    white-space: nowrap;
   }
   @keyframes breathe {
     to {
@@ -424,23 +339,6 @@ export const styles = css`
     * {
       animation: none !important;
       transition: none !important;
-    }
-  }
-  @media print {
-    :host {
-      --_accent: #1d4fd8;
-      --_background: #fff;
-      color-scheme: light;
-    }
-    .card {
-      box-shadow: none;
-    }
-    button,
-    details,
-    .overlay,
-    .time,
-    .minor {
-      display: none;
     }
   }
 `;

@@ -212,6 +212,11 @@ export class CryptoCheckout extends LitElement {
   #orderKey = '';
   #drawQr: ViewContext['drawQr'];
   #shownStatus: CheckoutStatus = 'idle';
+  /**
+   * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
+   * complain about an attribute that its server did not write.
+   */
+  #isReflecting = false;
   #hadFocus = false;
   /** What was copied last, and what to say of that or of another tab. */
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
@@ -233,6 +238,8 @@ export class CryptoCheckout extends LitElement {
     this.noTimeLog = false;
     this.noBranding = false;
     this.noRedirect = false;
+    if (this.isConnected) whenIdle(() => this.#reflectStatus());
+    else this.#isReflecting = true;
   }
 
   /** The payment as last reported by the server; undefined until there is one. */
@@ -330,7 +337,7 @@ export class CryptoCheckout extends LitElement {
 
   protected override updated(_changes: PropertyValues): void {
     const { status, payment } = this;
-    if (this.getAttribute('status') !== status) this.setAttribute('status', status);
+    if (this.#isReflecting) this.#reflectStatus();
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
     if (isNewView) this.#onNewView(status);
     this.#shownStatus = status;
@@ -343,6 +350,11 @@ export class CryptoCheckout extends LitElement {
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
     // The pay button's English is here already.
     if (this.#loadingLanguage || !isEnglish(this.#tag())) void this.#loadLanguage().catch(() => undefined);
+  }
+
+  #reflectStatus(): void {
+    this.#isReflecting = true;
+    if (this.getAttribute('status') !== this.status) this.setAttribute('status', this.status);
   }
 
   protected override render(): TemplateResult {
@@ -594,8 +606,8 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = { name: 'idle' };
     this.#lastChoice = this.#flow.readLastChoice();
     this.#adoptStyles();
+    // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
     if (this.isConnected) this.#controller ??= new this.#flow.CheckoutController(this);
-    this.requestUpdate();
   }
 
   async #loadQr(): Promise<void> {
@@ -698,6 +710,13 @@ export class CryptoCheckout extends LitElement {
       this.requestUpdate();
     }, noticeMs);
   }
+}
+
+/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
+function whenIdle(callback: () => void): void {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
+  else setTimeout(callback, 300);
 }
 
 /** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */

@@ -14,7 +14,8 @@ export type CheckoutEventType =
   | 'checkout-success'
   | 'checkout-error'
   | 'checkout-expired'
-  | 'checkout-cancelled';
+  | 'checkout-cancelled'
+  | 'checkout-closed';
 
 /** A step of the payment. Use it for display only: the merchant's server must verify the payment itself. */
 export class CheckoutEvent extends Event {

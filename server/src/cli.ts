@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-/** The executable `crypto-checkout-server`: runs one command and prints its output. */
+/** The executable `crypto-checkout-server`: starts the server, or runs one command and prints its output. */
 import { isNodeTooOld } from './node-version.js';
 
 async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args[0] === 'start') return (await import('./start.js')).main(args.slice(1));
   // Whoever reads the output may stop early, as `head` does.
   process.stdout.on('error', () => process.exit(1));
   const { runCommandTo } = await import('./commands/run.js');
-  process.exitCode = await runCommandTo(process.argv.slice(2), process.env, {
+  process.exitCode = await runCommandTo(args, process.env, {
     async stdout(text) {
       // A long export waits for its reader instead of filling the memory.
       if (process.stdout.write(text)) return;

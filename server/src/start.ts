@@ -7,7 +7,7 @@ import { startServer, type RunningServer } from './server.js';
 import { StartError } from './shared/start-error.js';
 import { errorMessage } from './shared/error-message.js';
 
-const usage = `Usage: node main.js [--help]
+const usage = `Usage: crypto-checkout-server start [--help]
 
 Serves the API, the hosted payment pages, the widget's script and the demo shop. Environment variables configure it:
 

@@ -11,7 +11,6 @@ export function idleView(
       heading: text('failedHeading'),
       sentence: text('failedStatus'),
       action: { label: text('tryAgain'), run: start },
-      badge: 'failure',
     };
   }
   const isBusy = state.name === 'creating';

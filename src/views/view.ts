@@ -1,6 +1,6 @@
 /** What a view returns for a state, and what it gets from the element. */
 import type { nothing, TemplateResult } from 'lit';
-import type { Action, CheckoutState, Choice, TrackedState } from '../checkout/state.js';
+import type { Action, Choice, TrackedState } from '../checkout/state.js';
 import type { MessageKey } from '../messages/en.js';
 import type { TextValues } from '../messages/plural.js';
 
@@ -94,8 +94,6 @@ export interface ViewContext {
   readonly leave: () => void;
   readonly copy: (what: Copyable, text: string, notice: string) => void;
 }
-
-export type ViewOfState = (state: CheckoutState, context: ViewContext) => View;
 
 /** True if time is up: nothing may be shown that somebody could still pay. */
 export function isTimeUp({ remainingMs }: ViewContext): boolean {

@@ -1,5 +1,5 @@
 /** The checkout under the conditions of real pages: other origins, strict policies, keyboards, wrong clocks, bad networks. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ const merchants: Server[] = [];
 
 afterAll(() => merchants.forEach((server) => server.close()));
 
-const build = fileURLToPath(new URL('../../dist/', import.meta.url));
+const build = fileURLToPath(new URL('../../dist/script/', import.meta.url));
+
+/** The name of the widget's script, which has its version in it. */
+const widgetScript = readdirSync(build).find((name) => /^crypto-checkout-[\d.]+\.js$/.test(name));
 
 /** A merchant's own site on another origin than the API, with a policy of its own and a copy of the widget. */
 async function merchantSite(policy: string, page: string): Promise<string> {
@@ -23,8 +26,7 @@ async function merchantSite(policy: string, page: string): Promise<string> {
       response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy }).end(page);
       return;
     }
-    const file = url === '/crypto-checkout.js' ? 'crypto-checkout.min.js' : url.slice(1);
-    response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(join(build, file)));
+    response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(join(build, url)));
   });
   merchants.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,7 +53,7 @@ test.each([
     ? strictest
     : `default-src 'none'; img-src data:; connect-src ${url}; ${strictest.replace("script-src 'self'", `script-src ${url}`)}`;
   const html = isCopied
-    ? merchantPage('/crypto-checkout.js', `tx-ref="${reference}" api-url="${url}"`)
+    ? merchantPage(`/${widgetScript ?? ''}`, `tx-ref="${reference}" api-url="${url}"`)
     : merchantPage(`${url}/crypto-checkout.js`, `tx-ref="${reference}"`);
   const page = await stage.page();
   await page.goto(await merchantSite(policy, html));

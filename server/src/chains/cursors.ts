@@ -26,10 +26,12 @@ export function readCursor(
 /** How far each network was scanned. */
 export function listCursors(
   reader: Reader,
-): Promise<Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'synced_at'>[]> {
+): Promise<
+  Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'head_height' | 'synced_at' | 'problem'>[]
+> {
   return reader
     .selectFrom('chain_cursors')
-    .select(['mode', 'network', 'height', 'synced_at'])
+    .select(['mode', 'network', 'height', 'head_height', 'synced_at', 'problem'])
     .orderBy('mode')
     .orderBy('network')
     .execute();
@@ -63,7 +65,10 @@ export function createCursor(
         network,
         height: head.height,
         hash: head.hash,
+        head_height: head.height,
+        first_height: head.height,
         synced_at: syncedAt,
+        problem: null,
         lease_holder: lease.holder,
         lease_until: lease.until,
       })
@@ -99,15 +104,17 @@ export function takeLease(database: Database, lease: Lease, now: number, force: 
   });
 }
 
+/** @param problem why the holder's scan failed; undefined if it did not */
 export function releaseLease(
   database: Database,
   { mode, network }: NetworkRef,
   holder: string,
+  problem?: string,
 ): Promise<void> {
   return database.write(async (transaction) => {
     await transaction
       .updateTable('chain_cursors')
-      .set({ lease_until: 0 })
+      .set({ lease_until: 0, ...(problem !== undefined && { problem }) })
       .where('mode', '=', mode)
       .where('network', '=', network)
       .where('lease_holder', '=', holder)
@@ -126,17 +133,22 @@ export class LeaseLost extends Error {
 
 /**
  * Moves a network's cursor and renews its lease.
+ * @param headHeight the height of the chain's newest block
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(
   transaction: Transaction,
   { mode, network, holder, until }: Lease,
   { height, hash }: ChainHead,
+  headHeight: number,
   syncedAt: number,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable('chain_cursors')
-    .set({ height, hash, synced_at: syncedAt, lease_until: until })
+    .set({
+      ...{ height, hash, head_height: headHeight, synced_at: syncedAt },
+      ...{ problem: null, lease_until: until },
+    })
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('lease_holder', '=', holder)
@@ -155,7 +167,7 @@ export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef)
     .execute();
 }
 
-/** Adds new blocks, replacing orphaned ones, and deletes those at or below `forgetUpTo`. */
+/** Adds new blocks above `forgetUpTo`, replacing orphaned ones, and deletes those at or below it. */
 export async function writeScannedBlocks(
   transaction: Transaction,
   { mode, network }: NetworkRef,
@@ -169,7 +181,7 @@ export async function writeScannedBlocks(
     .where('network', '=', network);
   if (orphanedAbove !== undefined) await ofNetwork.where('height', '>', orphanedAbove).execute();
   if (blocks.length === 0) return;
-  for (const chunk of chunksOf(blocks)) {
+  for (const chunk of chunksOf(blocks.filter(({ height }) => height > forgetUpTo))) {
     await transaction
       .insertInto('scanned_blocks')
       .values(chunk.map(({ height, hash }) => ({ mode, network, height, hash })))

@@ -17,6 +17,16 @@ export interface ScanDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly sink: ScanSink;
+  /** Called while a scan has many blocks to read, every ten seconds and when it has read them. */
+  readonly onCatchUp?: (network: NetworkRef, progress: CatchUp) => void;
+}
+
+export interface CatchUp {
+  /** The last block that was read. */
+  readonly height: number;
+  /** The blocks that are left to read. */
+  readonly left: number;
+  readonly blocksPerSecond: number;
 }
 
 export interface NetworkScan {
@@ -26,19 +36,25 @@ export interface NetworkScan {
    * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
    */
   run(isUrgent: boolean, signal: AbortSignal): Promise<void>;
-  /** Releases the lease, so that another process can scan. */
-  release(): Promise<void>;
+  /**
+   * Releases the lease, so that another process can scan.
+   * @param problem why the last scan failed; undefined if it did not
+   */
+  release(problem?: string): Promise<void>;
   /** The cursor as this process last saw it. */
   cursor(): ChainCursorTable | undefined;
 }
 
 const blocksAtOnce = 50;
+/** The same for a scan that has more than this to read: writing each step takes a while too. */
+const manyAtOnce = 500;
+const farBehind = 5000;
 /** How far `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
 
 export function createNetworkScan(
   network: ScannedNetwork,
-  { database, clock, sink }: ScanDeps,
+  { database, clock, sink, onCatchUp }: ScanDeps,
   holder: string,
 ): NetworkScan {
   const { chain } = network;
@@ -86,22 +102,27 @@ export function createNetworkScan(
     return renewed.until;
   }
 
-  /** Scans up to `blocksAtOnce` blocks. Returns whether there is more to read. */
+  /** Scans one step of blocks. Returns whether there is more to read. */
   async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
     const cursor = await ensureLease(isUrgent, signal);
     if (!cursor) return false;
     const now = clock.real();
     let heldUntil = cursor.lease_until;
+    const isFarBehind = cursor.head_height - cursor.height > farBehind;
     const difference = await readDifference(
       chain,
       {
         last: cursor,
-        scanned: () => cursors.readScannedBlocks(database.reader, ref),
+        async scanned() {
+          const blocks = await cursors.readScannedBlocks(database.reader, ref);
+          const lowest = blocks.at(-1)?.height ?? cursor.height;
+          return { blocks, isComplete: lowest <= cursor.first_height };
+        },
         async beforeBlock() {
           heldUntil = await renewIfDue(heldUntil);
         },
       },
-      blocksAtOnce,
+      isFarBehind ? manyAtOnce : blocksAtOnce,
       signal,
     );
     signal.throwIfAborted();
@@ -117,7 +138,7 @@ export function createNetworkScan(
     syncedAt: number,
     isUrgent: boolean,
   ): Promise<void> {
-    const { orphanedAbove, blocks, head } = difference;
+    const { orphanedAbove, blocks, head, tipHeight } = difference;
     const pending = difference.pending && byKey(difference.pending);
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
@@ -126,11 +147,11 @@ export function createNetworkScan(
       blocks.length > 0 ||
       (pending !== undefined && !isSame(pending, appliedPending)) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
-    if (!isChanged && !isSyncDue) return;
+    if (!isChanged && !isSyncDue && cursor.problem === null) return;
 
     const kept = lease();
     const outcome = await database.write(async (transaction) => {
-      await cursors.moveCursor(transaction, kept, head, syncedAt);
+      await cursors.moveCursor(transaction, kept, head, tipHeight, syncedAt);
       if (!isChanged) return 'complete';
       const forgetUpTo = head.height - keptBlocks;
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
@@ -142,19 +163,46 @@ export function createNetworkScan(
     });
     hasBacklog = outcome === 'more';
     appliedPending = pending;
-    known = { ...cursor, ...head, synced_at: syncedAt, lease_until: kept.until };
+    known = {
+      ...{ ...cursor, height: head.height, hash: head.hash, head_height: tipHeight },
+      ...{ synced_at: syncedAt, problem: null, lease_until: kept.until },
+    };
   }
 
   return {
     async run(isUrgent, signal) {
+      const catchUp = watchCatchUp((progress) => onCatchUp?.(ref, progress));
       let more = true;
       while (more) {
         signal.throwIfAborted();
         more = await step(isUrgent, signal);
+        if (known) catchUp(known);
       }
     },
-    release: () => cursors.releaseLease(database, ref, holder),
+    release: (problem) => cursors.releaseLease(database, ref, holder, problem),
     cursor: () => known,
+  };
+}
+
+const manyBlocks = 500;
+const reportEveryMs = 10_000;
+
+/** Reports how a scan gets on that had many blocks left after its first step. */
+function watchCatchUp(report: (progress: CatchUp) => void): (cursor: ChainCursorTable) => void {
+  let first: { readonly height: number; readonly at: number } | undefined;
+  let reportedAt = 0;
+  return ({ height, head_height: headHeight }) => {
+    const now = performance.now();
+    const left = Math.max(0, headHeight - height);
+    if (!first && left < manyBlocks) return;
+    const isFirst = !first;
+    first ??= { height, at: now };
+    if (!isFirst && left > 0 && now - reportedAt < reportEveryMs) return;
+    reportedAt = now;
+    const seconds = (now - first.at) / 1000;
+    const blocksPerSecond = isFirst ? 0 : Math.round((height - first.height) / seconds);
+    report({ height, left, blocksPerSecond });
+    if (left === 0) first = undefined;
   };
 }
 

@@ -10,15 +10,25 @@ export interface Difference {
   readonly pending: readonly ChainTransfer[] | undefined;
   /** The last block that was read, or the base if there was none. */
   readonly head: ChainHead;
+  /** The height of the chain's newest block. */
+  readonly tipHeight: number;
 }
 
 export interface ReadFrom {
   /** The last block that was scanned. */
   readonly last: ChainHead;
-  /** The scanned blocks that are stored, newest first. Called only if `last` is no longer on the best chain. */
-  scanned(): Promise<readonly ChainHead[]>;
+  /**
+   * The scanned blocks that are stored, newest first, and whether older ones were deleted. Called only if `last` is no longer
+   * on the best chain.
+   */
+  scanned(): Promise<ScannedBlocks>;
   /** Called before each block. */
   beforeBlock(): Promise<void>;
+}
+
+export interface ScannedBlocks {
+  readonly blocks: readonly ChainHead[];
+  readonly isComplete: boolean;
 }
 
 /** The block to continue from. Its hash is unknown if the fork is below all stored blocks. */
@@ -34,6 +44,20 @@ export class ChainBehind extends Error {
   constructor({ network }: Chain, tip: ChainHead, last: ChainHead) {
     super(
       `The node of ${network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
+    );
+  }
+}
+
+/**
+ * A reorganisation that reaches below the blocks that are stored. What was received in the older blocks cannot be told apart
+ * from what was not, so a person has to decide.
+ */
+export class ReorgTooDeep extends Error {
+  override readonly name = 'ReorgTooDeep';
+
+  constructor({ network }: Chain, lowest: number) {
+    super(
+      `${network} was reorganised below block ${lowest}, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "chains rescan --network ${network} --from HEIGHT --accept-reorg"`,
     );
   }
 }
@@ -62,7 +86,11 @@ export async function readDifference(
   if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
   const finalizedHeight = tip.finalizedHeight && Math.min(tip.finalizedHeight, head.height);
-  return { orphanedAbove, blocks, pending, head: { height: head.height, hash: head.hash, finalizedHeight } };
+  return {
+    ...{ orphanedAbove, blocks, pending },
+    head: { height: head.height, hash: head.hash, finalizedHeight },
+    tipHeight: tip.height,
+  };
 }
 
 /** Reads the blocks after a base, as long as each links to the previous one; `forked` if none can follow the base. */
@@ -105,20 +133,24 @@ async function readNext(
   return block ? [block] : [];
 }
 
-/** The newest scanned block that is still on the best chain, or the height below all of them. */
+/**
+ * The newest scanned block that is still on the best chain, or the height below all that were ever scanned.
+ * @throws ReorgTooDeep
+ */
 async function findFork(
   chain: Chain,
-  scanned: readonly ChainHead[],
+  { blocks, isComplete }: ScannedBlocks,
   tip: ChainHead,
   signal: AbortSignal,
 ): Promise<Base> {
-  for (const block of scanned) {
+  for (const block of blocks) {
     signal.throwIfAborted();
     if (block.height > tip.height) continue;
     const current = block.height === tip.height ? tip : await chain.block(block.height, signal);
     if (current?.hash === block.hash) return block;
   }
-  const lowest = scanned.at(-1)?.height ?? tip.height;
+  const lowest = blocks.at(-1)?.height ?? tip.height;
+  if (!isComplete) throw new ReorgTooDeep(chain, lowest);
   return { height: Math.min(lowest, tip.height) - 1, hash: undefined };
 }
 

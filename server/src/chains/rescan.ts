@@ -1,7 +1,10 @@
 /** Reads blocks again that were scanned before, for what was missed: an address or an asset that was not known then. */
 import type { Database } from '../db/database.js';
 import { forUpdate } from '../db/locks.js';
-import type { Chain, ChainBlock } from './chain.js';
+import type { ChainCursorTable } from '../db/schema.js';
+import type { Transaction } from '../db/engine.js';
+import type { Chain, ChainBlock, NetworkRef } from './chain.js';
+import { readScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
 export interface RescanOptions {
@@ -17,6 +20,9 @@ export interface RescanOptions {
 
 const blocksAtOnce = 50;
 
+const cursorOf = (reader: Database['reader'], { mode, network }: NetworkRef) =>
+  reader.selectFrom('chain_cursors').selectAll().where('mode', '=', mode).where('network', '=', network);
+
 /**
  * The cursor stays where it is, so a running server goes on scanning, and depths are counted from where it is. What is known
  * already changes nothing. @returns the last height that was read; undefined if there was nothing to read
@@ -25,17 +31,13 @@ const blocksAtOnce = 50;
 export async function rescan(options: RescanOptions): Promise<number | undefined> {
   const { database, chain, sink, from, signal, onProgress } = options;
   const { mode, network } = chain;
-  const cursorOf = (reader: Database['reader']) =>
-    reader.selectFrom('chain_cursors').selectAll().where('mode', '=', mode).where('network', '=', network);
-  const first = await cursorOf(database.reader).executeTakeFirst();
-  if (!first) throw new Error(`${network} (${mode}) was never scanned; start the server first`);
-  const end = first.height;
+  const { height: end } = await readCursor(database.reader, chain);
   let read: number | undefined;
   for (let start = from; start <= end; start += blocksAtOnce) {
     const blocks = await readBlocks(chain, start, Math.min(end, start + blocksAtOnce - 1), signal);
     await database.write(async (transaction) => {
       // The scanner waits: what it has orphaned must not be applied after that.
-      const cursor = await cursorOf(transaction).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
+      const cursor = await lockCursor(transaction, chain);
       const stored = await transaction
         .selectFrom('scanned_blocks')
         .select(['height', 'hash'])
@@ -48,6 +50,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
         ({ height, hash }) => height > cursor.height || (hashes.get(height) ?? hash) !== hash,
       );
       if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
+      if (start < cursor.first_height) await setCursor(transaction, chain, { first_height: start });
       await sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined, formerPending: undefined },
         head: { height: cursor.height, hash: cursor.hash },
@@ -58,6 +61,76 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
     if (read !== undefined) onProgress?.(read, end);
   }
   return read;
+}
+
+/**
+ * Takes back everything that was received from a height on, and lets the scan read on from there: for a reorganisation that
+ * reaches below the blocks that are kept.
+ * @returns the height of the cursor before, and now
+ * @throws if the network was never scanned, the node fails, or `from` is not below the blocks that are kept
+ */
+export async function acceptReorg(options: RescanOptions): Promise<{ before: number; now: number }> {
+  const { database, chain, sink, from, signal } = options;
+  const { mode, network } = chain;
+  const { height: before } = await readCursor(database.reader, chain);
+  const base = await chain.block(from - 1, signal);
+  if (!base) throw new Error(`The node does not have block ${from - 1} of ${network}`);
+  const head = { height: base.height, hash: base.hash };
+  let outcome: 'complete' | 'more' = 'more';
+  for (let isFirst = true; outcome === 'more'; isFirst = false) {
+    outcome = await database.write(async (transaction) => {
+      const cursor = await lockCursor(transaction, chain);
+      if (isFirst) {
+        const kept = await readScannedBlocks(transaction, chain);
+        const lowest = kept.at(-1)?.height ?? cursor.height;
+        // A block that is kept and still there is not orphaned: the command was run before.
+        const isShared = kept.some(({ height, hash }) => height === head.height && hash === head.hash);
+        if (from > lowest && !isShared) {
+          throw new Error(
+            `--from must be at most ${lowest}: the fork is below that block, the oldest one that is kept`,
+          );
+        }
+        // A scan that is running now must not write what it has read: it no longer has the lease.
+        const lease = { lease_holder: 'rescan', lease_until: 0 };
+        const first_height = Math.min(cursor.first_height, head.height);
+        await setCursor(transaction, chain, { ...head, ...lease, first_height, problem: null });
+        const ofNetwork = transaction.deleteFrom('scanned_blocks').where('mode', '=', mode);
+        await ofNetwork.where('network', '=', network).execute();
+        await transaction
+          .insertInto('scanned_blocks')
+          .values({ mode, network, ...head })
+          .execute();
+      }
+      return sink.apply(transaction, {
+        ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [] },
+        ...{ pending: undefined, formerPending: undefined, head, syncedAt: cursor.synced_at },
+      });
+    });
+  }
+  return { before, now: head.height };
+}
+
+async function readCursor(reader: Database['reader'], chain: NetworkRef) {
+  const cursor = await cursorOf(reader, chain).executeTakeFirst();
+  if (cursor) return cursor;
+  throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
+}
+
+function lockCursor(transaction: Transaction, chain: NetworkRef) {
+  return cursorOf(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
+}
+
+async function setCursor(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  changes: Partial<ChainCursorTable>,
+): Promise<void> {
+  await transaction
+    .updateTable('chain_cursors')
+    .set(changes)
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .execute();
 }
 
 async function readBlocks(

@@ -1,12 +1,13 @@
 /** Scans all networks, each in its own loop, so that a failing one does not delay the others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
-export interface ScannerOptions extends ScanDeps {
+export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp'> {
   readonly networks: readonly ScannedNetwork[];
   readonly newId: NewId;
   readonly log: Logger;
@@ -15,6 +16,8 @@ export interface ScannerOptions extends ScanDeps {
 export interface NetworkStatus extends NetworkRef {
   /** The last scanned height; undefined before the first scan. */
   readonly height: number | undefined;
+  /** The chain's newest block at the last scan. */
+  readonly headHeight: number | undefined;
   /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
   readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
@@ -34,8 +37,17 @@ const longestPauseMs = 30_000;
 /** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
-export function createScanner({ networks, newId, log, ...deps }: ScannerOptions): Scanner {
+export function createScanner({ networks, newId, log, ...given }: ScannerOptions): Scanner {
   const holder = newId();
+  const deps: ScanDeps = {
+    ...given,
+    onCatchUp({ mode, network }, { left, ...progress }) {
+      log.info(
+        { mode, network, left, ...progress },
+        left > 0 ? 'Reading missed blocks' : 'Read all missed blocks',
+      );
+    },
+  };
   const loops = new Map(networks.map((network) => [keyOf(network.chain), createLoop(network)]));
 
   function createLoop(network: ScannedNetwork) {
@@ -78,7 +90,7 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
         failures += 1;
         if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
         // Another process may reach the network's node when this one does not.
-        await scan.release().catch(() => {});
+        await scan.release(errorMessage(error).slice(0, 1000)).catch(() => {});
         throw error;
       }
     }
@@ -130,6 +142,7 @@ export function createScanner({ networks, newId, log, ...deps }: ScannerOptions)
           mode,
           network: code,
           height: cursor?.height,
+          headHeight: cursor?.head_height,
           lagMs: cursor && Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - cursor.synced_at),
           isFailing: failures > 0,
         };

@@ -8,16 +8,19 @@ import { counted } from './counted.js';
 export const chainCommands: Readonly<Record<string, Command>> = {
   'chains status': {
     usage: 'chains status',
-    help: `Lists the networks with the last block that was scanned, and the payments and transfers that a scan had to set aside,
-because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes
-apart. Exits with 1 if anything is set aside.`,
+    help: `Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails. Then
+the payments and transfers that a scan had to set aside, because processing them failed. A network goes on without them, and they
+are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is set aside.`,
     options: {},
     positionals: [],
     async run({ database }) {
       const cursors = await listCursors(database.reader);
       const rows = await listSetAside(database.reader);
       const json = {
-        networks: cursors.map(({ synced_at, ...cursor }) => ({ ...cursor, syncedAt: isoTime(synced_at) })),
+        networks: cursors.map(({ mode, network, height, head_height, synced_at, problem }) => ({
+          ...{ mode, network, height, headHeight: head_height, syncedAt: isoTime(synced_at) },
+          ...(problem !== null && { problem }),
+        })),
         setAside: rows.map((row) => ({
           ...{ mode: row.mode, network: row.network },
           ...(row.payment_id !== null && { paymentId: row.payment_id }),
@@ -30,7 +33,10 @@ apart. Exits with 1 if anything is set aside.`,
       };
       const lines = [
         ...json.networks.map((one) =>
-          [one.mode, one.network, `block ${one.height}`, `read up to ${one.syncedAt}`].join('  '),
+          [
+            ...[one.mode, one.network, blocksRead(one), `read up to ${one.syncedAt}`],
+            ...('problem' in one ? [`fails: ${one.problem}`] : []),
+          ].join('  '),
         ),
         ...(json.networks.length === 0 ? ['No network has been scanned yet'] : []),
         ...(json.setAside.length === 0 ? ['Nothing is set aside'] : ['Set aside:']),
@@ -45,7 +51,8 @@ apart. Exits with 1 if anything is set aside.`,
           ].join('  '),
         ),
       ];
-      return { json, text: lines.join('\n'), hasFailed: rows.length > 0 };
+      const isFailing = json.networks.some((one) => 'problem' in one);
+      return { json, text: lines.join('\n'), hasFailed: isFailing || rows.length > 0 };
     },
   },
   'chains retry': {
@@ -64,3 +71,14 @@ apart. Exits with 1 if anything is set aside.`,
     },
   },
 };
+
+function blocksRead({
+  height,
+  headHeight,
+}: {
+  readonly height: number;
+  readonly headHeight: number;
+}): string {
+  if (height >= headHeight) return `block ${height}`;
+  return `block ${height} of ${headHeight}, ${headHeight - height} left to read`;
+}

@@ -10,9 +10,14 @@ export function commandHelp(command: Command): string {
   return `${usageText(command)}\n\n${formatHelp(`${command.help}\n\n${closing}`)}`;
 }
 
-/** The help of a group of commands, or of all. */
-export function groupHelp(listed: readonly Command[]): string {
-  const lines = listed.map(
+const start: Pick<Command, 'usage' | 'help'> = {
+  usage: 'start',
+  help: 'Starts the server. Its own --help lists the environment variables.',
+};
+
+/** The help of a group of commands, or of the whole program. */
+export function groupHelp(listed: readonly Command[], isWhole: boolean): string {
+  const lines = [...(isWhole ? [start] : []), ...listed].map(
     ({ usage, help }) => `${wrap('  ', usage, 4)}\n${wrap(' '.repeat(6), firstSentence(help), 6)}`,
   );
   return `Usage: ${program} COMMAND [--json] [--help]

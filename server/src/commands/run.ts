@@ -192,8 +192,12 @@ async function explain(args: readonly string[], streams: Streams): Promise<Outco
   const words = args.filter((word) => !word.startsWith('-'));
   const [group = ''] = words;
   const inGroup = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
-  const listed = inGroup.length > 0 && group !== '' ? inGroup : Object.entries(commands);
-  const help = groupHelp(listed.map(([, command]) => command));
+  const isWhole = inGroup.length === 0 || group === '';
+  const listed = isWhole ? Object.entries(commands) : inGroup;
+  const help = groupHelp(
+    listed.map(([, command]) => command),
+    isWhole,
+  );
   const isHelp = args.includes('--help') || args.includes('-h');
   const isKnown = words.length === 0 || (words.length === 1 && inGroup.length > 0);
   if (isHelp && isKnown) {

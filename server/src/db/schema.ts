@@ -247,8 +247,14 @@ export interface ChainCursorTable {
   network: string;
   height: number;
   hash: string;
+  /** The height of the chain's newest block at the last scan. The scan is that many blocks behind, less `height`. */
+  head_height: number;
+  /** The lowest block that was ever read. Nothing is known about those below it. */
+  first_height: number;
   /** Real time. Everything that was on the chain or pending at this time has been read. */
   synced_at: EpochMs;
+  /** Why the last scan failed; null if it did not. */
+  problem: string | null;
   /** The process that scans, and when its lease ends (real time). */
   lease_holder: string | null;
   lease_until: EpochMs;

@@ -15,6 +15,7 @@ export interface MetricSources {
     readonly mode: Mode;
     readonly network: string;
     readonly height: number | undefined;
+    readonly headHeight: number | undefined;
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
   }[];
@@ -133,6 +134,11 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       },
     });
   chainGauge('checkout_chain_height', 'The latest scanned block of a network', ({ height }) => height);
+  chainGauge(
+    'checkout_chain_head_height',
+    'The newest block of a network at the last scan',
+    ({ headHeight }) => headHeight,
+  );
   chainGauge(
     'checkout_chain_lag_seconds',
     'How far the scan of a network is behind, in seconds',

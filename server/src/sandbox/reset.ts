@@ -1,5 +1,6 @@
 /**
- * Wipes the test data of one merchant, in small transactions, so that the server keeps running meanwhile.
+ * Wipes the test data of one merchant, in small transactions, so that the server keeps running meanwhile. Its keys stay: API keys,
+ * the endpoint of its webhooks, and deposit keys with the count of their addresses, so that none is given out twice.
  *
  * The books come first, newest posting first: the balances go back the way they came, so that none is ever negative.
  * Accounts that all merchants share, such as custody, lose exactly what the deleted postings had put there.
@@ -48,6 +49,8 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('subscribers', 'id', own);
       await erase('payment_plans', 'id', own);
       await erase('receipts', 'id', own);
+      await erase('set_aside', 'id', inOwn('payment_id', 'payments'));
+      await erase('set_aside', 'id', toOwnWallets(merchantId));
       await erase('addresses', 'id', inOwn('payment_id', 'payments'));
       await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
       await erase('log_entries', 'id', inOwn('payment_id', 'payments'));
@@ -63,6 +66,7 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('customers', 'id', own);
       await erase('list_checkpoints', 'id', own);
       await erase('idempotency', 'idempotency_key', own);
+      await erase('idempotency_replies', 'hash', own);
     }
     await database.write(async (transaction) => {
       await transaction
@@ -86,8 +90,19 @@ export function createSandboxReset(database: Database, clock: TestClock) {
   };
 }
 
-type Erasable = Exclude<keyof Schema, 'merchants' | 'api_keys' | 'settings' | 'webhook_endpoints'>;
+type Erasable = Exclude<
+  keyof Schema,
+  'merchants' | 'api_keys' | 'settings' | 'webhook_endpoints' | 'deposit_keys' | 'derivations'
+>;
 type Condition = Expression<SqlBool>;
+
+/** Transfers to wallets that could not be stored yet. They belong to nobody but the wallet of their address. */
+function toOwnWallets(merchantId: string): Condition {
+  return sql<SqlBool>`payment_id is null and mode = 'test' and exists (
+    select 1 from addresses join wallets on wallets.id = addresses.wallet_id
+    where wallets.merchant_id = ${merchantId} and wallets.mode = 'test'
+    and set_aside.arrival like '%"address":"' || addresses.address || '"%')`;
+}
 
 /** Deletes some rows by their key. A key that several rows share, such as a currency, takes all of the condition. */
 async function deleteSome(

@@ -6,6 +6,7 @@ import { resources } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
 import { docsFrame } from './docs-frame.js';
 import { guide } from './docs-guide.js';
+import type { ScriptBuild } from './docs-widget.js';
 import { code, html, Html } from './html.js';
 
 type ResourceName = keyof typeof resources;
@@ -31,8 +32,8 @@ const sections = (Object.keys(resources) as ResourceName[]).map((name) => ({
 }));
 
 /** @param publicUrl the base URL of the sample calls */
-export function docsPage(publicUrl: string): Html {
-  const articles = guide(publicUrl);
+export function docsPage(publicUrl: string, script: ScriptBuild): Html {
+  const articles = guide(publicUrl, script);
   return docsFrame({
     title: 'API reference',
     description: 'Every endpoint of the Crypto Checkout API',

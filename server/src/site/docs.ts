@@ -1,6 +1,8 @@
 /** The API's documentation: `/docs` and `/docs/errors` for people, `/openapi.json` for programs. No key is needed. */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Router, type Request, type Response } from 'express';
+import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { docsPage } from './docs-page.js';
@@ -20,11 +22,17 @@ const policy = [
 
 const dataFile = (name: string) => new URL(`../../data/${name}`, import.meta.url);
 
-/** @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls */
-export function docs(publicUrl: string): Router {
+/**
+ * @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls
+ * @param widget the widget's version, and the directory that `npm run build` writes its script to
+ */
+export function docs(publicUrl: string, widget: { version: string; directory: string }): Router {
   const router = Router({ strict: true });
   const pages = {
-    '/docs': createOnce(() => docsPage(publicUrl).text),
+    '/docs': createOnce(async () => {
+      const integrity = await readIntegrity(widget.directory);
+      return Buffer.from(docsPage(publicUrl, { version: widget.version, integrity }).text);
+    }),
     '/docs/errors': createOnce(() => errorsPage().text),
   };
   const styles = createOnce(() => readFile(dataFile('docs.css')));
@@ -54,6 +62,18 @@ export function docs(publicUrl: string): Router {
     send(request, response.type('json'), await openApi());
   });
   return router;
+}
+
+/** Empty if the widget has not been built. */
+async function readIntegrity(directory: string): Promise<Record<string, string>> {
+  try {
+    return z
+      .record(z.string(), z.string())
+      .parse(JSON.parse(await readFile(join(directory, 'integrity.json'), 'utf8')));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw error;
+  }
 }
 
 function send(request: Request, response: Response, file: Compressed): void {

@@ -1,5 +1,5 @@
 /** Everything that browsers load from this server: the widget's script, hosted pages, documentation and the demo shop. */
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import type { Database } from '../db/database.js';
@@ -29,11 +29,16 @@ export interface SiteOptions {
     | undefined;
 }
 
-/** The directory that `npm run build` writes the widget and the demo to: the root package's `dist`. */
-const buildDirectory = join(
-  dirname(fileURLToPath(import.meta.resolve('crypto-checkout/package.json'))),
-  'dist',
-);
+const packageUrl = import.meta.resolve('crypto-checkout/package.json');
+const { version } = JSON.parse(readFileSync(new URL(packageUrl), 'utf8')) as { version: string };
+
+/** What `npm run build` made: the widget's script is in its own package, and all else in this one. */
+const built = {
+  version,
+  directory: fileURLToPath(new URL('dist/script', packageUrl)),
+  packageFile: fileURLToPath(new URL('../../dist/crypto-checkout.tgz', import.meta.url)),
+  demo: fileURLToPath(new URL('../../dist/demo', import.meta.url)),
+};
 
 export function site(options: SiteOptions): Router {
   const { keys, merchants, payments, database, publicUrl, checkoutUrl, demo } = options;
@@ -50,10 +55,10 @@ export function site(options: SiteOptions): Router {
   }
 
   const router = Router();
-  router.use(widgetFiles(buildDirectory));
-  router.use(docs(publicUrl));
+  router.use(widgetFiles(built));
+  router.use(docs(publicUrl, built));
   router.use(flags(flagsDirectory));
-  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: buildDirectory }));
+  router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(
@@ -63,7 +68,7 @@ export function site(options: SiteOptions): Router {
         orderKey,
         isLimited,
         checkoutUrl,
-        directory: join(buildDirectory, 'demo'),
+        directory: built.demo,
       }),
     );
   }

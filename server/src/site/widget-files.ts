@@ -1,9 +1,7 @@
-/** Serves the widget's script and its chunks to merchants' pages on any origin. */
+/** Serves the widget's script, its chunks and its npm package to merchants' pages and builds anywhere. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Router, type NextFunction, type Request, type Response } from 'express';
-
-const entry = 'crypto-checkout.min.js';
 
 /** The suffixes of the compressed files that `npm run build` writes next to each file, smallest first. */
 const encodings = [
@@ -17,11 +15,25 @@ interface BuiltFile {
   readonly caching: string;
 }
 
+export interface WidgetFilesOptions {
+  /** The directory that `npm run build` writes the script to. */
+  readonly directory: string;
+  /** The widget's npm package, as one file. */
+  readonly packageFile: string;
+  /** The widget's version, which is in the script's name. */
+  readonly version: string;
+}
+
+const minutes = 'public, max-age=300';
+const forever = 'public, max-age=31536000, immutable';
+
 /**
- * Serves `/crypto-checkout.js`, which may change with every release, and `/chunks/…`, whose names contain a hash.
- * @param directory that `npm run build` writes the widget to
+ * Serves `/crypto-checkout.js`, which may change with every release, the same under the name with its version, and
+ * `/chunks/…`, whose names contain a hash. `/crypto-checkout.tgz` is what `npm install URL` installs.
  */
-export function widgetFiles(directory: string): Router {
+export function widgetFiles({ directory, packageFile, version }: WidgetFilesOptions): Router {
+  const entry = `crypto-checkout-${version}.js`;
+
   /** The file, or the smallest compressed form of it that the client accepts. */
   async function choose(request: Request, name: string) {
     const builtAt = await modifiedAt(join(directory, name));
@@ -57,25 +69,35 @@ export function widgetFiles(directory: string): Router {
   }
 
   const router = Router();
-  router.get('/crypto-checkout.js', (request, response, next) => {
-    const notBuilt = () => {
-      response.status(503).type('text').send('The widget has not been built. Run "npm run build".\n');
-    };
-    return send(request, response, (error?: unknown) => (error === undefined ? notBuilt() : next(error)), {
+  const notBuilt = (response: Response) => {
+    response.status(503).type('text').send('The widget has not been built. Run "npm run build".\n');
+  };
+  const sendEntry = (caching: string) => (request: Request, response: Response, next: NextFunction) =>
+    send(request, response, (error?: unknown) => (error === undefined ? notBuilt(response) : next(error)), {
       name: entry,
-      caching: 'public, max-age=300',
+      caching,
+    });
+  router.get('/crypto-checkout.js', sendEntry(minutes));
+  router.get(`/${entry}`, sendEntry(forever));
+  router.get(/^\/crypto-checkout-([\w.-]+)\.js$/, (_request, response) => {
+    const text = `This server has version ${version}: /${entry}, or /crypto-checkout.js for whichever it has.\n`;
+    response.status(404).set('Access-Control-Allow-Origin', '*').type('text').send(text);
+  });
+  router.get('/crypto-checkout.tgz', (_request, response, next) => {
+    const headers = { 'Cache-Control': minutes, 'Content-Type': 'application/gzip' };
+    response.sendFile(packageFile, { headers }, (error?: Error & { status?: number }) => {
+      if (!error || response.headersSent) return;
+      if (error.status === 404) notBuilt(response);
+      else next(error);
     });
   });
-  router.get('/crypto-checkout.min.js.map', (request, response, next) =>
-    send(request, response, next, { name: `${entry}.map`, caching: 'public, max-age=300' }),
-  );
   router.get('/chunks/:name', (request, response, next) => {
     const { name } = request.params;
     // Only names that the build produces, so that a request cannot reach any other file.
     if (!/^[\w-][\w.-]*\.js(\.map)?$/.test(name)) return next();
     return send(request, response, next, {
       name: `chunks/${name}`,
-      caching: 'public, max-age=31536000, immutable',
+      caching: forever,
     });
   });
   return router;

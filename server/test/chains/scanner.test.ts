@@ -1,6 +1,8 @@
 /** The scanner follows the best chain, and applies each block once, whatever the chain and the database do. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readCursor } from '../../src/chains/cursors.js';
+import { acceptReorg } from '../../src/chains/rescan.js';
+import type { ScanSink } from '../../src/chains/scan.js';
 import type { Chain } from '../../src/chains/chain.js';
 import type { Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
@@ -17,6 +19,19 @@ import {
 } from './fixture.js';
 
 const { signal } = new AbortController();
+
+/** Applies some batches and fails then, as if the process had ended. */
+function stopAfter(sink: ScanSink, batches: number): ScanSink {
+  let applied = 0;
+  return {
+    hasDue: sink.hasDue,
+    apply(transaction, batch) {
+      applied += 1;
+      if (applied > batches) throw new Error('Stopped');
+      return sink.apply(transaction, batch);
+    },
+  };
+}
 
 describe.each(engines)('The scanner on $name', (engine) => {
   let testDatabase: TestDatabase;
@@ -124,20 +139,81 @@ describe.each(engines)('The scanner on $name', (engine) => {
       await expectFollowed();
     });
 
-    it('below all stored blocks', async () => {
+    it('of all blocks that were ever scanned', async () => {
+      await fixture.mine('tron', 5);
       const { scanner } = scan(fixture);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.send('tron', 'USDT');
+      await fixture.mine('tron', 60);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.reorg('tron', 63, keep);
+      await scanner.scanNow(testNetwork('tron'));
+      await expectFollowed();
+    });
+
+    it('of the oldest block that is kept', async () => {
+      const { scanner } = scan(fixture);
+      await scanner.scanNow(testNetwork('tron'));
+      for (let count = 0; count < 3; count += 1) {
+        await fixture.send('tron', 'USDT');
+        await fixture.mine('tron', 100);
+      }
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.reorg('tron', 199, keep);
+      const applied = fixture.sink.batches.length;
+      await scanner.scanNow(testNetwork('tron'));
+      expect(fixture.sink.batches[applied]?.orphanedAbove).toBe(101);
+      await expectFollowed();
+    });
+
+    it('below it stops the network and says so, until somebody accepts it', async () => {
+      const { scanner, lines } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       await fixture.mine('tron', 150);
       await fixture.send('tron', 'USDT');
       await fixture.mine('tron', 150);
       await scanner.scanNow(testNetwork('tron'));
+      const before = await readCursor(fixture.database.reader, fixture.chain('tron'));
       await fixture.reorg('tron', 290, keep);
       const applied = fixture.sink.batches.length;
+      const message =
+        'tron was reorganised below block 101, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "chains rescan --network tron --from HEIGHT --accept-reorg"';
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow(message);
+        await fixture.mine('tron');
+      }
+      expect(fixture.sink.batches).toHaveLength(applied);
+      expect(lines.map(({ msg }) => msg)).toContain('Scanning failed; retrying');
+      expect(scanner.status()).toMatchObject([{ network: 'tron', height: 300, isFailing: true }]);
+      expect(await readCursor(fixture.database.reader, fixture.chain('tron'))).toMatchObject({
+        ...{ height: 300, hash: before?.hash, problem: message },
+      });
+
+      const accept = (from: number) =>
+        acceptReorg({ ...fixture, chain: fixture.chain('tron'), from, signal });
+      await expect(accept(102)).rejects.toThrow('--from must be at most 101');
+      // Twice, as somebody does who is not sure whether it worked.
+      expect(await accept(5)).toEqual({ before: 300, now: 4 });
+      expect(await accept(5)).toEqual({ before: 4, now: 4 });
       await scanner.scanNow(testNetwork('tron'));
-      expect(fixture.sink.batches[applied]?.orphanedAbove).toBe(100);
-      const kept = (await recordedBlocks(fixture.database.reader, 'tron')).slice(100);
-      expect(kept).toEqual(await bestChain(fixture.chain('tron'), 101));
-      expect(await recordedPending(fixture.database.reader, 'tron')).toHaveLength(keep ? 1 : 0);
+      await expectFollowed();
+      expect(await readCursor(fixture.database.reader, fixture.chain('tron'))).toMatchObject({
+        problem: null,
+      });
+      expect(await recordedPending(fixture.database.reader, 'tron')).toHaveLength(0);
+    });
+
+    it('below it, in two steps', async () => {
+      const { scanner } = scan(fixture);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.mine('tron', 400);
+      await scanner.scanNow(testNetwork('tron'));
+      await fixture.reorg('tron', 150, keep);
+      // Only 50 of the new blocks are read before the next reorganisation.
+      const stopping = scan(fixture, { sink: { ...stopAfter(fixture.sink, 1) } });
+      await expect(stopping.scanner.scanNow(testNetwork('tron'))).rejects.toThrow('Stopped');
+      await fixture.reorg('tron', 250, keep);
+      await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('reorganised below block 201');
     });
   });
 

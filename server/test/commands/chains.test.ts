@@ -3,10 +3,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { pino } from 'pino';
 import { engines } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';
+import type { Chain, ChainBlock } from '../../src/chains/chain.js';
+import type { Network } from '../../src/chains/networks.js';
 import { startServer } from '../support/server.js';
 
 interface Status {
-  readonly networks: readonly { network: string; height: number }[];
+  readonly networks: readonly { network: string; height: number; headHeight: number; problem?: string }[];
   readonly setAside: readonly { network: string; paymentId?: string; reason: string; tries: number }[];
 }
 
@@ -65,4 +67,98 @@ describe.each(engines)('the commands about chains, on $name', (engine) => {
       await server.stop();
     }
   });
+
+  it('show how far a server is that was off for 100,000 blocks, and why it does not get on', async () => {
+    const lines: { msg: string; network?: string; height?: number; left?: number }[] = [];
+    const log = pino(
+      { level: 'info' },
+      { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) },
+    );
+    const token = 'scrape-me-0123456789';
+    const env = { METRICS_TOKEN: token, SANDBOX: 'on' };
+    const made = await engine.create();
+    const chain = new LongChain();
+    const overrides = { networks: [{ network: longNetwork, chain }] };
+    const start = () => startServer({ engine, databaseUrl: made.url, log, env, overrides });
+    await (await start()).stop();
+    chain.top = 100_010;
+    chain.lastTold = 60_000;
+    const server = await start();
+    try {
+      const merchant = openMerchant(server);
+      const status = async () =>
+        (JSON.parse((await merchant.run('chains', 'status', '--json')).stdout) as Status).networks.find(
+          ({ network }) => network === 'long',
+        );
+      const lineOf = async () =>
+        (await merchant.run('chains', 'status')).stdout.split('\n').find((line) => line.includes('long'));
+      const scan = () => server.app.scanner.scanNow(chain);
+      const metric = async (name: string) => {
+        const scrape = await fetch(`${server.url}/metrics`, {
+          headers: { Authorization: `Bearer ${token}` },
+        });
+        return new RegExp(`^${name}{mode="live",network="long"} (\\d+)`, 'm').exec(await scrape.text())?.[1];
+      };
+      await expect(scan()).rejects.toThrow('not synchronised');
+      const stuck = await status();
+      expect(stuck).toMatchObject({ headHeight: 100_010, problem: 'The node is not synchronised' });
+      expect(stuck?.height).toBeGreaterThan(50_000);
+      expect(await lineOf()).toMatch(
+        /block 5\d{4} of 100010, [45]\d{4} left to read {2}read up to .* {2}fails: The node is not synchronised/,
+      );
+      expect(await metric('checkout_chain_height')).toBe(String(stuck?.height));
+      expect(await metric('checkout_chain_head_height')).toBe('100010');
+
+      chain.lastTold = Infinity;
+      await scan();
+      expect(chain.gaps).toBe(0);
+      expect(await status()).toMatchObject({ height: 100_010, headHeight: 100_010 });
+      expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+$/);
+      const said = lines.filter(({ network }) => network === 'long');
+      expect(said.map(({ msg }) => msg)).toEqual(
+        expect.arrayContaining([
+          'Reading missed blocks',
+          'Scanning failed; retrying',
+          'Read all missed blocks',
+        ]),
+      );
+      expect(said.find(({ msg }) => msg === 'Reading missed blocks')?.left).toBeGreaterThan(99_000);
+    } finally {
+      await server.stop();
+      await made.dispose();
+    }
+  }, 60_000);
 });
+
+const longNetwork: Network = {
+  ...{ mode: 'live', code: 'long', name: 'Long', family: 'tron', confirmations: 20 },
+  ...{ assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } } },
+};
+
+/** A chain of empty blocks, told in ranges of 50, that knows how it was read. */
+class LongChain implements Chain {
+  readonly mode = 'live';
+  readonly network = 'long';
+  top = 10;
+  /** The node fails above this height. */
+  lastTold = Infinity;
+  /** How many times a range did not begin within or after what was read before. */
+  gaps = 0;
+  #read = 10;
+
+  head = () => Promise.resolve({ height: this.top, hash: `long-${this.top}` });
+  pending = () => Promise.resolve([]);
+  block = (height: number) => Promise.resolve(height > this.top ? undefined : this.#make(height));
+
+  blocks(from: number, to: number): Promise<ChainBlock[]> {
+    const end = Math.min(to, from + 49);
+    if (end > this.lastTold) return Promise.reject(new Error('The node is not synchronised'));
+    if (from > this.#read + 1) this.gaps += 1;
+    this.#read = end;
+    return Promise.resolve(Array.from({ length: end - from + 1 }, (_, index) => this.#make(from + index)));
+  }
+
+  #make(height: number): ChainBlock {
+    return { height, hash: `long-${height}`, parentHash: `long-${height - 1}`, time: 0, transfers: [] };
+  }
+}

@@ -83,6 +83,32 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     expect(await listed()).toEqual(before);
   });
 
+  it('refuses the key of the other mode of the same merchant, and takes another account of the wallet', async () => {
+    const before = await listed();
+    const refused = await setKey('--mode', 'test', '--xpub', xpub, '--yes');
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        "is this merchant's key in live mode. Test coins and real ones would lie in one wallet",
+      ),
+    ]);
+    expect(refused.stdout + refused.stderr).not.toContain(xpub);
+    expect(await listed()).toEqual(before);
+    // It stays refused when another key has taken its place: its addresses are still watched.
+    const fresh = HDKey.fromMasterSeed(new Uint8Array(32).fill(77)).derive("m/44'/60'/1'").publicExtendedKey;
+    const made = String((await json('merchants', 'create', '--name', 'Two modes'))['id']);
+    const set = (mode: string, key: string) =>
+      run(
+        ...['deposit-keys', 'set', '--merchant', made, '--family', 'evm'],
+        ...['--mode', mode, '--xpub', key, '--yes'],
+      );
+    const other = HDKey.fromMasterSeed(new Uint8Array(32).fill(77)).derive("m/44'/60'/0'").publicExtendedKey;
+    expect(await set('live', other)).toMatchObject({ exitCode: 0 });
+    expect(await set('live', fresh)).toMatchObject({ exitCode: 0 });
+    expect(await set('test', other)).toMatchObject({ exitCode: 1 });
+    expect(await set('live', other)).toMatchObject({ exitCode: 0 });
+  });
+
   it('says so if the key is already that of another merchant', async () => {
     const other = String((await json('merchants', 'create', '--name', 'Other'))['id']);
     const args = [

@@ -1,4 +1,5 @@
 /** `database copy`: everything arrives on the other engine, the books add up, and the server goes on with it. */
+import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/open.js';
@@ -47,6 +48,18 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     const early = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
     expect([early.exitCode, early.stdout]).toEqual([1, '']);
     expect(early.stderr).toMatch(/^A server is running on this database\. Stop it first: .*--while-running/m);
+    const { publicExtendedKey: extendedPublicKey } = HDKey.fromMasterSeed(new Uint8Array(32).fill(3)).derive(
+      "m/44'/60'/0'",
+    );
+    await server.database.write(async (transaction) => {
+      const scope = { merchantId: server.bootstrapped.merchantId, mode: 'live' } as const;
+      await server.app.depositKeys.set(transaction, scope, 'evm', { extendedPublicKey, script: undefined });
+      const failed = { mode: 'test', network: 'tron', id: 'tx:0', payment_id: null, arrival: '{}' } as const;
+      await transaction
+        .insertInto('set_aside')
+        .values({ ...failed, reason: 'broken', tries: 1, failed_at: 0, retry_at: 9e15 })
+        .execute();
+    });
     await server.stop();
 
     const copied = await runCommandLine(source.url, ['database', 'copy', '--to', target]);
@@ -59,6 +72,12 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     expect(copied.stderr).toMatch(/^payments: \d+ rows$/m);
     const [before, after] = [await contentOf(source.url), await contentOf(target)];
     expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+    // No table is forgotten: the command names each, and the database has no other.
+    const named = [...copied.stderr.matchAll(/^(\w+): \d+ rows$/gm)].map(([, name]) => name ?? '');
+    expect(named.sort()).toEqual(Object.keys(before).sort());
+    for (const table of ['deposit_keys', 'derivations', 'set_aside', 'chain_cursors', 'scanned_blocks']) {
+      expect(before[table]?.length, table).toBeGreaterThan(0);
+    }
     expect(before['payments']?.length).toBeGreaterThan(1);
     expect(after).toEqual(before);
 

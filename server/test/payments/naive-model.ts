@@ -64,9 +64,11 @@ interface Chain {
   time: number;
   readonly times: Map<number, number>;
   readonly txs: ModelTx[];
+  /** 2 by default. */
+  readonly confirmations?: number;
+  /** Up to when the network was read; up to now by default. */
+  syncedAt?: number;
 }
-
-const confirmations = 2;
 
 export class NaiveModel {
   readonly chains = new Map<string, Chain>();
@@ -104,7 +106,8 @@ export class NaiveModel {
   }
 
   #isDeep(tx: ModelTx): boolean {
-    return typeof tx.place === 'number' && this.chain(tx.network).height - tx.place + 1 >= confirmations;
+    const { height, confirmations = 2 } = this.chain(tx.network);
+    return typeof tx.place === 'number' && height - tx.place + 1 >= confirmations;
   }
 
   /** What the server sees when it reads a network. */
@@ -140,7 +143,7 @@ export class NaiveModel {
   #assess(payment: ModelPayment, now: number): void {
     const { amount, expiresAt, cancelledAt } = payment;
     const present = payment.txs.flatMap((tx) =>
-      tx.receipt?.isPresent ? [{ tx, receipt: tx.receipt, isRight: tx.currency === payment.currency }] : [],
+      tx.receipt?.isPresent ? [{ tx, receipt: tx.receipt, isRight: isRight(tx, payment) }] : [],
     );
     const counting = present.filter(({ isRight }) => isRight);
     const sum = (list: typeof present) => list.reduce((total, { tx }) => total + tx.amount, 0n);
@@ -158,7 +161,8 @@ export class NaiveModel {
         return received > amount ? 'settled_over' : 'settled';
       }
       if (cancelledAt !== undefined) return present.length > 0 ? 'cancelled_paid' : 'cancelled';
-      if (now >= expiresAt && !isWaiting) {
+      const { syncedAt = now } = this.chain(payment.network);
+      if (now >= expiresAt && syncedAt >= expiresAt && !isWaiting) {
         if (received >= amount && isWorthIt) return 'settled_late';
         if (payment.hasSucceeded) return 'reversed';
         if (confirmed.some(({ receipt }) => receipt.seenAt > deadline)) return 'expired_late';
@@ -293,4 +297,8 @@ export class NaiveModel {
     }
     return { signed };
   }
+}
+
+function isRight(tx: ModelTx, payment: ModelPayment): boolean {
+  return tx.currency === payment.currency && tx.network === payment.network;
 }

@@ -1,4 +1,6 @@
 /** `sandbox reset`: wipes one merchant's test data, and nothing else. */
+import { HDKey } from '@scure/bip32';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { runCommandLine } from '../support/command-line.js';
@@ -100,6 +102,66 @@ describe.each(engines)('sandbox reset on $name', (engine) => {
     const again = await records.paidPayment();
     expect((await server.api('GET', `/v1/transactions/${again}/verify`)).body.data['status']).toBe('success');
     expect(await violations()).toEqual([]);
+  });
+
+  it('leaves nothing of test mode in any table but the keys, and counts on in the addresses of deposit keys', async () => {
+    const merchantId = (await server.app.merchants.list(server.database.reader)).at(-1)?.id ?? '';
+    const scope = { merchantId, mode: 'test' } as const;
+    const key = await server.database.write((transaction) =>
+      server.app.keys.create(transaction, { ...scope, kind: 'secret' }),
+    );
+    const records = createRecords(server, key.key);
+    await records.wallet();
+    const paid = await records.paidPayment();
+    const { reader } = server.database;
+    const { publicExtendedKey: extendedPublicKey } = HDKey.fromMasterSeed(new Uint8Array(32).fill(3)).derive(
+      "m/44'/60'/0'",
+    );
+    const wallet = await reader
+      .selectFrom('addresses')
+      .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+      .select('addresses.address')
+      .where('wallets.merchant_id', '=', merchantId)
+      .executeTakeFirstOrThrow();
+    await server.database.write(async (transaction) => {
+      await server.app.depositKeys.set(transaction, scope, 'evm', { extendedPublicKey, script: undefined });
+      await transaction.insertInto('derivations').values({ source_id: 'a-key', next_index: 7 }).execute();
+      const failed = { mode: 'test', network: 'tron', reason: '', tries: 1, failed_at: 0 } as const;
+      const arrival = JSON.stringify({ transfer: { address: wallet.address } });
+      const stranger = JSON.stringify({ transfer: { address: 'TOther' } });
+      await transaction
+        .insertInto('set_aside')
+        .values([
+          { ...failed, id: paid, payment_id: paid, arrival: null, retry_at: 9e15 },
+          { ...failed, id: 'tx:0', payment_id: null, arrival, retry_at: 9e15 },
+          { ...failed, id: 'tx:1', payment_id: null, arrival: stranger, retry_at: 9e15 },
+        ])
+        .execute();
+    });
+    const { exitCode } = await runCommandLine(server.databaseUrl, [
+      ...['sandbox', 'reset', '--merchant', merchantId, '--yes'],
+    ]);
+    expect(exitCode).toBe(0);
+
+    const kept: Record<string, number> = {};
+    for (const { name, columns } of await reader.introspection.getTables()) {
+      const has = new Set(columns.map((column) => column.name));
+      if (!has.has('merchant_id') || !has.has('mode')) continue;
+      const { rows } = await sql<{ count: number | string }>`select count(*) as count from ${sql.table(name)}
+        where merchant_id = ${merchantId} and mode = 'test'`.execute(reader);
+      if (Number(rows[0]?.count) > 0) kept[name] = Number(rows[0]?.count);
+    }
+    expect(
+      Object.keys(kept)
+        .filter((name) => name !== 'audit_log')
+        .sort(),
+    ).toEqual(['api_keys', 'deposit_keys']);
+    expect(await reader.selectFrom('set_aside').select('id').execute()).toEqual([{ id: 'tx:1' }]);
+    const left = reader.selectFrom('addresses').select('id').where('address', '=', wallet.address);
+    expect(await left.execute()).toEqual([]);
+    const count = reader.selectFrom('derivations').select('next_index').where('source_id', '=', 'a-key');
+    expect(await count.execute()).toEqual([{ next_index: 7 }]);
+    await server.database.write((transaction) => transaction.deleteFrom('set_aside').execute());
   });
 
   it('refuses a merchant that does not exist', async () => {

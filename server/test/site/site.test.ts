@@ -25,11 +25,12 @@ async function serve(router: express.Router): Promise<string> {
 describe('the widget’s files', () => {
   let directory = '';
   let url = '';
+  const options = () => ({ directory, packageFile: join(directory, 'package.tgz'), version: '1.2.3' });
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-files-'));
     await mkdir(join(directory, 'chunks'));
-    await writeFile(join(directory, 'crypto-checkout.min.js'), 'export const entry = 1;'.repeat(50));
+    await writeFile(join(directory, 'crypto-checkout-1.2.3.js'), 'export const entry = 1;'.repeat(50));
     const chunk = 'export const chunk = 1;';
     await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js'), chunk);
     await writeFile(join(directory, 'chunks', 'flow-A1b2_-c3.js.br'), brotliCompressSync(chunk));
@@ -39,7 +40,8 @@ describe('the widget’s files', () => {
     await utimes(old, 1, 1);
     await writeFile(join(directory, 'chunks', 'old.js'), 'export const old = 2;');
     await writeFile(join(directory, 'secret.js'), 'not for anybody');
-    url = await serve(widgetFiles(directory));
+    await writeFile(join(directory, 'package.tgz'), 'a package');
+    url = await serve(widgetFiles(options()));
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -65,7 +67,7 @@ describe('the widget’s files', () => {
         }).on('error', reject);
       });
     expect(await status()).toBe(304);
-    await writeFile(join(directory, 'crypto-checkout.min.js'), 'export const entry = 2;');
+    await writeFile(join(directory, 'crypto-checkout-1.2.3.js'), 'export const entry = 2;');
     expect(await status(), 'a new build').toBe(200);
   });
 
@@ -94,10 +96,38 @@ describe('the widget’s files', () => {
     expect((await fetch(url + path)).status).toBe(404);
   });
 
+  it('have the same script under the name with its version, forever', async () => {
+    const [named, latest] = await Promise.all(
+      ['crypto-checkout-1.2.3.js', 'crypto-checkout.js'].map((name) => fetch(`${url}/${name}`)),
+    );
+    expect(named?.headers.get('cache-control')).toContain('immutable');
+    expect(named?.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await named?.text()).toBe(await latest?.text());
+  });
+
+  it('say which version there is when another is asked for', async () => {
+    const reply = await fetch(`${url}/crypto-checkout-1.2.2.js`);
+    expect(reply.status).toBe(404);
+    expect(await reply.text()).toContain('/crypto-checkout-1.2.3.js');
+  });
+
+  it('include the npm package', async () => {
+    const reply = await fetch(`${url}/crypto-checkout.tgz`);
+    expect(reply.headers.get('content-type')).toBe('application/gzip');
+    expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(await reply.text()).toBe('a package');
+  });
+
   it('say what to do if they have not been built', async () => {
-    const reply = await fetch(`${await serve(widgetFiles(join(directory, 'nowhere')))}/crypto-checkout.js`);
-    expect(reply.status).toBe(503);
-    expect(await reply.text()).toContain('npm run build');
+    const nowhere = join(directory, 'nowhere');
+    const url = await serve(
+      widgetFiles({ ...options(), directory: nowhere, packageFile: join(nowhere, 'a') }),
+    );
+    for (const name of ['crypto-checkout.js', 'crypto-checkout-1.2.3.js', 'crypto-checkout.tgz']) {
+      const reply = await fetch(`${url}/${name}`);
+      expect(reply.status).toBe(503);
+      expect(await reply.text()).toContain('npm run build');
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/db/open.js';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { Rate } from '../../src/money/rates.js';
-import type { Actor } from '../../src/shared/scope.js';
+import type { Actor, Mode } from '../../src/shared/scope.js';
 import type { TestEngine } from './engines.js';
 
 const { signal } = new AbortController();
@@ -75,6 +75,7 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       overrides: { realNow: () => time.now, rates, ...overrides },
     });
   let app = await build();
+  let replica: App | undefined;
   await app.simulatedChains.prepare();
   const scan = (network: string) => app.scanner.scanNow({ mode: 'test', network });
 
@@ -215,11 +216,12 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
     },
 
     /** What a merchant has: available less debts, and reserved, in units. */
-    async balance({ merchantId }: Actor, currency = 'USDT') {
+    async balance({ merchantId, mode }: Actor, currency = 'USDT') {
       const rows = await database.reader
         .selectFrom('ledger_accounts')
         .selectAll()
         .where('merchant_id', '=', merchantId)
+        .where('mode', '=', mode)
         .where('currency', '=', currency)
         .execute();
       const sum = (kind: string, isDebt: boolean) =>
@@ -234,11 +236,12 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       };
     },
 
-    async feeIncome(currency = 'USDT'): Promise<bigint> {
+    async feeIncome(currency = 'USDT', mode: Mode = 'test'): Promise<bigint> {
       const row = await database.reader
         .selectFrom('ledger_accounts')
         .select('balance')
         .where('kind', '=', 'fee_income')
+        .where('mode', '=', mode)
         .where('currency', '=', currency)
         .executeTakeFirst();
       return BigInt(row?.balance ?? '0');
@@ -250,13 +253,20 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       app = await build();
     },
 
+    /** Another process on the same database takes over, while this one goes on living. */
+    async switchServer(): Promise<void> {
+      const other = replica ?? (await build());
+      replica = app;
+      app = other;
+    },
+
     async expectBooksInOrder(): Promise<void> {
       const checks = await database.snapshot((reader) => checkLedger(reader));
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
     },
 
     async close(): Promise<void> {
-      await app.scanner.stop();
+      await Promise.all([app.scanner.stop(), replica?.scanner.stop()]);
       await database.close();
       await made.dispose();
     },

@@ -57,6 +57,23 @@ export function findCurrent(
     .executeTakeFirst();
 }
 
+/** Whether a source is or was a key of the merchant in the other mode. */
+export async function isOfOtherMode(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  sourceId: string,
+): Promise<boolean> {
+  const row = await reader
+    .selectFrom('deposit_keys')
+    .select('id')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '!=', mode)
+    .where('source_id', '=', sourceId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function markReplaced(transaction: Transaction, id: string, now: number): Promise<void> {
   await transaction.updateTable('deposit_keys').set({ replaced_at: now }).where('id', '=', id).execute();
 }

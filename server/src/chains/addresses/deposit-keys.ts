@@ -113,6 +113,13 @@ export async function createDepositKeys(
     async set(transaction, scope, family, key) {
       const source = preview(scope.mode, family, key, undefined);
       await store.raiseVersion(transaction);
+      if (await store.isOfOtherMode(transaction, scope, source.id)) {
+        const other = scope.mode === 'live' ? 'test' : 'live';
+        throw invalidField(
+          'xpub',
+          `is this merchant's key in ${other} mode. Test coins and real ones would lie in one wallet: use another account of the wallet for ${scope.mode} mode`,
+        );
+      }
       const former = await store.findCurrent(transaction, scope, family);
       if (former?.source_id === source.id && (former.script ?? undefined) === key.script) return false;
       const time = now();

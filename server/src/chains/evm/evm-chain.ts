@@ -189,7 +189,8 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
     block: (height, signal) =>
       pool.run(async (node) => {
-        const read = await readBlock(node, height, contracts(), signal);
+        const expected = told?.height === height ? told.hash : undefined;
+        const read = await readBlock(node, height, contracts(), signal, expected);
         if (!read) {
           if (height > (told?.height ?? Infinity)) return undefined;
           throw new NodeError('behind', `${node.name} is behind: it does not have block ${height}`);
@@ -200,7 +201,9 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
     blocks: (from, to, signal) =>
       pool.run(async (node) => {
-        const read = await ranges.read(node, { from, to, tip: told?.height ?? to }, contracts(), signal);
+        const tip = told?.height ?? to;
+        const read = await ranges.read(node, { from, to, tip }, contracts(), signal);
+        ranges.prefetch(node, { from: from + read.length, tip }, contracts(), signal);
         return toBlocks(node, read, signal);
       }, signal),
 

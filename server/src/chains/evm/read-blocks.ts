@@ -13,44 +13,63 @@ const attempts = 3;
 /**
  * The block of a node's best chain at a height, with its logs by its hash; undefined above the node's head.
  * @param contracts in lower-case hex
+ * @param expected the hash that the block has as far as is known: its logs are then asked for in the same request
  */
 export async function readBlock(
   node: NodeClient,
   height: number,
   contracts: readonly string[],
   signal: AbortSignal,
+  expected?: string,
 ): Promise<ReadBlock | undefined> {
   let replaced: string | undefined;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const answer = await node.call('eth_getBlockByNumber', [hexOf(height), true], signal);
+    const isExpected = expected !== undefined && attempt === 1 && contracts.length > 0;
+    const [answer, answeredLogs] = await node.batch(
+      [
+        { method: 'eth_getBlockByNumber', params: [hexOf(height), true] },
+        ...(isExpected ? [{ method: 'eth_getLogs', params: [logFilter(expected, contracts)] }] : []),
+      ],
+      signal,
+    );
+    if (answer instanceof RpcFailure) throw answer;
     if (answer === null) return undefined;
     const block = parseBlock(answer);
     if (block.height !== height) throw inconsistent(node, height);
     // It knows the block, and does not know its logs: its answers come from servers with different blocks.
     if (block.hash === replaced) throw inconsistent(node, height);
-    const logs = await readLogs(node, block, contracts, signal);
+    const given = block.hash === expected && Array.isArray(answeredLogs) ? answeredLogs : undefined;
+    const logs = await readLogs(node, block, contracts, signal, given);
     if (logs) return { block, logs };
     replaced = block.hash;
   }
   throw inconsistent(node, height);
 }
 
-/** The transfer logs of a block; undefined if the block is not on the chain any more, which nodes answer with an error. */
+const logFilter = (blockHash: string, contracts: readonly string[]) => ({
+  ...{ blockHash, address: contracts, topics: [transferTopic] },
+});
+
+/**
+ * The transfer logs of a block; undefined if the block is not on the chain any more, which nodes answer with an error.
+ * @param given what the node has answered already
+ */
 async function readLogs(
   node: NodeClient,
   block: EvmBlock,
   contracts: readonly string[],
   signal: AbortSignal,
+  given?: unknown,
 ): Promise<readonly EvmLog[] | undefined> {
   if (contracts.length === 0) return [];
-  const filter = { blockHash: block.hash, address: contracts, topics: [transferTopic] };
-  const ask = async (): Promise<readonly EvmLog[]> => {
-    const logs = parseLogs(await node.call('eth_getLogs', [filter], signal));
+  const read = (answer: unknown): readonly EvmLog[] => {
+    const logs = parseLogs(answer);
     checkLogs(node, block, logs, contracts);
     return logs;
   };
+  const ask = async () => read(await node.call('eth_getLogs', [logFilter(block.hash, contracts)], signal));
   try {
-    const logs = await ask();
+    const logs = given === undefined ? await ask() : read(given);
     if (logs.length > 0 || !isSuspicious(block, contracts)) return logs;
     // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
     const again = await ask();
@@ -127,14 +146,35 @@ export interface RangeReader {
     contracts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly ReadBlock[]>;
+  /**
+   * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
+   * the newest one are left out: they can still be replaced.
+   */
+  prefetch(
+    node: NodeClient,
+    range: Omit<BlockRange, 'to'>,
+    contracts: readonly string[],
+    signal: AbortSignal,
+  ): void;
   /** The most blocks that are read at once now. */
   size(): number;
+}
+
+/** Blocks that are being read before they are asked for. */
+interface Prefetched {
+  readonly node: NodeClient;
+  readonly from: number;
+  readonly contracts: string;
+  /** Undefined if they could not be read. */
+  readonly blocks: Promise<readonly ReadBlock[] | undefined>;
 }
 
 const firstSize = 8;
 const largestSize = 500;
 /** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
 const slowMs = 2000;
+/** What is read before it is asked for waits in memory. */
+const mostPrefetched = 50;
 /** Servers behind a balancer differ by a few blocks. */
 const unsureBlocks = 32;
 
@@ -196,25 +236,65 @@ export function createRangeReader(): RangeReader {
     return read;
   }
 
+  async function readAdapting(
+    node: NodeClient,
+    { from, to, tip }: BlockRange,
+    contracts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ReadBlock[]> {
+    for (;;) {
+      const end = Math.min(to, from + size - 1);
+      const startedAt = performance.now();
+      try {
+        const blocks = await readRange(node, { from, to: end, tip }, contracts, signal);
+        const isSlow = performance.now() - startedAt > slowMs;
+        if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
+        else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
+        return blocks;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (end === from || !isTooMuch(error)) throw error;
+        size = Math.max(1, Math.floor((end - from + 1) / 2));
+      }
+    }
+  }
+
+  /** The prefetched blocks that fit a call, without those after `to`, which stay for the next call. */
+  async function takePrefetched(
+    node: NodeClient,
+    { from, to }: BlockRange,
+    contracts: readonly string[],
+  ): Promise<readonly ReadBlock[] | undefined> {
+    const taken = prefetched;
+    prefetched = undefined;
+    if (taken?.node !== node || taken.from !== from || taken.contracts !== contracts.join()) return undefined;
+    const blocks = await taken.blocks;
+    const count = to - from + 1;
+    if (blocks && blocks.length > count) {
+      prefetched = { ...taken, from: to + 1, blocks: Promise.resolve(blocks.slice(count)) };
+    }
+    return blocks?.slice(0, count);
+  }
+
+  let prefetched: Prefetched | undefined;
   return {
     size: () => size,
 
-    async read(node, { from, to, tip }, contracts, signal) {
-      for (;;) {
-        const end = Math.min(to, from + size - 1);
-        const startedAt = performance.now();
-        try {
-          const blocks = await readRange(node, { from, to: end, tip }, contracts, signal);
-          const isSlow = performance.now() - startedAt > slowMs;
-          if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
-          else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
-          return blocks;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (end === from || !isTooMuch(error)) throw error;
-          size = Math.max(1, Math.floor((end - from + 1) / 2));
-        }
-      }
+    async read(node, range, contracts, signal) {
+      const blocks = await takePrefetched(node, range, contracts);
+      signal.throwIfAborted();
+      return blocks ?? readAdapting(node, range, contracts, signal);
+    },
+
+    prefetch(node, { from, tip }, contracts, signal) {
+      const to = tip - unsureBlocks;
+      if (prefetched || from > to) return;
+      const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };
+      prefetched = {
+        ...{ node, from, contracts: contracts.join() },
+        // Whoever needs the blocks reads them again, and meets the error.
+        blocks: readAdapting(node, range, contracts, signal).catch(() => undefined),
+      };
     },
   };
 }

@@ -229,7 +229,10 @@ function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes the empty blocks from height `from + 1` to `to`, but never the first block. */
+/**
+ * Deletes the empty blocks from height `from + 1` to `to`, but never the first block, and none that a scan still has to read
+ * or compare: what is made up for a deleted block would look like a reorganisation.
+ */
 async function prune(transaction: Transaction, network: string, from: number, to: number): Promise<void> {
   if (to <= 0) return;
   await transaction
@@ -237,6 +240,20 @@ async function prune(transaction: Transaction, network: string, from: number, to
     .where('network', '=', network)
     .where('height', '>', Math.max(from, 0))
     .where('height', '<=', to)
+    .where((e) =>
+      e(
+        'height',
+        '<',
+        e.fn.coalesce(
+          e
+            .selectFrom('scanned_blocks')
+            .select((s) => s.fn.min('scanned_blocks.height').as('height'))
+            .where('mode', '=', 'test')
+            .where('scanned_blocks.network', '=', network),
+          e.val(to + 1),
+        ),
+      ),
+    )
     .where(({ exists, not, selectFrom }) =>
       not(
         exists(

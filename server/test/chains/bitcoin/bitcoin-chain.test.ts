@@ -252,7 +252,11 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     ) =>
       readDifference(
         chain,
-        { last, scanned: () => Promise.resolve(scanned), beforeBlock: () => Promise.resolve() },
+        {
+          last,
+          scanned: () => Promise.resolve({ blocks: scanned, isComplete: true }),
+          beforeBlock: () => Promise.resolve(),
+        },
         50,
         signal,
       );

@@ -41,7 +41,11 @@ function follow(chain: Chain, start: ChainHead) {
       for (let isDone = false; !isDone;) {
         const read = await readDifference(
           chain,
-          { last, scanned: async () => [...known].reverse(), beforeBlock: async () => {} },
+          {
+            last,
+            scanned: async () => ({ blocks: [...known].reverse(), isComplete: true }),
+            beforeBlock: async () => {},
+          },
           50,
           signal,
         );

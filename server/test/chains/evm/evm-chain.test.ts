@@ -166,16 +166,20 @@ describe('Transfers in blocks', () => {
     expect(follower.received(anvil.sender)).toEqual([]);
   });
 
-  it('Needs two requests for a block in which nothing arrives', async () => {
+  it('Needs two requests for a new block in which nothing arrives: the head, and the block with its logs', async () => {
     const chain = open();
     const quiet = await follow(chain);
     await quiet.sync();
     await anvil.send(testAddress('evm', 5000), 1n);
     const { signal } = new AbortController();
     const before = chain.status().nodes[0]?.requests ?? 0;
-    const { height } = quiet.head();
-    expect(await chain.block(height + 1, signal)).toMatchObject({ transfers: [] });
+    const { height } = await chain.head(signal);
+    expect(height).toBe(quiet.head().height + 1);
+    expect(await chain.block(height, signal)).toMatchObject({ transfers: [] });
     expect((chain.status().nodes[0]?.requests ?? 0) - before).toBe(2);
+    // An older block needs its hash before its logs can be asked for.
+    expect(await chain.block(height - 1, signal)).toMatchObject({ height: height - 1 });
+    expect((chain.status().nodes[0]?.requests ?? 0) - before).toBe(4);
   });
 });
 
@@ -455,6 +459,42 @@ describe('Catching up', () => {
     expect(found.map((transfers) => transfers.length)).toEqual(addresses.map(() => 3));
     const { nodes } = ranged.status();
     expect(nodes[0]?.requests).toBeLessThan(80);
+  });
+
+  it('Reads ahead of what is asked for, but not near the newest block, and gives every block once', async () => {
+    const { signal } = new AbortController();
+    const before = await open().head(signal);
+    const address = newAddress();
+    for (let part = 0; part < 10; part += 1) {
+      await anvil.send(address, ether);
+      await anvil.mine(10);
+    }
+    const chain = open();
+    const requests = () => chain.status().nodes[0]?.requests ?? 0;
+    const { height: tip } = await chain.head(signal);
+    const read: string[] = [];
+    const paid: string[] = [];
+    let from = before.height + 1;
+    // Steps end in the middle of what was read ahead.
+    for (let step = 11; from <= tip; step += 1) {
+      const blocks = (await chain.blocks?.(from, Math.min(tip, from + step - 1), signal)) ?? [];
+      for (const { height, hash, parentHash, transfers } of blocks) {
+        expect([height, read.at(-1) ?? parentHash]).toEqual([from, parentHash]);
+        read.push(hash);
+        paid.push(...transfers.map(({ txHash }) => txHash));
+        from += 1;
+      }
+    }
+    expect(new Set(paid).size).toBe(10);
+    expect(paid).toHaveLength(10);
+    // The last blocks could still be replaced: they are read when they are asked for, after a reorganisation too.
+    const last = await anvil.send(newAddress(), ether);
+    await anvil.reorg(1);
+    await chain.head(signal);
+    const used = requests();
+    const [newest] = (await chain.blocks?.(tip + 1, tip + 1, signal)) ?? [];
+    expect(requests()).toBeGreaterThan(used);
+    expect(newest?.transfers.map(({ txHash }) => txHash)).not.toContain(last);
   });
 });
 

@@ -51,7 +51,11 @@ export async function follow(first: Chain, last?: ChainHead): Promise<Follower> 
       for (;;) {
         const difference = await readDifference(
           chain,
-          { last: cursor, scanned: async () => [...scanned].reverse(), beforeBlock: async () => {} },
+          {
+            last: cursor,
+            scanned: async () => ({ blocks: [...scanned].reverse(), isComplete: true }),
+            beforeBlock: async () => {},
+          },
           50,
           signal,
         );

@@ -1,0 +1,15 @@
+import { useState } from 'react';
+import { Checkout } from './Checkout';
+
+const order = { reference: 'order-42', amount: 5000 };
+
+export function App() {
+  const [paid, setPaid] = useState<readonly string[]>([]);
+  return (
+    <>
+      <h1>Order 42</h1>
+      <Checkout order={order} onPaid={(id) => setPaid((ids) => [...ids, id])} />
+      <output>{paid.join(' ')}</output>
+    </>
+  );
+}

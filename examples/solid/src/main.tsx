@@ -1,0 +1,19 @@
+import { createSignal } from 'solid-js';
+import { render } from 'solid-js/web';
+import { Checkout } from './Checkout';
+
+const order = { reference: 'order-42', amount: 5000 };
+
+function App() {
+  const [paid, setPaid] = createSignal<readonly string[]>([]);
+  return (
+    <>
+      <h1>Order 42</h1>
+      <Checkout order={order} onPaid={(id) => setPaid((ids) => [...ids, id])} />
+      <output>{paid().join(' ')}</output>
+    </>
+  );
+}
+
+const root = document.getElementById('app');
+if (root) render(() => <App />, root);

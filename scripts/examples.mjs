@@ -1,0 +1,62 @@
+/**
+ * Prepares `examples/`: installs its packages, and in each example the packed `crypto-checkout` of the last build. Import it,
+ * or run it to work on an example.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { argv } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { execute, reasonOf } from './system.mjs';
+
+export const examples = resolve(import.meta.dirname, '../examples');
+const packed = resolve(import.meta.dirname, '../server/dist/crypto-checkout.tgz');
+
+/**
+ * @returns {Promise<string | undefined>} the reason why the packages could not be installed
+ */
+export async function prepareExamples() {
+  if (!existsSync(packed)) throw new Error('The package is not built. Run: npm run build');
+  if (!(await isInstalled())) {
+    const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
+    try {
+      await execute('npm', args, { cwd: examples, timeoutSeconds: 300 });
+    } catch (error) {
+      return `examples/: npm ci failed: ${reasonOf(error)}`;
+    }
+  }
+  for (const name of await readdir(examples)) {
+    const directory = join(examples, name);
+    if (existsSync(join(directory, 'package.json')))
+      await unpack(join(directory, 'node_modules/crypto-checkout'));
+  }
+  return undefined;
+}
+
+/** Whether what is installed is what the lock file names. */
+async function isInstalled() {
+  const locks = await Promise.all(
+    ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
+      readFile(join(examples, name), 'utf8').catch(() => '{}'),
+    ),
+  );
+  const [wanted, installed] = locks.map((lock) => Object.entries(JSON.parse(lock).packages ?? {}));
+  const versions = new Map(installed?.map(([path, { version }]) => [path, version]));
+  // A package for another system is in the lock file alone.
+  return wanted?.every(([path, { version, link, optional }]) => {
+    return !path.includes('node_modules/') || link || optional || versions.get(path) === version;
+  });
+}
+
+/** @param {string} directory */
+async function unpack(directory) {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  await execute('tar', ['-xzf', packed, '-C', directory, '--strip-components=1'], { timeoutSeconds: 60 });
+}
+
+if (argv[1] && import.meta.url === pathToFileURL(argv[1]).href) {
+  const problem = await prepareExamples();
+  console.log(problem ?? 'The examples are ready: cd examples/NAME, then npx vite');
+  process.exitCode = problem ? 1 : 0;
+}

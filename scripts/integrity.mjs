@@ -1,0 +1,24 @@
+/**
+ * Writes the hash of each file of the widget's script to `dist/script/integrity.json`, and prints them: a page that names
+ * one runs the file only as it was built. The server shows the tag with them at `/docs`.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+const directory = resolve(import.meta.dirname, '../dist/script');
+const files = (await readdir(directory, { recursive: true }))
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.js'))
+  .sort();
+
+/** @type {Record<string, string>} */
+const hashes = {};
+for (const name of files) {
+  const content = await readFile(join(directory, name));
+  hashes[name] = `sha384-${createHash('sha384').update(content).digest('base64')}`;
+}
+await writeFile(join(directory, 'integrity.json'), `${JSON.stringify(hashes, null, 2)}\n`);
+
+console.log('\nIntegrity of the script:');
+for (const [name, hash] of Object.entries(hashes)) console.log(`  ${name}\n    ${hash}`);

@@ -1,0 +1,91 @@
+'use client';
+/**
+ * The element as a React component, for React 18 and 19: `import { CryptoCheckout } from 'crypto-checkout/react'`.
+ *
+ * React 18 knows no handlers for custom events, and React 19 forgets those of a page that it hydrates. Here they are
+ * attached after mounting, whatever rendered the tag.
+ */
+import { createComponent, type EventName } from '@lit/react';
+import * as React from 'react';
+import type { CheckoutCamelCaseHandlers, CheckoutProperties } from './element-types.js';
+import type { CheckoutEventType } from './events.js';
+import { CryptoCheckout as CheckoutElement } from './index.js';
+
+/** The element itself, as a ref gets it. */
+export type CryptoCheckoutElement = CheckoutElement;
+
+/** The element's properties, a handler for each event, and what every element has: `className`, `style`, `id`, `children`. */
+export interface CryptoCheckoutProps
+  extends
+    CheckoutProperties,
+    CheckoutCamelCaseHandlers,
+    Omit<React.HTMLAttributes<CheckoutElement>, keyof CheckoutProperties> {}
+
+const eventOf = {
+  onCheckoutReady: 'checkout-ready',
+  onCheckoutCreated: 'checkout-created',
+  onCheckoutCurrencySet: 'checkout-currency-set',
+  onCheckoutLocked: 'checkout-locked',
+  onCheckoutDetected: 'checkout-detected',
+  onCheckoutPartial: 'checkout-partial',
+  onCheckoutConfirming: 'checkout-confirming',
+  onCheckoutSuccess: 'checkout-success',
+  onCheckoutError: 'checkout-error',
+  onCheckoutExpired: 'checkout-expired',
+  onCheckoutCancelled: 'checkout-cancelled',
+  onCheckoutClosed: 'checkout-closed',
+} as const satisfies Record<keyof CheckoutCamelCaseHandlers, CheckoutEventType>;
+
+const Tag = /* @__PURE__ */ createTag();
+
+/**
+ * `<crypto-checkout>` with typed properties and handlers.
+ *
+ *     <CryptoCheckout publicKey="pk_test_…" amount={49.9} baseCurrency="USD" txRef="order-42" onCheckoutSuccess={refetch} />
+ *
+ * What it shows is not proof of payment. Let your server verify the payment before you deliver.
+ */
+export const CryptoCheckout: React.ForwardRefExoticComponent<
+  CryptoCheckoutProps & React.RefAttributes<CheckoutElement>
+> = /* @__PURE__ */ React.forwardRef<CheckoutElement, CryptoCheckoutProps>(
+  function CryptoCheckout(props, ref) {
+    return React.createElement(Tag, { ...withAttributes(props), ref } as React.ComponentProps<typeof Tag>);
+  },
+);
+
+/**
+ * createComponent sets as a property what it finds in the class's prototype, and a server renders none of it. So it gets
+ * a class that has only what no attribute can hold. React sets the rest, and the tag works before the page is hydrated.
+ */
+function createTag() {
+  const names = [...propertiesOf(CheckoutElement)].flatMap(([name, { attribute }]) =>
+    attribute === false ? [[name, undefined]] : [],
+  );
+  const elementClass = { prototype: Object.fromEntries(names) as object };
+  return createComponent({
+    react: React,
+    tagName: 'crypto-checkout',
+    elementClass: elementClass as typeof CheckoutElement,
+    events: eventOf as object as Record<string, EventName>,
+    displayName: 'crypto-checkout',
+  });
+}
+
+/** The same props under the names of their attributes, where those differ from the property's. */
+function withAttributes(props: CryptoCheckoutProps): Record<string, unknown> {
+  const properties = propertiesOf(CheckoutElement);
+  return Object.fromEntries(
+    Object.entries(props as Record<string, unknown>).map(([name, value]) => {
+      const { attribute, type } = properties.get(name) ?? {};
+      const key = typeof attribute === 'string' ? attribute : name;
+      // React 18 would render `no-redirect="false"`, which is true.
+      return [key, type === Boolean && value === false ? undefined : value];
+    }),
+  );
+}
+
+function propertiesOf(element: typeof CheckoutElement) {
+  // Where nothing has defined the element, as on a server, reading this completes its list of properties.
+  Reflect.get(element, 'observedAttributes');
+  return element.elementProperties;
+}

@@ -1,0 +1,151 @@
+/**
+ * The widget in every framework: the apps in `examples/` are built from the packed npm package, their types are checked,
+ * and each is paid in a browser. The docs show these very files.
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkoutOn } from './checkout.js';
+import {
+  angularMistakes,
+  buildExample,
+  checkTypes,
+  exampleNames,
+  installExamples,
+  renderComponent,
+  serveExample,
+  serveRenderedReact18,
+  typeCheckedNames,
+  type ExampleServer,
+} from './example-apps.js';
+import { useStage } from './stage.js';
+
+const stage = useStage({ blockIntervalMs: 250 });
+const missing = await installExamples();
+if (missing !== undefined && process.env['CI'] === 'true') throw new Error(missing);
+if (missing !== undefined) console.warn(`The examples were not tested. ${missing}`);
+
+/** They run beside each other, and each is awaited by the test of its own. */
+const started = new Map<string, Promise<void>>();
+const start = (name: string, work: () => Promise<void>) => {
+  const done = work();
+  // A failure is the test's, which awaits it later.
+  done.catch(() => undefined);
+  started.set(name, done);
+};
+const servers: ExampleServer[] = [];
+
+/** All of them run at once, so the first one awaited may take as long as all. */
+const timeout = 300_000;
+const paid = [...exampleNames, 'react-18, hydrated'];
+
+beforeAll(() => {
+  if (missing !== undefined) return;
+  const builds = new Map(exampleNames.map((name) => [name, buildExample(name)]));
+  for (const name of paid) {
+    start(name, async () => {
+      await builds.get(name.replace(', hydrated', ''));
+      const placeholders = { apiUrl: stage.server.url, publicKey: stage.server.publicKey };
+      const reference = name.replace(/\W+/g, '-');
+      const server =
+        name === 'react-18, hydrated'
+          ? await serveRenderedReact18({ ...placeholders, reference })
+          : await serveExample(name, { ...placeholders, reference });
+      servers.push(server);
+      await pay(server.url, reference);
+    });
+  }
+  // Afterwards, so that the payments, which mostly wait, run meanwhile.
+  const built = Promise.allSettled(builds.values());
+  for (const name of typeCheckedNames) start(`types: ${name}`, () => built.then(() => checkTypes(name)));
+});
+
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+/** Opens a page that must stay quiet: strict mode and hydration complain in the console. */
+async function open(url: string): Promise<{ page: Page; complaints: string[]; close(): Promise<void> }> {
+  const context = await stage.browser.newContext({ locale: 'en-GB' });
+  context.setDefaultTimeout(40_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Pays an order, and sees that the page's handler was called once, with the payment. */
+async function pay(url: string, reference: string): Promise<void> {
+  const { page, complaints, close } = await open(url);
+  try {
+    const checkout = checkoutOn(page);
+    await checkout.reach('idle');
+    await checkout.act();
+    await checkout.choose('Tether USD', 'Tron');
+    const { data } = await stage.merchant.transactions.list({ query: { txRef: reference } });
+    const [payment] = data;
+    if (!payment) throw new Error(`No payment for ${reference} was created`);
+    expect(payment).toMatchObject({ baseAmount: 5000, baseCurrency: 'NGN' });
+    await stage.send(payment, payment.amountDue ?? 0);
+    await checkout.reach('success');
+    await page.locator('output', { hasText: payment.id }).waitFor();
+    expect(await page.locator('output').textContent()).toBe(payment.id);
+    expect(complaints).toEqual([]);
+  } finally {
+    await close();
+  }
+}
+
+describe.skipIf(missing !== undefined)('in the examples', () => {
+  test.each(paid)(
+    '%s: the app is built from the package and paid, and its handler is called',
+    { timeout },
+    async (name) => {
+      await expect(started.get(name)).resolves.toBeUndefined();
+    },
+  );
+
+  test.each(typeCheckedNames)('%s: the types are strict, and refuse mistakes', { timeout }, async (name) => {
+    await expect(started.get(`types: ${name}`)).resolves.toBeUndefined();
+  });
+
+  test('angular: the compiler refuses mistakes', { timeout }, async () => {
+    const { refused, wrong } = await angularMistakes();
+    expect(wrong).toHaveLength(3);
+    expect(refused).toEqual(wrong);
+  });
+
+  test('the plain tag hydrates without a complaint, and gets its status', { timeout }, async () => {
+    await started.get('server-rendered');
+    const placeholders = { apiUrl: stage.server.url, publicKey: stage.server.publicKey, reference: 'tip' };
+    const server = await serveExample('server-rendered', placeholders);
+    servers.push(server);
+    const rendered = await (await fetch(`${server.url}tip`)).text();
+    expect(rendered).toContain('base-currency="NGN"');
+    const { page, complaints, close } = await open(`${server.url}tip`);
+    await checkoutOn(page).reach('idle');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test.each([
+    ['react-18', 'no-time-log="true"'],
+    ['react-19', 'no-time-log=""'],
+  ])('%s: what is false, or an object, is no attribute', { timeout }, async (name, noTimeLog) => {
+    const props = { noTimeLog: true, noRedirect: false, messages: {}, className: 'pay', theme: 'dark' };
+    const tag = await renderComponent(name, props);
+    expect(tag).toBe(`<crypto-checkout ${noTimeLog} class="pay" theme="dark"></crypto-checkout>`);
+  });
+
+  test('a server renders the component with its attributes, so that it works before it is hydrated', async () => {
+    await started.get('server-rendered');
+    const placeholders = { apiUrl: stage.server.url, publicKey: 'pk_test_1', reference: 'rendered' };
+    const server = await serveExample('server-rendered', placeholders);
+    servers.push(server);
+    const rendered = await (await fetch(server.url)).text();
+    expect(rendered).toMatch(
+      /<crypto-checkout api-url="http[^"]+" public-key="pk_test_1" amount="5000" base-currency="NGN" tx-ref="rendered">/,
+    );
+  });
+});
