@@ -12,7 +12,7 @@ import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './even
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
-import type { Language } from './messages/load.js';
+import type { PageLanguage } from './messages/load.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
 import { header, type Heading, type LineItem } from './views/header.js';
@@ -38,6 +38,7 @@ type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
 const noticeMs = 6_000;
+const start: Partial<Messages> = enStart;
 /** A page in another language does not show English first, unless its texts take longer. */
 const languageWaitMs = 1_000;
 /** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
@@ -202,10 +203,8 @@ export class CryptoCheckout extends LitElement {
 
   #flow: Flow | undefined;
   #later: Later | 'failed' | undefined;
-  #texts: Partial<Messages> = enStart;
-  /** Undefined until it is loaded; until then, the texts are English. */
-  #language: Language | undefined;
-  #loadingLanguage: { readonly tag: string; readonly isLoaded: Promise<void> } | undefined;
+  /** Undefined until it is loaded. Until then, the texts are English. */
+  #language: PageLanguage | undefined;
   #controller: CheckoutController | undefined;
   /** The state before there is a controller. */
   #initialState: CheckoutState = { name: 'idle' };
@@ -309,11 +308,9 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override async scheduleUpdate(): Promise<void> {
-    if (!this.hasUpdated && !isEnglish(this.#tag())) {
-      await Promise.race([
-        this.#loadLanguage().catch(() => undefined),
-        new Promise((resolve) => setTimeout(resolve, languageWaitMs)),
-      ]);
+    if (!this.hasUpdated && !this.#isEnglish()) {
+      const timeout = new Promise((resolve) => setTimeout(resolve, languageWaitMs));
+      await Promise.race([this.#loadLanguage().catch(() => undefined), timeout]);
     }
     await super.scheduleUpdate();
   }
@@ -349,7 +346,7 @@ export class CryptoCheckout extends LitElement {
     const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
     // The pay button's English is here already.
-    if (this.#loadingLanguage || !isEnglish(this.#tag())) void this.#loadLanguage().catch(() => undefined);
+    if (this.#language || !this.#isEnglish()) void this.#loadLanguage().catch(() => undefined);
   }
 
   #reflectStatus(): void {
@@ -360,10 +357,9 @@ export class CryptoCheckout extends LitElement {
   protected override render(): TemplateResult {
     const state = this.#state;
     const context = this.#context();
-    const { code = 'en', isRtl = false } = this.#language ?? {};
     const props: FrameProps = {
-      lang: languageOf(this).startsWith(code) ? undefined : code,
-      isRtl,
+      lang: this.#language?.code ?? 'en',
+      isRtl: this.#language?.isRtl ?? false,
       header: header(this.#heading(state), context),
       key: viewKey(state.name),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
@@ -454,8 +450,11 @@ export class CryptoCheckout extends LitElement {
     return total && currency ? formatAmount(total, currency, this.#locale()) : undefined;
   }
 
-  readonly #text: ViewContext['text'] = (key, values) =>
-    fill(this.messages?.[key] ?? this.#texts[key] ?? '', values, this.#language?.isRtl);
+  readonly #text: ViewContext['text'] = (key, values = {}) => {
+    const language = this.#language;
+    const text = this.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
+    return fill(text, language?.isolate(values) ?? values);
+  };
 
   #context(): ViewContext {
     const controller = this.#controller;
@@ -507,40 +506,30 @@ export class CryptoCheckout extends LitElement {
     };
   }
 
-  /** What the page asks for. */
-  #tag(): string {
-    const tag = this.locale || languageOf(this) || navigator.language;
+  /** For numbers and times. */
+  #locale(): string | undefined {
+    if (this.#language) return this.#language.locale;
     try {
-      return Intl.getCanonicalLocales(tag)[0] ?? 'en';
+      return Intl.getCanonicalLocales(this.tag)[0];
     } catch {
-      return 'en';
+      return undefined;
     }
   }
 
-  /** For numbers and times. */
-  #locale(): string | undefined {
-    return this.#language ? this.#language.locale : this.#tag();
+  /** The language that the page asks for, not checked yet. @internal */
+  get tag(): string {
+    return this.locale || languageOf(this) || navigator.language;
+  }
+
+  #isEnglish(): boolean {
+    return /^en\b/.test(this.tag);
   }
 
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
-  #loadLanguage(): Promise<void> {
-    const tag = this.#tag();
-    if (this.#loadingLanguage?.tag === tag) return this.#loadingLanguage.isLoaded;
-    const isLoaded = this.#switchLanguage(tag);
-    this.#loadingLanguage = { tag, isLoaded };
-    isLoaded.catch(() => (this.#loadingLanguage = undefined));
-    return isLoaded;
-  }
-
-  async #switchLanguage(tag: string): Promise<void> {
-    const { loadLanguage } = await import('./messages/load.js');
-    const language = await loadLanguage(tag);
-    const later = typeof this.#later === 'object' ? await language.loadLater() : {};
-    // Another language may have been asked for in the meantime.
-    if (this.#tag() !== tag) return;
-    this.#language = language;
-    this.#texts = { ...language.texts, ...later };
-    this.requestUpdate();
+  async #loadLanguage(): Promise<void> {
+    const { PageLanguage } = await import('./messages/load.js');
+    this.#language ??= new PageLanguage(this);
+    await this.#language.follow();
   }
 
   /** Resumes the payment that the page names, or that this browser remembers. */
@@ -621,11 +610,7 @@ export class CryptoCheckout extends LitElement {
 
   async #loadLater(): Promise<void> {
     try {
-      const language = this.#language;
-      const [later, texts] = await Promise.all([import('./later.js'), language?.loadLater()]);
-      const isOutdated = language !== this.#language;
-      this.#texts = { ...this.#texts, ...(isOutdated ? await this.#language?.loadLater() : texts) };
-      this.#later = later;
+      [this.#later] = await Promise.all([import('./later.js'), this.#language?.loadLater()]);
       this.#adoptStyles();
     } catch {
       this.#later = 'failed';
@@ -729,10 +714,6 @@ function languageOf(element: Element): string {
   const root = element.getRootNode();
   const nearest = element.closest<HTMLElement>('[lang]')?.lang;
   return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
-}
-
-function isEnglish(tag: string): boolean {
-  return /^en\b/.test(tag);
 }
 
 /** True for states whose view is not in the first part of the code. */

@@ -66,7 +66,7 @@ const announcements: readonly Spoken[] = [
     paymentInState('confirming', { amountSeen: 3.246754, confirmations: 1, confirmationsRequired: 12 }),
     '3.246754 USDT seen: 1 of 12 confirmations. You may close this page; the shop is told.',
     '3,246754 USDT détectés : 1 confirmation sur 12. Vous pouvez fermer cette page ; la boutique est prévenue.',
-    'رُصد ‹3.246754 USDT›: ‹1› من أصل 12 تأكيدًا. يمكنك إغلاق هذه الصفحة، وسيُبلَّغ المتجر.',
+    'رُصد ‹3.246754 USDT›: 1 من أصل 12 تأكيدًا. يمكنك إغلاق هذه الصفحة، وسيُبلَّغ المتجر.',
   ],
   [
     'success',
@@ -116,7 +116,9 @@ describe('what is announced', () => {
         const element = await mountPayment(payment, locale);
         const status = getPart(element, 'status');
         expect(status.getAttribute('role')).to.equal('status');
-        const said = textOf(element, 'status').replaceAll('\u2068', '‹').replaceAll('\u2069', '›');
+        const said = textOf(element, 'status')
+          .replace(/[\u2066\u2068]/g, '‹')
+          .replaceAll('\u2069', '›');
         // Marks for direction inside an Arabic price or time are the browser's own.
         expect(said.replace(/[\u200e\u200f\u061c]/g, '')).to.equal(
           expected.replace(/[\u200e\u200f\u061c]/g, ''),
@@ -194,9 +196,7 @@ describe('the language', () => {
     await element.updateComplete;
     expect(textOf(element, 'heading')).to.equal('Payer en crypto');
     expect(textOf(element, 'action')).to.equal('Payer 49,90 $');
-    // It is the page's language already.
-    expect(card(element).hasAttribute('lang')).to.equal(false);
-    expect(card(element).dir).to.equal('ltr');
+    expect([card(element).lang, card(element).dir]).to.deep.equal(['fr', 'ltr']);
   });
 
   it('is English where there is no such language, which a Hebrew page reads from left to right', async () => {

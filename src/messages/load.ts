@@ -1,8 +1,9 @@
 /** Finds the language of a page, and loads its texts. */
-import type { FirstMessages, LaterMessages } from './en.js';
+import type { FirstMessages, LaterMessages, Messages } from './en.js';
+import type { TextValues } from './plural.js';
 
-export interface Language {
-  /** What the texts are in, for `lang`. */
+interface Language {
+  /** What the texts are in. */
   readonly code: string;
   readonly isRtl: boolean;
   /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
@@ -49,19 +50,28 @@ const patienceMs = 5_000;
 /**
  * Loads the texts of a page's language, or English where there is no such language or it does not load.
  *
- * @param tag a BCP 47 tag, such as fr-CA; undefined for English
+ * @param tag a BCP 47 tag, such as fr-CA
  * @throws if English does not load either
  */
-export async function loadLanguage(tag = 'en'): Promise<Language> {
+export async function loadLanguage(tag: string): Promise<Language> {
   const wanted = tag.toLowerCase();
   const [base = ''] = wanted.split('-');
   const code = [wanted, base].find((one) => Object.hasOwn(sources, one)) ?? 'en';
   const source = sources[code] ?? english;
-  const [locale = source.locale] = Intl.NumberFormat.supportedLocalesOf(tag);
+  const [locale = source.locale] = supportedLocales(tag);
   try {
     return await load(source, code === 'ar-xb' ? 'en' : code, locale);
   } catch {
     return load(english, 'en', locale);
+  }
+}
+
+function supportedLocales(tag: string): string[] {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag);
+  } catch {
+    // It is not a language tag.
+    return [];
   }
 }
 
@@ -77,4 +87,79 @@ function patiently<T>(loading: Promise<T>): Promise<T> {
     const timer = setTimeout(() => reject(new Error('The language takes too long')), patienceMs);
     loading.then(resolve, reject).finally(() => clearTimeout(timer));
   });
+}
+
+/** Amounts go from left to right, in an Arabic locale too: "49.90 US$". What has Arabic letters decides for itself. */
+export function isolate(values: TextValues): TextValues {
+  const isolated = Object.entries(values).map(([name, value]) => {
+    const start = /[\u0620-\u064a]/.test(String(value)) ? '\u2068' : '\u2066';
+    return [name, typeof value === 'number' ? value : `${start}${value}\u2069`];
+  });
+  return Object.fromEntries(isolated) as TextValues;
+}
+
+interface Page {
+  /** What the page asks for now. */
+  readonly tag: string;
+  readonly requestUpdate: () => void;
+}
+
+/** The language of an element's page. It changes when the page asks for another. */
+export class PageLanguage {
+  readonly #page: Page;
+  #tag = '';
+  #isLoaded: Promise<void> = Promise.resolve();
+  #language: Language | undefined;
+  #needsLater = false;
+  /** Undefined until the first ones are loaded. */
+  texts: Partial<Messages> | undefined;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  get code(): string {
+    return this.#language?.code ?? 'en';
+  }
+
+  get isRtl(): boolean {
+    return this.#language?.isRtl ?? false;
+  }
+
+  get locale(): string | undefined {
+    return this.#language ? this.#language.locale : 'en';
+  }
+
+  /** Keeps each value's own order inside a text from right to left. */
+  isolate(values: TextValues): TextValues {
+    return this.isRtl ? isolate(values) : values;
+  }
+
+  /** Loads the texts for what the page asks for, unless they are here. Rejects if not even English can be loaded. */
+  follow(): Promise<void> {
+    const { tag } = this.#page;
+    if (tag !== this.#tag) {
+      this.#tag = tag;
+      this.#isLoaded = this.#load(tag);
+      // The next call tries again.
+      this.#isLoaded.catch(() => (this.#tag = ''));
+    }
+    return this.#isLoaded;
+  }
+
+  /** Loads what comes after the QR code, for this language and every next one. */
+  async loadLater(): Promise<void> {
+    this.#needsLater = true;
+    await this.#load(this.#tag);
+  }
+
+  async #load(tag: string): Promise<void> {
+    const language = await loadLanguage(tag);
+    const later = this.#needsLater ? await language.loadLater() : {};
+    // Another language may have been asked for in the meantime.
+    if (tag !== this.#tag) return;
+    this.#language = language;
+    this.texts = { ...language.texts, ...later };
+    this.#page.requestUpdate();
+  }
 }

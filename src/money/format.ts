@@ -30,18 +30,13 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   }
   const fiat = new Intl.NumberFormat(locale, { style: 'currency', currency });
   const minorDigits = fiat.resolvedOptions().maximumFractionDigits ?? decimals;
-  if (decimals <= minorDigits) return withoutMarks(fiat.format(digits));
+  if (decimals <= minorDigits) return fiat.format(digits);
   const exact = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     maximumFractionDigits: decimals,
   });
-  return withoutMarks(exact.format(digits));
-}
-
-/** Right-to-left locales mark "49.90 US$" as right-to-left, which would show it as "$US 49.90". */
-function withoutMarks(fiat: string): string {
-  return /[\u0620-\u064a]/.test(fiat) ? fiat : fiat.replace(/\u200f/g, '');
+  return exact.format(digits);
 }
 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */

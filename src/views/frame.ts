@@ -4,8 +4,8 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { View, ViewContext } from './view.js';
 
 export interface FrameProps {
-  /** The language of the texts, where it is not the page's. */
-  readonly lang: string | undefined;
+  /** The language of the texts, which can differ from the page's. */
+  readonly lang: string;
   readonly isRtl: boolean;
   readonly header: TemplateResult | typeof nothing;
   /** Changes when the view does: what moves to another place is drawn anew there, and nothing seems to jump. */
@@ -44,7 +44,7 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
   return html`<form
     part="card"
     class="card"
-    lang=${lang ?? nothing}
+    lang=${lang}
     dir=${isRtl ? 'rtl' : 'ltr'}
     aria-labelledby="heading"
     aria-busy=${isBusy}

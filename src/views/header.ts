@@ -52,7 +52,7 @@ export function header(
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total"><bdi>${total}</bdi></b>
+            <b part="total"><bdi dir="ltr">${total}</bdi></b>
           </div>`
         : nothing
     }
@@ -63,8 +63,8 @@ export function header(
             ${items.map(
               ({ name, quantity = 1, amount }) =>
                 html`<li>
-                  <span dir="auto">${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
-                  ${amount === undefined ? nothing : html`<span dir="auto">${money(amount, baseCurrency)}</span>`}
+                  <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
+                  ${amount === undefined ? nothing : html`<bdi dir="ltr">${money(amount, baseCurrency)}</bdi>`}
                 </li>`,
             )}
           </ul>`

@@ -7,7 +7,7 @@ import { logCode } from '../../src/contract/payment-record.js';
 import { enLater } from '../../src/messages/en-later.js';
 import { en, type Text } from '../../src/messages/en.js';
 import { fill } from '../../src/messages/fill.js';
-import { loadLanguage } from '../../src/messages/load.js';
+import { isolate, loadLanguage } from '../../src/messages/load.js';
 
 const source = (path: string) => join(import.meta.dirname, '../../src', path);
 const english: Readonly<Record<string, Text>> = { ...en, ...enLater };
@@ -79,7 +79,7 @@ describe('a language', () => {
     ['en-NG', 'en', 'en-NG'],
     ['de-AT', 'en', 'de-AT'],
     ['tlh', 'en', undefined],
-    [undefined, 'en', 'en'],
+    ['not a tag!', 'en', undefined],
   ])('for %s, the texts are in %s and numbers in %s', async (tag, code, locale) => {
     const language = await loadLanguage(tag);
     expect([language.code, language.locale, language.isRtl]).toEqual([code, locale, false]);
@@ -109,8 +109,9 @@ describe('a language', () => {
   });
 
   it('from right to left keeps each value in its own order', () => {
-    expect(fill('أرسل {amount} على {network}', { amount: '0.1 BTC', network: 'Bitcoin' }, true)).toBe(
-      'أرسل \u20680.1 BTC\u2069 على \u2068Bitcoin\u2069',
+    const values = isolate({ amount: '\u200f49.90 US$', time: '12:41 م', required: 3 });
+    expect(fill('أرسل {amount} قبل {time}: {required}', values)).toBe(
+      'أرسل \u2066\u200f49.90 US$\u2069 قبل \u206812:41 م\u2069: 3',
     );
   });
 
