@@ -40,6 +40,15 @@ module.exports = {
       { path: '^src/views/' },
       { path: '^src/contract/', dependencyTypesNot: ['type-only'] },
     ),
+    only(
+      'wallets',
+      'Wallets know the contract, money, and the shape of views and states. They reach the server through the element.',
+      '^src/wallets/',
+      '^src/(contract|money|messages)/',
+      '^src/views/(view|add-styles)\\.ts$',
+      '^src/checkout/state\\.ts$',
+      lit,
+    ),
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
     only(
       'messages',
@@ -80,7 +89,12 @@ module.exports = {
       { path: '^server/src/', pathNot: '^server/src/site/demo-shop\\.ts$' },
       { path: '^src/client/' },
     ),
-    never('no-server', 'Nothing imports the server.', { pathNot: '^server/' }, { path: '^server/' }),
+    never(
+      'no-server',
+      'Nothing imports the server. Its test node, which knows nothing of it, serves the end-to-end tests too.',
+      { pathNot: '^server/' },
+      { path: '^server/', pathNot: '^server/test/support/(anvil|contracts)\\.ts$' },
+    ),
     only(
       'demo',
       'The demo uses the package like a merchant: only through its entries.',

@@ -36,7 +36,9 @@ function sourcesOf(file) {
 function isLater(file) {
   const sources = sourcesOf(file);
   return (
-    sources.some((source) => /\/src\/(views\/ended|checkout\/order-problems|modal)\.ts$/.test(source)) ||
+    sources.some((source) =>
+      /\/src\/(views\/ended|checkout\/order-problems|modal|form-value)\.ts$/.test(source),
+    ) ||
     (sources.length > 0 && sources.every((source) => /\/src\/(messages|wallets)\//.test(source)))
   );
 }

@@ -35,7 +35,7 @@ const shortTemplates: Plugin = {
       const rules = code.replace(/\/\*[^*]*\*\//g, '').replace(/\s*\n\s*/g, ' ');
       return { code: rules.replace(/\s*([{};,])\s*/g, '$1'), map: null };
     }
-    if (!/\/src\/(crypto-checkout|views\/[\w-]+)\.ts$/.test(id)) return undefined;
+    if (!/\/src\/(crypto-checkout|modal|(views|wallets)\/[\w-]+)\.ts$/.test(id)) return undefined;
     // After a tag, before a tag, before an attribute. In code formatted by Prettier, only attributes look like `name="`
     // or `name=${`.
     return { code: code.replace(/(?<=>)\s*\n\s*|\s*\n\s*(?=<|\/?>|[@.]?[\w-]+=["$])/g, ' '), map: null };

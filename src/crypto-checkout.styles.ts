@@ -106,6 +106,14 @@ export const styles = css`
   :host([theme='dark']) {
     ${dark}
   }
+  :host([mode='modal']) {
+    display: inline-block;
+    inline-size: auto;
+    container-type: normal;
+  }
+  :host(:disabled) {
+    opacity: 0.6;
+  }
   @supports (color: color(from red xyz-d65 x y z)) {
     :host {
       ${derived}

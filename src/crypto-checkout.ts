@@ -1,5 +1,5 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { adoptStyles, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { adoptStyles, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout/controller.js';
 import { isPayable, isSecretKey, memoryFor, redirectTarget, type Order } from './checkout/order.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
@@ -9,15 +9,18 @@ import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
 import { ApiError, NetworkError, type CheckoutError } from './errors.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
+import type { FormValue } from './form-value.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
+import type { Modal } from './modal.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
 import { header, type Heading, type LineItem } from './views/header.js';
 import { idleView } from './views/idle.js';
-import type { Copyable, Panel, Question, View, ViewContext, WalletPanel } from './views/view.js';
+import type { Copyable, Panel, Question, View, ViewContext } from './views/view.js';
+import type { WalletPayments } from './wallets/wallet-payments.js';
 
 type Flow = typeof import('./flow.js');
 type Later = typeof import('./later.js');
@@ -37,6 +40,7 @@ const textAttributes = [
 type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
+const loadModal = () => import('./modal.js');
 const noticeMs = 6_000;
 const start: Partial<Messages> = enStart;
 /** A page in another language does not show English first, unless its texts take longer. */
@@ -63,7 +67,9 @@ const settleMs = 200;
  * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why.
  * @fires {CheckoutEvent} checkout-expired - The time to pay ran out.
  * @fires {CheckoutEvent} checkout-cancelled - The payment was cancelled.
+ * @fires {CheckoutEvent} checkout-closed - The modal was closed. The payment goes on.
  *
+ * @slot trigger - What opens the modal: a button of the page. Without it, there is a default one.
  * @slot header - Replaces the merchant, order and total at the top.
  * @slot footer - Below everything.
  * @slot success - Shown when the payment is complete.
@@ -122,6 +128,18 @@ const settleMs = 200;
  * @csspart keep - The button that keeps the payment.
  * @csspart confirm - The button that cancels it after all.
  * @csspart notice - Confirms what was copied.
+ * @csspart trigger - The default button that opens the modal.
+ * @csspart dialog - The modal.
+ * @csspart close - The button that closes the modal.
+ * @csspart wallets - The wallets in the browser, and what they do.
+ * @csspart wallet-option - A wallet to pay from.
+ * @csspart wallet-app - A link that opens the page in a wallet app.
+ * @csspart wallet-status - What the wallet waits for, or what was sent.
+ * @csspart wallet-problem - Why nothing was sent.
+ * @csspart wallet-hash - The transaction that the wallet has sent.
+ * @csspart wallet-stop - The button that stops waiting for the wallet.
+ * @csspart wallet-again - The button to send again.
+ * @csspart wallet-keep - The button not to send again.
  *
  * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white, whichever reads.
  * @cssproperty --checkout-background - Colour of the card. Text, borders and panels are derived from it.
@@ -136,6 +154,9 @@ const settleMs = 200;
  */
 export class CryptoCheckout extends LitElement {
   static override readonly styles = styles;
+
+  /** Takes part in forms: its value is the payment's id. */
+  static readonly formAssociated = true;
 
   static override readonly properties = {
     apiUrl: { attribute: 'api-url' },
@@ -154,6 +175,9 @@ export class CryptoCheckout extends LitElement {
     network: {},
     theme: { reflect: true },
     locale: {},
+    mode: { reflect: true },
+    name: { reflect: true },
+    required: { type: Boolean, reflect: true },
     noTimeLog: { type: Boolean, attribute: 'no-time-log' },
     noBranding: { type: Boolean, attribute: 'no-branding' },
     noRedirect: { type: Boolean, attribute: 'no-redirect' },
@@ -190,6 +214,12 @@ export class CryptoCheckout extends LitElement {
   declare theme: 'auto' | 'light' | 'dark' | undefined;
   /** A BCP 47 tag for texts, numbers and times; defaults to the language of the surrounding page, then of the browser. */
   declare locale: string | undefined;
+  /** `inline` (the default), or `modal`: a button that opens the checkout above the page. */
+  declare mode: 'inline' | 'modal' | undefined;
+  /** The name under which a form sends the payment's id. */
+  declare name: string | undefined;
+  /** Keeps the form around it from being submitted before the payment is a success. */
+  declare required: boolean;
   /** Hides the time log. */
   declare noTimeLog: boolean;
   /** Hides the merchant's name and logo. */
@@ -202,6 +232,12 @@ export class CryptoCheckout extends LitElement {
   declare lineItems: readonly LineItem[] | undefined;
 
   #flow: Flow | undefined;
+  #modal: Modal | undefined;
+  #wallets: WalletPayments | undefined | 'loading';
+  /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
+  readonly #internals: Partial<ElementInternals> | undefined =
+    'attachInternals' in HTMLElement.prototype ? this.attachInternals() : undefined;
+  #form: Promise<FormValue> | undefined;
   #later: Later | 'failed' | undefined;
   /** Undefined until it is loaded. Until then, the texts are English. */
   #language: PageLanguage | undefined;
@@ -230,10 +266,10 @@ export class CryptoCheckout extends LitElement {
   #tabs: TabChannel | undefined;
   /** The page's title while "✓ Paid" stands in its place. */
   #pageTitle: string | undefined;
-  #walletPanel: WalletPanel | undefined;
 
   constructor() {
     super();
+    this.required = false;
     this.noTimeLog = false;
     this.noBranding = false;
     this.noRedirect = false;
@@ -272,6 +308,19 @@ export class CryptoCheckout extends LitElement {
     this.#controller?.start();
   }
 
+  /** Opens the modal, and starts the payment if there is none yet. Without `mode="modal"`, it only starts it. */
+  async open(): Promise<void> {
+    if (this.mode === 'modal' && !(await this.#openModal())) return;
+    // A changed price is told first; the new payment begins on a press.
+    const state = this.#state;
+    if (state.name === 'idle' && !state.outdated) await this.start();
+  }
+
+  /** Closes the modal. The payment goes on, and is there when the modal is opened again. */
+  close(): void {
+    this.#modal?.close();
+  }
+
   /** Cancels the payment, unless it has ended. */
   async cancel(): Promise<void> {
     await this.#controller?.cancel();
@@ -305,6 +354,36 @@ export class CryptoCheckout extends LitElement {
     this.#tabs?.close();
     this.#tabs = undefined;
     this.#setTitle(undefined);
+  }
+
+  /** @internal */
+  formAssociatedCallback(form: HTMLFormElement | null): void {
+    // Nobody has paid yet, so a form that is submitted before the rest is loaded is held back too.
+    if (form && this.hasAttribute('required')) this.#internals?.setValidity?.({ valueMissing: true }, '…');
+    if (form) void this.#loadForm();
+  }
+
+  /** @internal */
+  formDisabledCallback(): void {
+    this.requestUpdate();
+    void this.#loadForm();
+  }
+
+  /** A reset cannot undo a payment, so the value stays. @internal */
+  formResetCallback(): void {
+    this.requestUpdate();
+  }
+
+  /** The browser fills in the form after a reload or a return: the order's payment is shown again. @internal */
+  formStateRestoreCallback(state: unknown): void {
+    void this.#loadForm().then((form) => {
+      const id = form?.restoredId(state);
+      const memory = memoryFor(this.order);
+      const { attempt, paymentId, idempotencyKey } = memory.read();
+      if (id === undefined || (paymentId ?? idempotencyKey) !== undefined) return;
+      memory.write({ attempt, paymentId: id });
+      this.#resume();
+    });
   }
 
   protected override async scheduleUpdate(): Promise<void> {
@@ -347,6 +426,8 @@ export class CryptoCheckout extends LitElement {
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
     // The pay button's English is here already.
     if (this.#language || !this.#isEnglish()) void this.#loadLanguage().catch(() => undefined);
+    // After the QR code, for the same reason.
+    if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
   }
 
   #reflectStatus(): void {
@@ -355,8 +436,9 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const state = this.#state;
     const context = this.#context();
+    const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
+    const state = wallets?.withSent(this.#state, context.text) ?? this.#state;
     const props: FrameProps = {
       lang: this.#language?.code ?? 'en',
       isRtl: this.#language?.isRtl ?? false,
@@ -367,7 +449,26 @@ export class CryptoCheckout extends LitElement {
       notice: this.#notice?.text ?? '',
       preload: this.#preload,
     };
-    return frame(this.#view(state, context), props, context);
+    const card = frame(this.#view(state, context), props, context);
+    return this.mode === 'modal' ? this.#modalTemplate(card, context) : card;
+  }
+
+  #modalTemplate(card: TemplateResult, { text }: ViewContext): TemplateResult {
+    const open = (event: Event) => {
+      // The page's own trigger can be a link, or a button that would submit a form.
+      event.preventDefault();
+      void this.open();
+    };
+    const preload = () => {
+      this.#preload();
+      void loadModal().catch(() => undefined);
+    };
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
+    return html`<slot name="trigger" @click=${open} @pointerenter=${preload} @focusin=${preload}
+        ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
+          ${text('openCheckout')}
+        </button></slot
+      >${this.#modal?.render(card, text('close')) ?? nothing}`;
   }
 
   get #state(): CheckoutState {
@@ -485,7 +586,7 @@ export class CryptoCheckout extends LitElement {
       canStartAgain: controller?.canRestart ?? false,
       drawQr: this.#drawQr,
       later: this.#later,
-      walletPanel: this.#walletPanel,
+      walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
       isOpen: (panel) => this.#openPanels.get(panel) ?? (panel === 'qr' && hasRoomForQr()),
       setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
       dispatch: (action) => controller?.dispatch(action),
@@ -604,6 +705,66 @@ export class CryptoCheckout extends LitElement {
       this.#drawQr = (await import('./views/qr-code.js')).drawQr;
     } catch {
       this.#drawQr = 'failed';
+    }
+    this.requestUpdate();
+  }
+
+  /** @returns false if its code could not be loaded: `checkout-error` says so, and the next press tries again */
+  async #openModal(): Promise<boolean> {
+    try {
+      const { Modal } = await loadModal();
+      this.#modal ??= new Modal(this, () =>
+        this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment)),
+      );
+    } catch (cause) {
+      const { apiUrl } = this.order;
+      const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
+      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
+      return false;
+    }
+    if (!this.isConnected) return false;
+    this.#modal.open();
+    return true;
+  }
+
+  /** Loads what makes the checkout a form control. Most pages have it outside of any form. */
+  async #loadForm(): Promise<FormValue | undefined> {
+    const internals = this.#internals;
+    if (!internals) return undefined;
+    this.#form ??= import('./form-value.js').then(
+      ({ FormValue }) =>
+        new FormValue(
+          this,
+          internals,
+          () => (this.txRef || this.paymentId ? this.#orderKey : ''),
+          () => this.#context().text('formRequired'),
+        ),
+    );
+    try {
+      const form = await this.#form;
+      this.requestUpdate();
+      await this.updateComplete;
+      return form;
+    } catch {
+      // A required one stays invalid. The next event of the form tries again.
+      this.#form = undefined;
+      return undefined;
+    }
+  }
+
+  async #loadWallets(): Promise<void> {
+    this.#wallets = 'loading';
+    try {
+      const [{ WalletPayments }] = await Promise.all([
+        import('./wallets/wallet-payments.js'),
+        this.#language?.loadLater(),
+      ]);
+      this.#wallets = new WalletPayments(this, () => ({
+        state: this.#state,
+        remainingMs: this.#controller?.remainingMs,
+      }));
+    } catch {
+      // Every payment can be paid without them.
     }
     this.requestUpdate();
   }

@@ -190,6 +190,7 @@ export async function createApp(options: AppOptions) {
     currencies,
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected),
+    checkoutUrl,
     ledger,
     outbox,
     customers,

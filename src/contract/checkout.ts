@@ -106,6 +106,23 @@ export const branding = z.object({
   updatedAt: z.string(),
 });
 
+/** What a wallet in the browser needs to pay by itself. Only EVM networks with real nodes have it. */
+export const evmAsset = z.object({
+  chainId: z.number(),
+  /** Decimals of the amounts on the chain: USDT has 6 on Ethereum and 18 on BNB Smart Chain. */
+  decimals: z.number(),
+  /** The token's contract; absent for the network's own coin. */
+  contract: z.optional(z.string()),
+  /** Code of the network's own coin, in which its fees are paid. */
+  coin: z.string(),
+  /** A JSON-RPC URL that everybody may use, for wallets that do not know the network yet. */
+  rpcUrl: z.optional(z.string()),
+  /** The page of a transaction in a block explorer, with `{txHash}` for its hash. */
+  explorer: z.optional(z.string()),
+  /** The payment's hosted page, which a wallet app on a phone can open. */
+  pageUrl: z.string(),
+});
+
 /**
  * A payment; the transaction with the same id has the same shape. Amounts are decimal numbers with at most 15
  * significant digits. `amount`, `fee` and the received amounts are in `currency`, the base amounts in `baseCurrency`.
@@ -151,6 +168,8 @@ export const payment = z.object({
   /** To public keys, the email and the name are abbreviated, and the phone number is absent. */
   customerDetails: z.optional(customerDetails),
   addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
+  /** From the lock on. Our addition; other servers do not send it. */
+  evm: z.optional(evmAsset),
   addressSentFrom: z.array(z.string()),
   transactionTimeLog: z.array(logEntry),
   receipts: z.optional(z.array(receiptView)),
@@ -165,6 +184,7 @@ export type Payment = z.output<typeof payment>;
 export type PaymentStatus = z.output<typeof paymentStatus>;
 export type PaymentState = z.output<typeof paymentState>;
 export type CurrencyOption = z.output<typeof currencyOption>;
+export type EvmAsset = z.output<typeof evmAsset>;
 export type ReceiptView = z.output<typeof receiptView>;
 export type LogEntry = z.output<typeof logEntry>;
 export type CreatedPayment = z.output<typeof createdPayment>;

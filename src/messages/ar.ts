@@ -26,6 +26,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'لا اتصال بخدمة الدفع. حاول مرة أخرى.',
   problemReference: 'الرقم المرجعي للدعم: {requestId}',
 
+  openCheckout: 'الدفع بالعملات الرقمية',
+  formRequired: 'أكمل الدفع قبل إرسال هذا النموذج.',
+
   back: 'رجوع',
   cancel: 'إلغاء الدفع',
   restart: 'استخدام عملة أخرى',
@@ -33,6 +36,7 @@ export const texts: FirstMessages = {
   reconnecting: 'جارٍ إعادة الاتصال…',
   joined: 'هذه الدفعة مفتوحة في علامة تبويب أخرى. ها هي.',
   loading: 'جارٍ التحميل…',
+  close: 'إغلاق',
 
   currency: 'العملة',
   currencyHeading: 'اختر عملة',

@@ -1,4 +1,4 @@
-/** What comes after the QR code, in English: help, confirmations, endings, the time log and problems. */
+/** What comes after the QR code, in English: help, confirmations, endings, the time log, problems and wallets. */
 import { plural, type TextValues } from './plural.js';
 
 const confirmations = { one: 'confirmation', other: 'confirmations' };
@@ -101,4 +101,30 @@ export const enLater = {
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
   problemState: 'This step is no longer possible. Here is where the payment stands.',
   problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',
+
+  payFromWallet: 'Pay with {wallet}',
+  browserWallet: 'your browser wallet',
+  walletConnecting: 'Connect an account in {wallet}…',
+  walletSwitching: 'Switch to {network} in {wallet}…',
+  walletConfirming: 'Confirm {amount} in {wallet}…',
+  walletStop: 'Stop waiting',
+  walletSent: 'Sent from your wallet, waiting for the network. Do not send again.',
+  walletUnsure: 'Your wallet was asked to pay. Look there to see whether it did.',
+  walletTransaction: 'Transaction {hash}',
+  walletLog: 'Sent from a wallet: {hash}. Waiting for the network.',
+  walletAgain: 'Pay from a wallet again',
+  walletAgainQuestion: 'Your wallet may have sent this already. If you send again, you may pay twice.',
+  walletAgainYes: 'Send again',
+  walletAgainNo: 'Do not send',
+  walletRejected: 'You declined in {wallet}. Nothing was sent.',
+  walletPending: '{wallet} is already waiting for your answer. Open it to go on.',
+  walletFunds: 'This account does not have enough {currency}. Nothing was sent.',
+  walletFee: 'This account does not have enough {coin} for the network fee. Nothing was sent.',
+  walletAccount: 'The account in {wallet} changed. Nothing was sent. Press again to use the new one.',
+  walletChain: '{wallet} is not on {network}. Nothing was sent. Switch there, then press again.',
+  walletUnknownChain: '{wallet} does not know {network}. Add it there, or copy the amount and address.',
+  walletChanged: 'The amount has changed. Nothing was sent. Check it, then press again.',
+  walletEnded: 'This payment can no longer be paid. Nothing was sent.',
+  walletFailed: '{wallet} did not answer as expected. Nothing was sent. Copy the amount and address instead.',
+  walletApp: 'Open in {wallet}',
 } as const;

@@ -21,4 +21,7 @@ export const enStart = {
   problemShop: 'The shop’s payment settings are not right. Please tell the shop.',
   problemNetwork: 'No connection to the payment service. Try again.',
   problemReference: 'Reference for support: {requestId}',
+
+  openCheckout: 'Pay with crypto',
+  formRequired: 'Complete the payment before you submit this form.',
 } as const;

@@ -16,6 +16,7 @@ export const en = {
   reconnecting: 'Reconnecting…',
   joined: 'This payment is already open in another tab. Here it is.',
   loading: 'Loading…',
+  close: 'Close',
 
   currency: 'Currency',
   currencyHeading: 'Choose a coin',

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Sin conexión con el servicio de pago. Inténtalo de nuevo.',
   problemReference: 'Referencia para soporte: {requestId}',
 
+  openCheckout: 'Pagar con cripto',
+  formRequired: 'Completa el pago antes de enviar este formulario.',
+
   back: 'Atrás',
   cancel: 'Cancelar el pago',
   restart: 'Usar otra moneda',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'Reconectando…',
   joined: 'Este pago ya está abierto en otra pestaña. Aquí está.',
   loading: 'Cargando…',
+  close: 'Cerrar',
 
   currency: 'Moneda',
   currencyHeading: 'Elige una moneda',

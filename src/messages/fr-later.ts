@@ -107,4 +107,34 @@ export const texts: LaterMessages = {
   problemNotFound: 'Ce paiement est introuvable. Demandez un nouveau lien à la boutique.',
   problemState: 'Cette étape n’est plus possible. Voici où en est le paiement.',
   problemReply: 'Le service de paiement a donné une réponse inattendue. Réessayez, ou contactez la boutique.',
+
+  payFromWallet: 'Payer avec {wallet}',
+  browserWallet: 'le portefeuille du navigateur',
+  walletConnecting: 'Connectez un compte dans {wallet}…',
+  walletSwitching: 'Passez sur {network} dans {wallet}…',
+  walletConfirming: 'Confirmez {amount} dans {wallet}…',
+  walletStop: 'Ne plus attendre',
+  walletSent: 'Envoyé depuis votre portefeuille, en attente du réseau. N’envoyez pas une seconde fois.',
+  walletUnsure: 'Votre portefeuille a reçu la demande. Vérifiez-y s’il a payé.',
+  walletTransaction: 'Transaction {hash}',
+  walletLog: 'Envoyé depuis un portefeuille\u00a0: {hash}. En attente du réseau.',
+  walletAgain: 'Payer à nouveau depuis un portefeuille',
+  walletAgainQuestion:
+    'Votre portefeuille a peut-être déjà envoyé. Si vous envoyez encore, vous risquez de payer deux fois.',
+  walletAgainYes: 'Envoyer encore',
+  walletAgainNo: 'Ne pas envoyer',
+  walletRejected: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
+  walletPending: 'Une demande attend déjà votre réponse dans {wallet}. Ouvrez-le pour continuer.',
+  walletFunds: 'Ce compte n’a pas assez de {currency}. Rien n’a été envoyé.',
+  walletFee: 'Ce compte n’a pas assez de {coin} pour les frais de réseau. Rien n’a été envoyé.',
+  walletAccount:
+    'Le compte a changé dans {wallet}. Rien n’a été envoyé. Appuyez encore pour utiliser le nouveau.',
+  walletChain:
+    '{wallet} n’est pas sur {network}. Rien n’a été envoyé. Changez-y de réseau, puis appuyez encore.',
+  walletUnknownChain: '{wallet} ne connaît pas {network}. Ajoutez-le, ou copiez le montant et l’adresse.',
+  walletChanged: 'Le montant a changé. Rien n’a été envoyé. Vérifiez-le, puis appuyez encore.',
+  walletEnded: 'Ce paiement ne peut plus être payé. Rien n’a été envoyé.',
+  walletFailed:
+    '{wallet} a donné une réponse inattendue. Rien n’a été envoyé. Copiez plutôt le montant et l’adresse.',
+  walletApp: 'Ouvrir dans {wallet}',
 };

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Pas de connexion au service de paiement. Réessayez.',
   problemReference: 'Référence pour l’assistance\u00a0: {requestId}',
 
+  openCheckout: 'Payer en crypto',
+  formRequired: 'Terminez le paiement avant d’envoyer ce formulaire.',
+
   back: 'Retour',
   cancel: 'Annuler le paiement',
   restart: 'Changer de crypto',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'Reconnexion…',
   joined: 'Ce paiement est déjà ouvert dans un autre onglet. Le voici.',
   loading: 'Chargement…',
+  close: 'Fermer',
 
   currency: 'Crypto',
   currencyHeading: 'Choisissez une crypto',

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Babu haɗi da sabis ɗin biyan kuɗi. Sake gwadawa.',
   problemReference: 'Lambar neman taimako: {requestId}',
 
+  openCheckout: 'Biya da crypto',
+  formRequired: 'Kammala biyan kafin ka aika wannan fom.',
+
   back: 'Koma baya',
   cancel: 'Soke biyan',
   restart: 'Yi amfani da wani kuɗi',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'Ana sake haɗawa…',
   joined: 'An riga an buɗe wannan biyan a wani shafi. Ga shi nan.',
   loading: 'Ana lodawa…',
+  close: 'Rufe',
 
   currency: 'Kuɗi',
   currencyHeading: 'Zaɓi kuɗi',

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Enweghị njikọ na ọrụ ịkwụ ụgwọ. Nwaa ọzọ.',
   problemReference: 'Nọmba maka nkwado: {requestId}',
 
+  openCheckout: 'Jiri crypto kwụọ ụgwọ',
+  formRequired: 'Mechaa ịkwụ ụgwọ tupu i ziga fọm a.',
+
   back: 'Laghachi',
   cancel: 'Kagbuo ịkwụ ụgwọ',
   restart: 'Jiri ego ọzọ',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'A na-ejikọ ọzọ…',
   joined: 'Ịkwụ ụgwọ a emepelarị na taabụ ọzọ. Lee ya.',
   loading: 'Ọ na-ebubata…',
+  close: 'Mechie',
 
   currency: 'Ego',
   currencyHeading: 'Họrọ ego',

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Sem conexão com o serviço de pagamento. Tente de novo.',
   problemReference: 'Referência para o suporte: {requestId}',
 
+  openCheckout: 'Pagar com cripto',
+  formRequired: 'Conclua o pagamento antes de enviar este formulário.',
+
   back: 'Voltar',
   cancel: 'Cancelar pagamento',
   restart: 'Usar outra moeda',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'Reconectando…',
   joined: 'Este pagamento já está aberto em outra aba. Aqui está ele.',
   loading: 'Carregando…',
+  close: 'Fechar',
 
   currency: 'Moeda',
   currencyHeading: 'Escolha uma moeda',

@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Hakuna muunganisho na huduma ya malipo. Jaribu tena.',
   problemReference: 'Kumbukumbu kwa ajili ya usaidizi: {requestId}',
 
+  openCheckout: 'Lipa kwa crypto',
+  formRequired: 'Kamilisha malipo kabla ya kutuma fomu hii.',
+
   back: 'Rudi',
   cancel: 'Ghairi malipo',
   restart: 'Tumia sarafu nyingine',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'Inaunganisha tena…',
   joined: 'Malipo haya tayari yamefunguliwa kwenye kichupo kingine. Haya hapa.',
   loading: 'Inapakia…',
+  close: 'Funga',
 
   currency: 'Sarafu',
   currencyHeading: 'Chagua sarafu',

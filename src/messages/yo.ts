@@ -24,6 +24,9 @@ export const texts: FirstMessages = {
   problemNetwork: 'Kò sí ìsopọ̀ mọ́ ètò ìsanwó. Gbìyànjú lẹ́ẹ̀kan sí i.',
   problemReference: 'Nọ́ńbà fún ìrànlọ́wọ́: {requestId}',
 
+  openCheckout: 'Fi crypto sanwó',
+  formRequired: 'Parí ìsanwó kí o tó fi fọ́ọ̀mù yìí ránṣẹ́.',
+
   back: 'Padà',
   cancel: 'Fagi lé ìsanwó',
   restart: 'Lo owó mìíràn',
@@ -31,6 +34,7 @@ export const texts: FirstMessages = {
   reconnecting: 'A ń tún sopọ̀…',
   joined: 'Ìsanwó yìí ti ṣí ní ojú ewé mìíràn. Òun nìyí.',
   loading: 'Ó ń ṣí…',
+  close: 'Pa á dé',
 
   currency: 'Owó',
   currencyHeading: 'Yan owó kan',

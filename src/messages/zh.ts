@@ -23,6 +23,9 @@ export const texts: FirstMessages = {
   problemNetwork: '无法连接支付服务，请重试。',
   problemReference: '客服参考编号：{requestId}',
 
+  openCheckout: '加密货币支付',
+  formRequired: '请先完成付款，再提交此表单。',
+
   back: '返回',
   cancel: '取消付款',
   restart: '换一种币',
@@ -30,6 +33,7 @@ export const texts: FirstMessages = {
   reconnecting: '正在重新连接…',
   joined: '这笔付款已在另一个标签页中打开，显示如下。',
   loading: '加载中…',
+  close: '关闭',
 
   currency: '币种',
   currencyHeading: '选择币种',

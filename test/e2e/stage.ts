@@ -40,8 +40,14 @@ export interface Stage {
 
 let references = 0;
 
+interface StageOptions {
+  readonly blockIntervalMs?: number;
+  /** Called before the server is started, for more of its options. */
+  readonly start?: () => Promise<Parameters<typeof startApiServer>[0]>;
+}
+
 /** One server and one browser for the tests of a file. Pages are closed after each test, and must have been quiet. */
-export function useStage({ blockIntervalMs = 1000 } = {}): Stage {
+export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): Stage {
   let running: { server: ApiServer; browser: Browser; merchant: MerchantClient } | undefined;
   const contexts: BrowserContext[] = [];
   const complaints: string[] = [];
@@ -53,7 +59,7 @@ export function useStage({ blockIntervalMs = 1000 } = {}): Stage {
   beforeAll(async () => {
     const { executablePath, args } = await findBrowser();
     const [server, browser] = await Promise.all([
-      startApiServer({ blockIntervalMs }),
+      startApiServer({ blockIntervalMs, ...(await start?.()) }),
       chromium.launch({ executablePath, args }),
     ]);
     const merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });

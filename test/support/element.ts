@@ -14,6 +14,7 @@ const eventTypes = [
   'checkout-error',
   'checkout-expired',
   'checkout-cancelled',
+  'checkout-closed',
 ] as const;
 
 type Attributes = Readonly<Record<string, string | boolean>>;

@@ -76,3 +76,32 @@ function statusOf(state: PaymentState): Payment['status'] {
   if (state.startsWith('cancelled')) return 'cancelled';
   return state.startsWith('expired') || state === 'invalid' || state === 'reversed' ? 'error' : 'in progress';
 }
+
+/** Locked on a real EVM network: 0.0123 ETH, or a token if its contract is given. */
+export function evmPayment(
+  evm: Partial<NonNullable<Payment['evm']>> = {},
+  changes: Partial<Payment> = {},
+): Payment {
+  return lockedPayment({
+    currency: 'ETH',
+    currencyName: 'Ether',
+    currencyNetwork: 'evm-dev',
+    networkName: 'Anvil',
+    amount: 0.0123,
+    amountDue: 0.0123,
+    amountSeen: 0,
+    addressInformation: {
+      address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      network: 'evm-dev',
+      id: 'address-1',
+    },
+    evm: {
+      chainId: 31337,
+      decimals: 18,
+      coin: 'ETH',
+      pageUrl: 'https://pay.example/pay/1',
+      ...evm,
+    },
+    ...changes,
+  });
+}

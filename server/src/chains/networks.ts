@@ -19,8 +19,18 @@ export interface Network {
   readonly confirmations: number;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
   readonly explorer?: string;
+  /** What wallets in the payer's browser need. Only EVM networks with real nodes have it. */
+  readonly evm?: EvmNetwork;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
+}
+
+export interface EvmNetwork {
+  readonly chainId: number;
+  /** Code of the network's own coin, in which its fees are paid. */
+  readonly coin: string;
+  /** A JSON-RPC URL that everybody may use, for wallets that do not know the network. */
+  readonly rpcUrl?: string;
 }
 
 /** A currency on a network. Amounts are plain decimals in that currency. */
@@ -30,4 +40,6 @@ export interface Asset {
   /** What a merchant pays for a withdrawal. */
   readonly withdrawalFee: string;
   readonly contract?: string;
+  /** Decimals of the amounts on the chain. Real networks have it; the books can have other ones. */
+  readonly decimals?: number;
 }

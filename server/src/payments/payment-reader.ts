@@ -17,6 +17,8 @@ export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
   /** Whether a payer can pay the merchant in this way now. */
   readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
@@ -81,7 +83,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     baseSum,
 
     view(kind, record) {
-      const payment = viewPayment(record, optionsOf(record), currencies);
+      const payment = viewPayment(record, optionsOf(record), currencies, deps.checkoutUrl);
       return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
     },
 

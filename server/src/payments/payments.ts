@@ -46,6 +46,8 @@ export interface PaymentsDeps {
   readonly currencies: Currencies;
   readonly addresses: DepositAddresses;
   readonly isReadable: IsReadable;
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
@@ -137,7 +139,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { customers, wallet, outbox, onStatusChange, publicChangesPerHour } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const reader = createPaymentReader({ clock, rates, currencies, isOffered });
+  const reader = createPaymentReader({ clock, rates, currencies, isOffered, checkoutUrl: deps.checkoutUrl });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
 

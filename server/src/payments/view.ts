@@ -1,5 +1,11 @@
 /** Turns stored payments into the API's representation. */
-import type { CodedLogEntry, CurrencyOption, LogValues, PaymentRecord } from 'crypto-checkout/contract';
+import type {
+  CodedLogEntry,
+  CurrencyOption,
+  EvmAsset,
+  LogValues,
+  PaymentRecord,
+} from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
@@ -11,11 +17,13 @@ import type { LogRow, StoredRecord } from './store.js';
 
 /**
  * @param options the currencies to choose from; undefined once the currency is locked
+ * @param checkoutUrl hosted pages are at `{checkoutUrl}/{payment id}`
  */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
+  checkoutUrl: string,
 ): PaymentRecord {
   const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
@@ -51,6 +59,7 @@ export function viewPayment(
       row.address_id !== null &&
       row.network !== null && {
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
+        ...viewEvm(row, currencies, checkoutUrl),
       }),
     addressSentFrom: [...new Set(receipts.flatMap((receipt) => readSenders(receipt.senders)))],
     transactionTimeLog: row.log.map(viewLogEntry),
@@ -75,6 +84,29 @@ export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord
     supportUrl: merchant.support_url,
     createdAt: isoTime(merchant.created_at),
     updatedAt: isoTime(merchant.updated_at),
+  };
+}
+
+/** What a wallet in the payer's browser needs; nothing where the chain is simulated or of another kind. */
+function viewEvm(
+  row: StoredRecord,
+  currencies: Currencies,
+  checkoutUrl: string,
+): { readonly evm?: EvmAsset } {
+  const network = currencies.network(row.mode, row.network ?? '');
+  const asset = network?.assets[row.currency ?? ''];
+  if (!network?.evm || asset?.decimals === undefined) return {};
+  const { chainId, coin, rpcUrl } = network.evm;
+  return {
+    evm: {
+      chainId,
+      decimals: asset.decimals,
+      coin,
+      pageUrl: `${checkoutUrl}/${row.id}`,
+      ...(asset.contract !== undefined && { contract: asset.contract }),
+      ...(rpcUrl !== undefined && { rpcUrl }),
+      ...(network.explorer !== undefined && { explorer: network.explorer }),
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import pino from 'pino';
+import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Family } from '../../src/chains/networks.js';
 import { networkCommands } from '../../src/commands/networks.js';
@@ -123,6 +124,36 @@ describe.each(engines)('real nodes on $name', (engine) => {
     await anvil.mine(2);
     await scan('evm-dev');
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
+  });
+
+  it('tells a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
+    interface WithEvm {
+      readonly evm?: unknown;
+    }
+    const { payment } = await ask<{ payment: PaymentView & WithEvm }>('POST', '/v1/payments/checkout', {
+      amount: 10,
+      baseCurrency: 'USD',
+    });
+    expect(payment.evm).toBeUndefined();
+    const set = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/evm-dev`);
+    expect(set.evm).toBeUndefined();
+    const pageUrl = `${server.url}/pay/${payment.id}`;
+    const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', pageUrl, contract: getAddress(token) };
+    const locked = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
+    expect(locked.evm).toEqual(evm);
+    const path = `/v1/transactions/${payment.id}/verify/checkout`;
+    const seen = await server.api('GET', path, { key: server.publicKey });
+    expect((seen.body.data as WithEvm).evm).toEqual(evm);
+    const { id, evm: native } = (await lock('ETH', 'evm-dev')) as PaymentView & WithEvm;
+    expect(native).toEqual({
+      chainId: 31_337,
+      decimals: 18,
+      coin: 'ETH',
+      pageUrl: `${server.url}/pay/${id}`,
+    });
+    // A wallet would send real coins to the address of a simulated network.
+    expect(((await lock('ETH', 'ethereum')) as WithEvm).evm).toBeUndefined();
+    expect(((await lock('BTC', 'bitcoin')) as WithEvm).evm).toBeUndefined();
   });
 
   it.runIf(hasLitecoind)('takes litecoins, seen before they are in a block', async () => {

@@ -4,7 +4,7 @@ import { parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { parseAddress } from '../addresses/formats.js';
-import type { Asset, Network } from '../networks.js';
+import type { Asset, EvmNetwork, Network } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
 import {
   networkPresets,
@@ -70,6 +70,16 @@ const page = (placeholder: string) => {
 
 const nodeForm = 'must be a URL, such as "https://polygon.example.com/v2/{env:POLYGON_KEY}"';
 
+const publicUrlForm = 'must be false, or an https URL without credentials: it is shown to payers';
+
+/** Wallets take http only for the payer's own computer. */
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isLocal = protocol === 'http:' && /^(localhost|127\.0\.0\.1)$/.test(hostname);
+  return (protocol === 'https:' || isLocal) && username === '' && password === '';
+}
+
 const assetForms = 'must be false, or an object with contract, decimals, minAmount and withdrawalFee';
 
 const asset = z.union(
@@ -106,6 +116,11 @@ const networkSettings = z.strictObject({
   explorer: z.optional(
     z.union([z.literal(false), z.strictObject({ tx: page('{txHash}'), address: page('{address}') })], {
       error: 'must be false, or an object with the URLs tx (with {txHash}) and address (with {address})',
+    }),
+  ),
+  walletRpcUrl: z.optional(
+    z.union([z.literal(false), z.string().check(z.refine(isPublicUrl, { error: publicUrlForm }))], {
+      error: publicUrlForm,
     }),
   ),
   assets: z.optional(z.record(z.string(), asset, { error: 'must be an object, by currency code' })),
@@ -170,6 +185,8 @@ function configure(
   const { mode, family, addressNet } = preset;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
+  const identity = configureIdentity(preset, settings, report);
+  const evm = configureEvm(preset, settings, identity);
   return {
     network: {
       mode,
@@ -179,9 +196,10 @@ function configure(
       addressNet,
       confirmations: settings.confirmations ?? preset.confirmations,
       ...(explorer && { explorer: explorer.tx }),
+      ...(evm && { evm }),
       assets,
     },
-    identity: configureIdentity(preset, settings, report),
+    identity,
     blockSeconds: settings.blockSeconds ?? preset.blockSeconds,
     isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
     explorer,
@@ -219,6 +237,19 @@ function configureIdentity(preset: Preset, settings: NetworkSettings, report: Re
   return genesisHash === undefined ? preset.identity : { genesisHash };
 }
 
+function configureEvm(
+  preset: Preset,
+  { walletRpcUrl, chainId }: NetworkSettings,
+  identity: ChainIdentity,
+): EvmNetwork | undefined {
+  const [coin] = Object.keys(preset.assets);
+  if (preset.family !== 'evm' || !('chainId' in identity) || coin === undefined) return undefined;
+  // Another chain under the preset's name is not at the preset's URL.
+  const known = chainId === undefined ? preset.walletRpcUrl : undefined;
+  const rpcUrl = walletRpcUrl === false ? undefined : (walletRpcUrl ?? known);
+  return { chainId: identity.chainId, coin, ...(rpcUrl !== undefined && { rpcUrl }) };
+}
+
 function configureAssets(
   preset: Preset,
   settings: NonNullable<NetworkSettings['assets']>,
@@ -245,6 +276,7 @@ function configureAssets(
     assets[code] = {
       minAmount,
       withdrawalFee: given?.withdrawalFee ?? '0',
+      decimals: chainAsset.decimals,
       ...(chainAsset.contract !== undefined && { contract: chainAsset.contract }),
     };
   }

@@ -39,6 +39,8 @@ export interface Preset {
   /** Blocks are made on demand alone, so that an old one says nothing about the node. */
   readonly isOnDemand?: true;
   readonly explorer?: Explorer;
+  /** Published by the network for everybody. The server never asks it: it is for the payer's wallet. */
+  readonly walletRpcUrl?: string;
   /** By currency code. The network's own coin comes first. */
   readonly assets: Readonly<Record<string, PresetAsset>>;
 }
@@ -89,6 +91,7 @@ const presets = {
     identity: { chainId: 56 },
     blockSeconds: 1,
     explorer: explorer('https://bscscan.com'),
+    walletRpcUrl: 'https://bsc-dataseed.bnbchain.org',
     assets: {
       BNB: coin(18, '0.0005'),
       USDT: token('0x55d398326f99059fF775485246999027B3197955', 18, '0.1'),
@@ -102,6 +105,7 @@ const presets = {
     identity: { chainId: 137 },
     blockSeconds: 2,
     explorer: explorer('https://polygonscan.com'),
+    walletRpcUrl: 'https://polygon-rpc.com',
     assets: {
       POL: coin(18, '0.1'),
       USDT: token('0xc2132D05D31c914a87C6611C10748AEb04B58e8F', 6, '0.1'),
@@ -115,6 +119,7 @@ const presets = {
     identity: { chainId: 8453 },
     blockSeconds: 2,
     explorer: explorer('https://basescan.org'),
+    walletRpcUrl: 'https://mainnet.base.org',
     assets: {
       ETH: coin(18, '0.0001'),
       USDC: token('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6, '0.1'),
@@ -127,6 +132,7 @@ const presets = {
     identity: { chainId: 42161 },
     blockSeconds: 1,
     explorer: explorer('https://arbiscan.io'),
+    walletRpcUrl: 'https://arb1.arbitrum.io/rpc',
     assets: {
       ETH: coin(18, '0.0001'),
       USDT: token('0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', 6, '0.1'),
@@ -140,6 +146,7 @@ const presets = {
     identity: { chainId: 10 },
     blockSeconds: 2,
     explorer: explorer('https://optimistic.etherscan.io'),
+    walletRpcUrl: 'https://mainnet.optimism.io',
     assets: {
       ETH: coin(18, '0.0001'),
       USDC: token('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', 6, '0.1'),
@@ -204,6 +211,7 @@ const presets = {
     identity: { chainId: 84_532 },
     blockSeconds: 2,
     explorer: explorer('https://sepolia.basescan.org'),
+    walletRpcUrl: 'https://sepolia.base.org',
     assets: {
       ETH: coin(18, '0.00001'),
       USDC: token('0x036CbD53842c5426634e7929541eC2318f3dCF7e', 6, '0.01'),

@@ -146,6 +146,36 @@ describe('Overrides', () => {
     });
   });
 
+  it.each([
+    [
+      'by its preset',
+      { base: { nodes } },
+      { chainId: 8453, coin: 'ETH', rpcUrl: 'https://mainnet.base.org' },
+    ],
+    ['with none in its preset', { ethereum: { nodes } }, { chainId: 1, coin: 'ETH' }],
+    ['with none by choice', { base: { nodes, walletRpcUrl: false } }, { chainId: 8453, coin: 'ETH' }],
+    [
+      'by its own URL',
+      { polygon: { nodes, walletRpcUrl: 'https://rpc.example.com/' } },
+      { chainId: 137, coin: 'POL', rpcUrl: 'https://rpc.example.com/' },
+    ],
+    ['as another chain under its name', { base: { nodes, chainId: 5 } }, { chainId: 5, coin: 'ETH' }],
+    [
+      'whose own coin is not paid with',
+      { polygon: { nodes, assets: { POL: false } } },
+      { chainId: 137, coin: 'POL', rpcUrl: 'https://polygon-rpc.com' },
+    ],
+    ['that is no EVM network', { tron: { nodes } }, undefined],
+    ['without chain ids', { bitcoin: { nodes } }, undefined],
+  ])('What wallets are told of a network %s', (_, networks, evm) => {
+    expect(only(networks).network.evm).toEqual(evm);
+  });
+
+  it('What wallets are told never comes from the nodes, whose URLs can hold credentials', () => {
+    const [network] = parse({ base: { nodes: ['https://node.example.com/hunter2'] } });
+    expect(JSON.stringify(network?.network)).not.toContain('hunter2');
+  });
+
   it('No explorer is a choice too', () => {
     const { network, explorer } = only({ polygon: { nodes, explorer: false } });
     expect([network.explorer, explorer]).toEqual([undefined, undefined]);
@@ -208,6 +238,12 @@ describe('Errors', () => {
       },
       'networks.polygon.explorer.tx: must be an http or https URL with {txHash}',
     ],
+    ...['http://rpc.example.com', 'https://user:secret@rpc.example.com', 'wss://rpc.example.com', '', 5].map(
+      (walletRpcUrl): [unknown, string] => [
+        { networks: { polygon: { nodes, walletRpcUrl } } },
+        'networks.polygon.walletRpcUrl: must be false, or an https URL without credentials',
+      ],
+    ),
     [
       { networks: { polygon: { nodes, assets: { DOGE: {} } } } },
       'networks.polygon.assets.DOGE: is not a coin of this',

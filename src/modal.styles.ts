@@ -1,0 +1,72 @@
+/** Styles of the modal, added to the checkout's when it is loaded. */
+import { css } from 'lit';
+
+export const modalStyles = css`
+  dialog {
+    width: min(480px, 100% - 32px);
+    max-width: none;
+    max-height: calc(100dvh - 32px);
+    margin: auto;
+    padding: 0;
+    border: 0;
+    border-radius: var(--_radius);
+    background: var(--_background);
+    color: var(--_text);
+    overflow: auto;
+    overscroll-behavior: contain;
+    /* The card's columns depend on the dialog's width, not on that of the button that opens it. */
+    container-type: inline-size;
+  }
+  dialog::backdrop {
+    background: #0a0f19a6;
+  }
+  .bar {
+    position: sticky;
+    z-index: 2;
+    inset-block-start: 0;
+    display: flex;
+    justify-content: end;
+    padding: 4px 8px 0;
+    background: var(--_background);
+  }
+  .close {
+    display: grid;
+    place-content: center;
+    width: 44px;
+    border-color: transparent;
+    border-radius: 50%;
+    background: none;
+  }
+  dialog .card {
+    border: 0;
+    border-radius: 0;
+    box-shadow: none;
+  }
+  @media (max-width: 519px) {
+    dialog {
+      width: 100%;
+      height: 100dvh;
+      max-height: none;
+      border-radius: 0;
+    }
+    dialog .card {
+      align-content: start;
+    }
+  }
+  @media (forced-colors: active) {
+    dialog {
+      border: 2px solid;
+    }
+  }
+  @media (prefers-reduced-motion: no-preference) {
+    dialog[open] {
+      animation: rise 0.18s ease-out;
+    }
+    @keyframes rise {
+      from {
+        opacity: 0;
+        transform: translateY(12px);
+      }
+    }
+  }
+`;

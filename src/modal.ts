@@ -1,0 +1,163 @@
+/** Shows the checkout in a native `<dialog>`. Closing it keeps the payment. The element loads this when it is first opened. */
+import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
+import { modalStyles } from './modal.styles.js';
+import { addStyles } from './views/add-styles.js';
+
+interface ModalHost extends ReactiveControllerHost, HTMLElement {}
+
+export class Modal implements ReactiveController {
+  isOpen = false;
+  readonly #host: ModalHost;
+  readonly #onClosed: () => void;
+  #unlockScroll: (() => void) | undefined;
+  /** Where focus was before. */
+  #returnTo: HTMLElement | undefined;
+
+  /** @param onClosed called each time the dialog was closed, in whatever way */
+  constructor(host: ModalHost, onClosed: () => void) {
+    this.#host = host;
+    this.#onClosed = onClosed;
+    host.addController(this);
+  }
+
+  open(): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.#returnTo = focusedElement();
+    this.#host.requestUpdate();
+  }
+
+  close(): void {
+    this.#dialog?.close();
+    this.#finish();
+  }
+
+  hostConnected(): void {
+    // A dialog that was moved is still open, but not modal any more.
+    if (this.isOpen) this.#host.requestUpdate();
+  }
+
+  hostDisconnected(): void {
+    this.#unlock();
+    // An element that is only moved is back at once, and then stays open.
+    queueMicrotask(() => {
+      if (this.isOpen && !this.#host.isConnected) this.#finish();
+    });
+  }
+
+  hostUpdated(): void {
+    addStyles(this.#host.shadowRoot, modalStyles);
+    const dialog = this.#dialog;
+    if (!this.isOpen || !this.#host.isConnected) return;
+    if (!dialog) return this.#finish();
+    if (dialog.matches(':modal')) return;
+    dialog.removeAttribute('open');
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>('#heading')?.focus();
+    this.#unlockScroll ??= lockScroll();
+  }
+
+  /** @param content the card, whose heading names the dialog */
+  render(content: TemplateResult, closeLabel: string): TemplateResult {
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape by itself
+    return html`<dialog
+      part="dialog"
+      aria-labelledby="heading"
+      @close=${() => this.#finish()}
+      @pointerdown=${this.#onPointerDown}
+      @click=${this.#onClick}
+    >
+      <div class="bar">
+        <button
+          part="close"
+          class="close"
+          type="button"
+          aria-label=${closeLabel}
+          @click=${() => this.close()}
+        >
+          <svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+            <path d="M6 6l12 12M18 6 6 18" />
+          </svg>
+        </button>
+      </div>
+      ${content}
+    </dialog>`;
+  }
+
+  get #dialog(): HTMLDialogElement | undefined {
+    return this.#host.shadowRoot?.querySelector('dialog') ?? undefined;
+  }
+
+  #isPressOnBackdrop = false;
+
+  /** Selecting text and letting go outside is not a press on the backdrop. */
+  readonly #onPointerDown = (event: PointerEvent): void => {
+    this.#isPressOnBackdrop = isOnBackdrop(event);
+  };
+
+  readonly #onClick = (event: MouseEvent): void => {
+    if (this.#isPressOnBackdrop && isOnBackdrop(event)) this.close();
+    this.#isPressOnBackdrop = false;
+  };
+
+  #finish(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.#unlock();
+    // If the element is not on the page any more, the dialog is closed when it comes back.
+    this.#dialog?.removeAttribute('open');
+    const target = this.#returnTo?.isConnected ? this.#returnTo : this.#trigger;
+    if (this.#host.isConnected) target?.focus({ preventScroll: true });
+    this.#returnTo = undefined;
+    this.#onClosed();
+  }
+
+  /** Safari does not focus a button that is pressed, so there may be nothing to return to. */
+  get #trigger(): HTMLElement | undefined {
+    const slot = this.#host.shadowRoot?.querySelector<HTMLSlotElement>('slot[name=trigger]');
+    const [trigger = slot?.querySelector('button')] = slot?.assignedElements() ?? [];
+    return trigger instanceof HTMLElement ? trigger : undefined;
+  }
+
+  #unlock(): void {
+    this.#unlockScroll?.();
+    this.#unlockScroll = undefined;
+  }
+}
+
+/** A click on the backdrop has the dialog itself as its target, and lies outside of its box. */
+function isOnBackdrop({ target, clientX, clientY }: MouseEvent): boolean {
+  if (!(target instanceof HTMLDialogElement)) return false;
+  const { left, right, top, bottom } = target.getBoundingClientRect();
+  return clientX < left || clientX > right || clientY < top || clientY > bottom;
+}
+
+function focusedElement(): HTMLElement | undefined {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element instanceof HTMLElement && element !== document.body ? element : undefined;
+}
+
+/** Several checkouts can be open, one above the other. The last one to close lets the page scroll again. */
+let locks = 0;
+let overflowBefore = '';
+let gutterBefore = '';
+
+/** @returns undoes it */
+function lockScroll(): () => void {
+  const { style, clientWidth } = document.documentElement;
+  if (locks === 0) {
+    overflowBefore = style.overflow;
+    gutterBefore = style.scrollbarGutter;
+    // Without its scroll bar, the page would become wider and jump.
+    if (innerWidth > clientWidth) style.scrollbarGutter = 'stable';
+    style.overflow = 'hidden';
+  }
+  locks += 1;
+  return () => {
+    locks -= 1;
+    if (locks > 0) return;
+    style.overflow = overflowBefore;
+    style.scrollbarGutter = gutterBefore;
+  };
+}

@@ -1,0 +1,23 @@
+/** Links that open a page in the browser of a wallet app. A phone's own browser has no wallet that could announce itself. */
+
+export interface WalletApp {
+  readonly name: string;
+  /** Opens the page in the app, or a page from which to install it. */
+  readonly url: string;
+}
+
+/**
+ * @param page an https URL; wallets open no other
+ * @see https://docs.metamask.io/sdk/guides/use-deeplinks the page without its scheme, not encoded
+ * @see https://docs.cdp.coinbase.com/coinbase-wallet/developer-guidance/mobile-dapp-integration
+ * @see https://developer.trustwallet.com/developer/develop-for-trust/deeplinking 60 is Ethereum's number in SLIP-44
+ */
+export function walletApps(page: string): WalletApp[] {
+  if (!page.startsWith('https://')) return [];
+  const encoded = encodeURIComponent(page);
+  return [
+    { name: 'MetaMask', url: `https://link.metamask.io/dapp/${page.slice('https://'.length)}` },
+    { name: 'Coinbase Wallet', url: `https://go.cb-w.com/dapp?cb_url=${encoded}` },
+    { name: 'Trust Wallet', url: `https://link.trustwallet.com/open_url?coin_id=60&url=${encoded}` },
+  ];
+}

@@ -1,0 +1,48 @@
+/** Styles of the wallet panel, added to the checkout's when it is loaded. */
+import { css } from 'lit';
+
+export const walletStyles = css`
+  .wallets {
+    display: grid;
+    gap: var(--_space);
+  }
+  /* Live regions stay, and take no space while they are empty. */
+  .wallets > p:empty {
+    position: absolute;
+  }
+  .wallets:focus {
+    outline: none;
+  }
+  .wallet-option {
+    display: flex;
+    align-items: center;
+    justify-content: center;
+    gap: 10px;
+    padding: 8px 14px;
+    color: var(--_text);
+    font-weight: 600;
+    text-decoration: none;
+  }
+  .wallet-option[aria-disabled='true'] {
+    opacity: 0.6;
+  }
+  .wallet-icon {
+    width: 24px;
+    height: 24px;
+    flex: none;
+    border-radius: 6px;
+  }
+  .wallet-choice {
+    display: flex;
+    flex-wrap: wrap;
+    gap: var(--_space);
+  }
+  .wallet-choice button {
+    flex: 1;
+    padding-inline: 12px;
+  }
+  .wallet-hash {
+    color: var(--_accent);
+    font-size: 0.875rem;
+  }
+`;

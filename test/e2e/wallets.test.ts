@@ -1,0 +1,287 @@
+/** Paying from a wallet in the browser, on a real chain: the wallet signs with viem, anvil mines, and the server sees it arrive. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Payment } from 'crypto-checkout/contract';
+import type { Page } from 'playwright-core';
+import { createWalletClient, http, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { checkoutOn, type Checkout } from './checkout.js';
+import { useStage } from './stage.js';
+
+/** The second of anvil's published accounts: the payer. The first one deploys the token. */
+const payer = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d');
+/** Like USDT on BNB Smart Chain, and unlike the books, which have six. */
+const tokenDecimals = 18;
+
+/** The shop's wallet: m/44'/60'/0' of the seed of 32 bytes that are all 9. */
+const depositKey =
+  'xpub6BzDmPGP69jotX9BJ1TKZ7mFzkxUwJ5RxfZAzKUJ8NsGSpEvumjKjEfUiYSamNoFzyobJyMY7T7VT4SBnUuEnoLS25rvmpQvcQZXTGC6GKw';
+
+let anvil: Anvil;
+let token: Hex;
+let directory: string;
+let shop: Server | undefined;
+
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-wallets-'));
+    anvil = await startAnvil();
+    token = await anvil.deploy('PlainToken', [tokenDecimals]);
+    await anvil.call('PlainToken', token, 'transfer', [payer.address, 10n ** 24n]);
+    const file = join(directory, 'networks.json');
+    const network = {
+      nodes: [anvil.url],
+      walletRpcUrl: anvil.url,
+      assets: { USDT: { contract: token, decimals: tokenDecimals } },
+    };
+    await writeFile(file, JSON.stringify({ networks: { 'evm-dev': network } }));
+    return { databaseUrl: `sqlite:${join(directory, 'data.sqlite')}`, env: { NETWORKS_FILE: file } };
+  },
+});
+
+beforeAll(async () => {
+  const [merchant] = JSON.parse(await command('merchants', 'list', '--json')) as { id: string }[];
+  await command(
+    'deposit-keys',
+    'set',
+    '--merchant',
+    merchant?.id ?? '',
+    '--family',
+    'evm',
+    '--mode',
+    'test',
+    '--xpub',
+    depositKey,
+    '--yes',
+  );
+  // A running server takes up a key within two seconds.
+  await vi.waitFor(
+    async () => {
+      const { currencyOptions = [] } = (await stage.create()).payment;
+      expect(currencyOptions.map(({ network }) => network)).toContain('evm-dev');
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+});
+afterAll(async () => {
+  shop?.close();
+  await anvil.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Runs a command of the server beside it. */
+async function command(...words: string[]): Promise<string> {
+  const cli = fileURLToPath(new URL('../../server/dist/cli.js', import.meta.url));
+  const env = {
+    ...process.env,
+    DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
+    NETWORKS_FILE: join(directory, 'networks.json'),
+  };
+  return (await promisify(execFile)(process.execPath, [cli, ...words], { env })).stdout;
+}
+
+interface TestWallet {
+  /** Methods in the order in which the page called them. */
+  readonly calls: string[];
+  chainId: number;
+  /** The chains that it has been told of. */
+  readonly chains: Set<number>;
+  /** What the payer answers to a transfer. */
+  answer: 'confirms' | 'declines';
+}
+
+/** A wallet as an extension would be: it announces itself to the page, and signs with a key that the page never sees. */
+async function installWallet(page: Page, options: Partial<TestWallet> = {}): Promise<TestWallet> {
+  const wallet: TestWallet = { calls: [], chainId: 1, chains: new Set([1]), answer: 'confirms', ...options };
+  const client = createWalletClient({ account: payer, chain: foundry, transport: http(anvil.url) });
+  const fail = (code: number, message: string) => ({ error: { code, message } });
+
+  async function handle(
+    method: string,
+    params: readonly unknown[],
+  ): Promise<{ result: unknown } | ReturnType<typeof fail>> {
+    wallet.calls.push(method);
+    const [first] = params as [Record<string, Hex>];
+    switch (method) {
+      case 'eth_requestAccounts':
+      case 'eth_accounts':
+        return { result: [payer.address] };
+      case 'eth_chainId':
+        return { result: `0x${wallet.chainId.toString(16)}` };
+      case 'wallet_addEthereumChain':
+        wallet.chains.add(Number(first['chainId']));
+        return { result: null };
+      case 'wallet_switchEthereumChain':
+        if (!wallet.chains.has(Number(first['chainId']))) return fail(4902, 'Unrecognized chain ID');
+        wallet.chainId = Number(first['chainId']);
+        return { result: null };
+      case 'eth_sendTransaction': {
+        if (wallet.answer === 'declines') return fail(4001, 'User rejected the request.');
+        const { to = '0x', value = '0x0', data } = first;
+        expect(first['from']).toBe(payer.address);
+        expect(Number(first['chainId'])).toBe(anvilChainId);
+        return { result: await client.sendTransaction({ to, value: BigInt(value), ...(data && { data }) }) };
+      }
+      default:
+        return { result: await anvil.rpc(method, params) };
+    }
+  }
+
+  await page.exposeFunction('testWallet', handle);
+  await page.addInitScript(() => {
+    const { testWallet } = globalThis as unknown as {
+      testWallet(
+        method: string,
+        params: readonly unknown[],
+      ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
+    };
+    const provider = {
+      async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
+        const { result, error } = await testWallet(method, params);
+        if (error) throw Object.assign(new Error(error.message), { code: error.code });
+        return result;
+      },
+    };
+    const info = {
+      uuid: '6f4a1f0e-6c70-4d7b-9a54-000000000001',
+      name: 'Test Wallet',
+      icon: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>',
+      rdns: 'test.wallet',
+    };
+    const announce = () =>
+      dispatchEvent(
+        new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }),
+      );
+    addEventListener('eip6963:requestProvider', announce);
+    announce();
+  });
+  return wallet;
+}
+
+async function openPayment(
+  currency: string,
+): Promise<{ page: Page; checkout: Checkout; payment: Payment; wallet: TestWallet }> {
+  const { payment, url } = await stage.createLocked(currency, 'evm-dev');
+  const page = await stage.page();
+  const wallet = await installWallet(page);
+  await page.goto(url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('awaiting-funds');
+  return { page, checkout, payment, wallet };
+}
+
+const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt);
+
+test('ether is paid from a wallet that first has to be told of the chain', async () => {
+  const { checkout, payment, wallet } = await openPayment('ETH');
+  await checkout.part('wallet-option').click();
+  await checkout.part('wallet-hash').waitFor();
+  expect(await checkout.part('wallet-status').innerText()).toBe(
+    'Sent from your wallet, waiting for the network. Do not send again.',
+  );
+  const address = payment.addressInformation?.address ?? '';
+  expect(await balanceOf(address)).toBe(BigInt(Math.round((payment.amount ?? 0) * 1e8)) * 10n ** 10n);
+  await anvil.mine(3);
+  await checkout.reach('success');
+  expect((await stage.verify(payment.id)).amountReceived).toBe(payment.amount);
+  expect(wallet.calls).toEqual([
+    'eth_requestAccounts',
+    'eth_chainId',
+    'wallet_switchEthereumChain',
+    'wallet_addEthereumChain',
+    'eth_chainId',
+    'wallet_switchEthereumChain',
+    'eth_chainId',
+    'eth_getBalance',
+    'eth_accounts',
+    'eth_chainId',
+    'eth_sendTransaction',
+  ]);
+});
+
+test('a token with more decimals than the books is paid exactly', async () => {
+  const { checkout, payment } = await openPayment('USDT');
+  await checkout.part('wallet-option').click();
+  await checkout.part('wallet-hash').waitFor();
+  await anvil.mine(3);
+  await checkout.reach('success');
+  const { amountReceived, amount } = await stage.verify(payment.id);
+  expect(amountReceived).toBe(amount);
+  const address = payment.addressInformation?.address ?? '';
+  const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
+  const units = BigInt(await anvil.rpc<Hex>('eth_call', [{ to: token, data }, 'latest']));
+  expect(units).toBe(BigInt(Math.round((amount ?? 0) * 100)) * 10n ** 16n);
+});
+
+test('a payer who declines, reloads, and pays the rest of a part payment pays once', async () => {
+  const { page, checkout, payment, wallet } = await openPayment('ETH');
+  wallet.answer = 'declines';
+  await checkout.part('wallet-option').click();
+  const problem = checkout.part('wallet-problem');
+  await problem.filter({ hasText: 'You declined in Test Wallet. Nothing was sent.' }).waitFor();
+  wallet.answer = 'confirms';
+  const address = payment.addressInformation?.address ?? '';
+  const whole = BigInt(Math.round((payment.amount ?? 0) * 1e8)) * 10n ** 10n;
+  const part = 10n ** 14n;
+  await anvil.send(address, part);
+  await checkout.reach('partially-paid');
+  await page.reload();
+  await checkout.part('wallet-option').click();
+  await expect.poll(() => balanceOf(address)).toBe(whole);
+  await anvil.mine(3);
+  await checkout.reach('success');
+  expect((await stage.verify(payment.id)).amountReceived).toBe(payment.amount);
+});
+
+test('in a modal on a shop with a strict policy, a wallet pays, and nothing violates the policy', async () => {
+  const { url, publicKey } = stage.server;
+  const { payment } = await stage.createLocked('ETH', 'evm-dev');
+  const policy = `default-src 'none'; script-src ${url}; style-src 'self'; img-src data:; connect-src ${url}; require-trusted-types-for 'script'`;
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title>
+    <link rel="icon" href="data:,"><script type="module" src="${url}/crypto-checkout.js"></script></head><body><h1>A shop</h1>
+    <form><crypto-checkout name="payment" required mode="modal" public-key="${publicKey}" payment-id="${payment.id}">
+    <button slot="trigger">Buy</button></crypto-checkout></form></body></html>`;
+  shop = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy }).end(html);
+  });
+  await new Promise<void>((resolve) => shop?.listen(0, '127.0.0.1', resolve));
+  const page = await stage.page();
+  await installWallet(page, { chainId: anvilChainId });
+  await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
+  const isValid = () => page.evaluate(() => document.forms[0]?.checkValidity());
+  const checkout = checkoutOn(page);
+  await checkout.reach('awaiting-funds');
+  expect(await isValid()).toBe(false);
+  await page.getByRole('button', { name: 'Buy' }).click();
+  await page.getByRole('dialog').waitFor();
+  await checkout.part('wallet-option').click();
+  await checkout.part('wallet-hash').waitFor();
+  // A real key press: it closes the modal, and the payment goes on.
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Buy');
+  await anvil.mine(3);
+  await checkout.reach('success');
+  expect(await isValid()).toBe(true);
+  expect(await page.evaluate(() => new FormData(document.forms[0]).get('payment'))).toBe(payment.id);
+});
+
+test('a simulated network has no wallets: they would send real coins there', async () => {
+  const { url } = await stage.createLocked('ETH', 'ethereum');
+  const page = await stage.page();
+  await installWallet(page);
+  await page.goto(url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('awaiting-funds');
+  await checkout.part('qr').waitFor();
+  expect(await checkout.part('wallets').count()).toBe(0);
+});
