@@ -387,9 +387,11 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override async scheduleUpdate(): Promise<void> {
-    if (!this.hasUpdated && !this.#isEnglish()) {
-      const timeout = new Promise((resolve) => setTimeout(resolve, languageWaitMs));
-      await Promise.race([this.#loadLanguage().catch(() => undefined), timeout]);
+    // The pay button's English is here already.
+    if (this.#language || !/^en\b/.test(this.tag)) {
+      const isLoaded = this.#loadLanguage().catch(() => undefined);
+      const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
+      if (!this.hasUpdated) await Promise.race([isLoaded, wait()]);
     }
     await super.scheduleUpdate();
   }
@@ -424,8 +426,6 @@ export class CryptoCheckout extends LitElement {
     // What comes after the QR code does not compete with it for the line.
     const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
-    // The pay button's English is here already.
-    if (this.#language || !this.#isEnglish()) void this.#loadLanguage().catch(() => undefined);
     // After the QR code, for the same reason.
     if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
   }
@@ -440,8 +440,7 @@ export class CryptoCheckout extends LitElement {
     const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
     const state = wallets?.withSent(this.#state, context.text) ?? this.#state;
     const props: FrameProps = {
-      lang: this.#language?.code ?? 'en',
-      isRtl: this.#language?.isRtl ?? false,
+      language: this.#language,
       header: header(this.#heading(state), context),
       key: viewKey(state.name),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
@@ -620,10 +619,6 @@ export class CryptoCheckout extends LitElement {
   /** The language that the page asks for, not checked yet. @internal */
   get tag(): string {
     return this.locale || languageOf(this) || navigator.language;
-  }
-
-  #isEnglish(): boolean {
-    return /^en\b/.test(this.tag);
   }
 
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */

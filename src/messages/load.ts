@@ -45,7 +45,7 @@ const sources: Readonly<Record<string, Source>> = {
 };
 
 /** A chunk that hangs must not keep a payer waiting. */
-const patienceMs = 5_000;
+const patienceMs = 4_000;
 
 /**
  * Loads the texts of a page's language, or English where there is no such language or it does not load.
