@@ -31,9 +31,7 @@ async function mountPayment(payment: Payment, locale: string): Promise<CryptoChe
   api.payment = payment;
   const element = await mount({ ...attributes, locale });
   await waitFor(() => !['idle', 'creating'].includes(element.status));
-  await waitFor(
-    () => getPart(element, 'heading').nextElementSibling !== undefined && hasPart(element, 'log'),
-  );
+  await waitFor(() => hasPart(element, 'log'));
   return element;
 }
 

@@ -99,7 +99,7 @@ describe('the language of a hosted page', () => {
       const { texts, isRtl } = pickLocale([language]);
       expect(isRtl).toBe(language === 'ar');
       expect(Object.keys(texts)).toEqual(Object.keys(english));
-      for (const [key, text] of Object.entries(texts)) {
+      for (const [key, text] of Object.entries<string>({ ...texts })) {
         expect(text.includes('{shop}'), key).toBe(english[key]?.includes('{shop}'));
         if (language !== 'en') expect(text, key).not.toBe(english[key]);
       }
