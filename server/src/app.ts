@@ -243,7 +243,7 @@ export async function createApp(options: AppOptions) {
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
-  const { balances, payouts, transfers, execution } = createWithdrawals({
+  const { balances, payouts, transfers, execution, psbts } = createWithdrawals({
     database,
     clock,
     newId,
@@ -254,6 +254,10 @@ export async function createApp(options: AppOptions) {
     bankAccounts,
     merchants,
     returningDeposits: hasReturningReceipts,
+    auditLog,
+    depositKeys,
+    connected,
+    log,
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
@@ -328,6 +332,7 @@ export async function createApp(options: AppOptions) {
     transfers,
     payouts,
     execution,
+    psbts,
     billing,
     endpoints,
     webhooks,

@@ -9,6 +9,7 @@ import { createIpLimits, createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createFirstContact } from './chains/connect.js';
+import { networkHealth } from './chains/network-health.js';
 import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
 import { ensureTestSeed } from './chains/addresses/test-seed.js';
@@ -107,6 +108,7 @@ async function serve(
     readPayment: (caller, id) => payments.retrieve(caller, id),
   });
   const jobList = createJobList(app, config, database, idempotency);
+  const networks = () => networkHealth(scanner.status(), app.connected);
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -116,7 +118,7 @@ async function serve(
         await sql`select 1`.execute(database.reader);
       },
       clockSkewMs: () => app.serverTime.skewMs(),
-      networks: () => scanner.status(),
+      networks,
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
     },
@@ -124,7 +126,7 @@ async function serve(
   );
   if (config.metricsToken !== undefined) {
     metrics = createMetrics(config.metricsToken, {
-      chains: () => scanner.status(),
+      chains: networks,
       setAside: () => countSetAside(database.reader),
       webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
@@ -158,7 +160,7 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady),
+        healthRouter(checkReady, networks),
         ...(metrics ? [metrics.router] : []),
         site({
           keys,
@@ -221,7 +223,7 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, billing, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, execution, psbts, billing, webhooks, simulatedChains } = app;
   const { depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
@@ -240,6 +242,9 @@ function createJobList(
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
+  if (connected.some(({ utxoNode }) => utxoNode)) {
+    jobs.push({ name: 'psbts', intervalMs: 5000, run: (signal) => psbts.follow(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

@@ -61,13 +61,17 @@ export const logEntry = z.object({
   values: z.optional(logValues),
 });
 
+/** Whose hash `txHash` is: coins that a contract sent have no transaction of their own, but a block. */
+export const hashOf = z.enum(['transaction', 'block']);
+
 /** A transfer to the payment's address. Our addition; other servers do not send it. */
 export const receiptView = z.object({
   currency: z.string(),
   network: z.string(),
   amount: z.number(),
   txHash: z.string(),
-  /** Empty if the network has no explorer. */
+  hashOf: z.optional(hashOf),
+  /** The page of the transaction or block. Empty if the network has no explorer. */
   explorerUrl: z.string(),
   confirmations: z.number(),
   requiredConfirmations: z.number(),

@@ -38,6 +38,7 @@ const sampleVerified = {
       network: 'tron',
       amount: 3.246754,
       txHash: '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d',
+      hashOf: 'transaction',
       explorerUrl: '',
       confirmations: 2,
       requiredConfirmations: 2,

@@ -1,9 +1,11 @@
 /** Connects the configured networks: one adapter for each kind of chain. */
 import type { Logger } from 'pino';
 import type { Mode } from '../shared/scope.js';
+import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Family, Network } from './networks.js';
+import type { NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {
@@ -32,6 +34,17 @@ export interface Connection {
   readonly chain: Chain;
   /** Currencies that must not be offered, because their contract is not what the configuration says. */
   readonly unreadable: () => ReadonlySet<string>;
+  readonly status: () => ConnectionStatus;
+}
+
+/** How a network's nodes do, as far as this process knows. Texts hold no URLs. */
+export interface ConnectionStatus {
+  /** In the order of the configuration. */
+  readonly nodes: readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  readonly requestsLeft: number | undefined;
+  /** The currencies of `unreadable`, and why. */
+  readonly assetProblems: readonly { readonly currency: string; readonly problem: string }[];
 }
 
 /** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
@@ -43,6 +56,8 @@ export interface Adapter {
    * @throws if no node answers
    */
   locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** For payouts by PSBT, on networks of Bitcoin's kind. */
+  utxoNode?(configured: ConfiguredNetwork): UtxoNode;
   /** Yields each finding when it is known. */
   check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
 }
@@ -55,6 +70,8 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** Undefined on networks that are not of Bitcoin's kind. */
+  readonly utxoNode: UtxoNode | undefined;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
@@ -73,6 +90,7 @@ export function connectNetworks(
       ...configured,
       ...adapter.connect(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
+      utxoNode: adapter.utxoNode?.(configured),
       check: (signal) => adapter.check(configured, signal),
       locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
       chainFor(addresses) {

@@ -2,7 +2,7 @@
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
-import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
+import type { Chain, ChainBlock, ChainTransfer, NetworkRef } from './chain.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
 import type { PendingTransfers, ScanSink } from './scan.js';
@@ -65,6 +65,8 @@ export function createNetworkScan(
   let known: ChainCursorTable | undefined;
   /** What was pending at the last write under this lease; undefined if unknown. */
   let appliedPending: PendingTransfers | undefined;
+  /** The last block that this process read, and its time. While catching up, the next one is no older. */
+  let newest: Pick<ChainBlock, 'hash' | 'time'> | undefined;
   /** Whether the last batch left work for the next one. */
   let hasBacklog = false;
 
@@ -159,8 +161,10 @@ export function createNetworkScan(
       return sink.apply(transaction, {
         ...ref,
         ...{ orphanedAbove, blocks, pending, formerPending, head, syncedAt },
+        readUpTo: Math.max(cursor.synced_at, newest?.hash === cursor.hash ? newest.time : 0),
       });
     });
+    newest = blocks.at(-1) ?? newest;
     hasBacklog = outcome === 'more';
     appliedPending = pending;
     known = {

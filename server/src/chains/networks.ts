@@ -21,6 +21,8 @@ export interface Network {
   readonly explorer?: string;
   /** What wallets in the payer's browser need. Only EVM networks with real nodes have it. */
   readonly evm?: EvmNetwork;
+  /** The page of a block in a block explorer, with `{height}`; none if absent. */
+  readonly blockExplorer?: string;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
 }

@@ -73,7 +73,10 @@ export async function readDifference(
   let base: Base = from.last;
   let blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   if (blocks === 'forked') {
-    base = await findFork(chain, await from.scanned(), tip, signal);
+    const scanned = await from.scanned();
+    // Below all blocks that are stored, as soon after the first start, nothing shows that any was replaced.
+    if (tip.height < (scanned.blocks.at(-1)?.height ?? 0)) throw new ChainBehind(chain, tip, from.last);
+    base = await findFork(chain, scanned, tip, signal);
     // The chain ends at a block that was scanned: nothing was replaced, the node only has not read the rest yet.
     if (base.height === tip.height && base.hash === tip.hash) throw new ChainBehind(chain, tip, from.last);
     blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);

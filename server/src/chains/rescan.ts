@@ -54,7 +54,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       await sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined, formerPending: undefined },
         head: { height: cursor.height, hash: cursor.hash },
-        syncedAt: cursor.synced_at,
+        ...{ syncedAt: cursor.synced_at, readUpTo: 0 },
       });
     });
     read = blocks.at(-1)?.height ?? read;
@@ -103,7 +103,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
       }
       return sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [] },
-        ...{ pending: undefined, formerPending: undefined, head, syncedAt: cursor.synced_at },
+        ...{ pending: undefined, formerPending: undefined, head, syncedAt: cursor.synced_at, readUpTo: 0 },
       });
     });
   }

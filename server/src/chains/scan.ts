@@ -15,6 +15,11 @@ export interface ScanBatch extends NetworkRef {
   readonly pending: PendingTransfers | undefined;
   /** The transfers that were pending in the last batch, if this process applied it and nothing has happened since. */
   readonly formerPending: PendingTransfers | undefined;
+  /**
+   * Real time up to which everything had been read before this batch: what is new in it was not there then. 0 if that is
+   * unknown, as for blocks that are read again.
+   */
+  readonly readUpTo: number;
   /** The last scanned block, after this batch. */
   readonly head: ChainHead;
   /** Real time when reading began. If `pending` is defined, everything up to then has been read. */

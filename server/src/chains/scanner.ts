@@ -5,6 +5,7 @@ import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
+import { ChainBehind } from './read-chain.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
 export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp'> {
@@ -22,6 +23,8 @@ export interface NetworkStatus extends NetworkRef {
   readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
+  /** Why it waits, if its nodes work but have fewer blocks than were read. */
+  readonly problem?: string | undefined;
 }
 
 export interface Scanner {
@@ -57,6 +60,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     const stopping = new AbortController();
     const { signal } = stopping;
     let failures = 0;
+    let problem: string | undefined;
     let running: Promise<void> = Promise.resolve();
     /** The scan that begins when the running one has ended. Callers until then share it. */
     let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
@@ -85,8 +89,10 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
         await runUnlessLost(isUrgent);
         if (failures > 0) log.info({ mode, network: code }, 'Scanning works again');
         failures = 0;
+        problem = undefined;
       } catch (error) {
         if (signal.aborted) throw error;
+        problem = error instanceof ChainBehind ? error.message : undefined;
         failures += 1;
         if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
         // Another process may reach the network's node when this one does not.
@@ -145,6 +151,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           headHeight: cursor?.head_height,
           lagMs: cursor && Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - cursor.synced_at),
           isFailing: failures > 0,
+          problem,
         };
       },
     };

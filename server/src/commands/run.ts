@@ -18,6 +18,7 @@ import { merchantCommands } from './merchants.js';
 import { networkCommands } from './networks.js';
 import { paymentCommands } from './payments.js';
 import { payoutCommands } from './payouts.js';
+import { psbtCommands } from './psbt.js';
 import { rateCommands } from './rates.js';
 import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
@@ -55,6 +56,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...customerCommands,
   ...balanceCommands,
   ...transferCommands,
+  ...psbtCommands,
   ...payoutCommands,
   ...webhookCommands,
   ...sandboxCommands,
@@ -90,11 +92,12 @@ export async function runCommandTo(
 ): Promise<Outcome['exitCode']> {
   // `help keys create` is `keys create --help`.
   if (args[0] === 'help') return runCommandTo([...args.slice(1), '--help'], environment, streams);
-  const name = args.slice(0, 2).join(' ');
-  const command = commands[name];
+  // Most names have two words.
+  const length = commands[args.slice(0, 3).join(' ')] ? 3 : 2;
+  const command = commands[args.slice(0, length).join(' ')];
   if (!command) return explain(args, streams);
   try {
-    const { values, positionals } = parseCommand(command, args.slice(2));
+    const { values, positionals } = parseCommand(command, args.slice(length));
     if (values.help === true) {
       await streams.stdout(`${commandHelp(command)}\n`);
       return 0;

@@ -2,7 +2,7 @@
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
-import { proveSettlement } from '../withdrawals/settlement-proof.js';
+import { proveSettlement, type Claim } from '../withdrawals/settlement-proof.js';
 import {
   oneOf,
   required,
@@ -44,7 +44,7 @@ its address, and have enough confirmations. Repeating it with the same hash chan
 
   ID                        the transfer, as "transfers list" shows it
   --tx-hash HASH            hash of the transaction that paid it
-  --block HEIGHT            its block, for nodes that find no transaction by its hash (Bitcoin Core without txindex)
+  --block HEIGHT            its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)
   --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
   --unverified              does not look: for transactions that no node here can see`,
     options: {
@@ -58,9 +58,11 @@ its address, and have enough confirmations. Repeating it with the same hash chan
       const txHash = required(options, 'tx-hash');
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
       const isUnverified = options['unverified'] === true;
-      if (!isUnverified) await prove(context, options, id, txHash);
-      const change = (transaction: Transaction) =>
-        context.transfers.settle(transaction, id, txHash, networkFee);
+      const claim = isUnverified ? undefined : await prove(context, options, id, txHash);
+      const change = async (transaction: Transaction) => {
+        await claim?.(transaction);
+        return context.transfers.settle(transaction, id, txHash, networkFee);
+      };
       return changeTransfer(context, id, 'transfer.settled', change, isUnverified ? { isUnverified } : {});
     },
   },
@@ -103,13 +105,13 @@ async function prove(
   { block }: Options,
   transferId: string,
   txHash: string,
-): Promise<void> {
+): Promise<Claim> {
   if (typeof block === 'string' && !/^\d{1,10}$/.test(block)) {
     throw new UsageError(`--block must be the height of a block, not "${block}"`);
   }
   const deps = { reader: database.reader, currencies, networks: connected };
   const height = typeof block === 'string' ? Number(block) : undefined;
-  await proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
+  return proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
 }
 
 function transferJson(row: TransferTable) {

@@ -42,7 +42,11 @@ const tables = {
   subscribers: 34,
   subscriber_cycles: 35,
   deposit_keys: 36,
-  list_checkpoints: 37,
+  psbts: 37,
+  psbt_inputs: 38,
+  psbt_transfers: 39,
+  psbt_versions: 40,
+  list_checkpoints: 41,
 } as const satisfies Record<keyof Schema, number>;
 
 type TableName = keyof Schema;

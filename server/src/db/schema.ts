@@ -412,6 +412,88 @@ export interface TransferTable {
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
+/** A transaction that pays several transfers of a merchant, signed by the merchant's own wallet. */
+export interface PsbtTable {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  network: string;
+  currency: string;
+  /**
+   * open: exported, and not signed yet; sent: signed, and followed until it is confirmed; settled: confirmed; conflicted:
+   * another transaction has spent its inputs; discarded: given up.
+   */
+  state: PsbtState;
+  /** The deposit key whose account signs, and the address source that it is. */
+  key_id: string;
+  source_id: string;
+  /** Of the wallet's master key, and the path from there to the account; null if they were not given. */
+  fingerprint: string | null;
+  account_path: string | null;
+  /** The child of the account's change chain that gets what is left; null if nothing was, in any version. */
+  change_index: number | null;
+  /** No block before this height has its transaction. */
+  from_height: number;
+  /** The version that was confirmed; null before that. Stays set if the chain drops it later. */
+  settled_version: number | null;
+  /** When the network confirmed it; null while it is not confirmed, also if it no longer is. Real time, as all times here. */
+  confirmed_at: EpochMs | null;
+  /** What the operator should know, in a sentence; null if nothing is wrong. */
+  problem: string | null;
+  created_at: EpochMs;
+  updated_at: EpochMs;
+}
+
+export type PsbtState = 'open' | 'sent' | 'settled' | 'conflicted' | 'discarded';
+
+/** A coin that a PSBT spends. */
+export interface PsbtInputTable {
+  psbt_id: string;
+  position: number;
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  output_index: number;
+  amount: Units;
+  /** Its address is the account's child `branch/derivation_index`: 0 is receiving, 1 is change. */
+  branch: 0 | 1;
+  derivation_index: number;
+  /** 0 once another PSBT may spend it. */
+  is_held: 0 | 1;
+}
+
+/** A transfer that a PSBT pays: its output has the same position. */
+export interface PsbtTransferTable {
+  psbt_id: string;
+  position: number;
+  transfer_id: string;
+  /** 0 once another PSBT may pay it. */
+  is_held: 0 | 1;
+}
+
+/** A PSBT as it was exported. Later versions pay a higher fee. At most one of them is ever in the chain. */
+export interface PsbtVersionTable {
+  psbt_id: string;
+  /** From 1 on. */
+  number: number;
+  /** In base64. */
+  psbt: string;
+  fee: Units;
+  virtual_size: number;
+  /** "0": there is no change output. Otherwise it is the last one. */
+  change_amount: Units;
+  /** In hexadecimal digits, stored before it is broadcast; null until it was imported. */
+  signed_transaction: string | null;
+  /** Known before it is signed, except for p2pkh. */
+  tx_hash: string | null;
+  /** When it was imported, or seen on the network although it was not; null before. */
+  imported_at: EpochMs | null;
+  /** The block that it was last seen in. */
+  block_hash: string | null;
+  block_height: number | null;
+  created_at: EpochMs;
+}
+
 /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
 export interface PayoutTable {
   id: string;
@@ -636,6 +718,10 @@ export interface Schema {
   subscriber_cycles: SubscriberCycleTable;
   transfers: TransferTable;
   payouts: PayoutTable;
+  psbts: PsbtTable;
+  psbt_inputs: PsbtInputTable;
+  psbt_transfers: PsbtTransferTable;
+  psbt_versions: PsbtVersionTable;
   balance_suspensions: BalanceSuspensionTable;
   list_checkpoints: ListCheckpointTable;
   customers: CustomerTable;

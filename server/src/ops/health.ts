@@ -1,6 +1,6 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
-import type { Mode } from '../shared/scope.js';
+import { networkProblems, type NetworkHealth } from '../chains/network-health.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 import type { CurrentOutage } from './outage.js';
@@ -14,12 +14,7 @@ export interface Condition {
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
-  networks(): readonly {
-    readonly mode: Mode;
-    readonly network: string;
-    /** How far the scan is behind; undefined before the first scan. */
-    readonly lagMs: number | undefined;
-  }[];
+  networks(): readonly Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'problem' | 'connection'>[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
   /** How long ago this process last polled for due deliveries. */
@@ -52,11 +47,15 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
     }
     const skewMs = condition.clockSkewMs();
     if (Math.abs(skewMs) > maxSkewMs) throw new NotReady(describeSkew(skewMs));
-    for (const { mode, network, lagMs } of condition.networks()) {
-      if (lagMs === undefined) throw new NotReady(`${network} (${mode}) has not been scanned yet`);
+    for (const one of condition.networks()) {
+      const { mode, network, lagMs } = one;
+      const why = networkProblems(one)
+        .map((problem) => `. ${problem}`)
+        .join('');
+      if (lagMs === undefined) throw new NotReady(`${network} (${mode}) has not been scanned yet${why}`);
       const lagSeconds = Math.floor(lagMs / 1000);
       if (lagSeconds > limits.chainLagSeconds) {
-        throw new NotReady(`the scan of ${network} (${mode}) is ${lagSeconds} s behind`);
+        throw new NotReady(`the scan of ${network} (${mode}) is ${lagSeconds} s behind${why}`);
       }
     }
     // One receiver that hangs delays only its own deliveries. That must not make the server unready for everybody else,
@@ -69,7 +68,20 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
   };
 }
 
-export function healthRouter(checkReady: CheckReady): Router {
+/** What `/readyz` tells of a network with nodes. Nodes are named by their place in the configuration, never by their URL. */
+function describeNetwork(one: ReturnType<Condition['networks']>[number]) {
+  const { mode, network, lagMs, connection } = one;
+  return {
+    mode,
+    network,
+    ...(lagMs !== undefined && { lagSeconds: Math.floor(lagMs / 1000) }),
+    /** The one that answered last, if this process asks any: with several replicas, one reads the network. */
+    ...(connection && { node: connection.nodes.find(({ isInUse }) => isInUse)?.name }),
+    problems: networkProblems(one),
+  };
+}
+
+export function healthRouter(checkReady: CheckReady, networks: Condition['networks']): Router {
   const router = Router();
   router.get('/healthz', (_request, response) => {
     send(response, 'Alive');
@@ -86,11 +98,12 @@ export function healthRouter(checkReady: CheckReady): Router {
         { cause: error },
       );
     }
-    send(response, 'Ready');
+    const real = networks().filter(({ connection }) => connection !== undefined);
+    send(response, 'Ready', real.length > 0 ? { networks: real.map(describeNetwork) } : undefined);
   });
   return router;
 }
 
-function send(response: Response, message: string): void {
-  response.set('Cache-Control', 'no-store').json({ status: 'success', message });
+function send(response: Response, message: string, data?: object): void {
+  response.set('Cache-Control', 'no-store').json({ status: 'success', message, ...(data && { data }) });
 }

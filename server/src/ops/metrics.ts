@@ -3,6 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ConnectionStatus } from '../chains/connect.js';
 import type { Connections } from '../db/database.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
@@ -18,6 +19,8 @@ export interface MetricSources {
     readonly headHeight: number | undefined;
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
+    /** Undefined for networks without nodes. */
+    readonly connection?: ConnectionStatus | undefined;
   }[];
   /** What scans have set aside, by network. */
   setAside(): Promise<readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]>;
@@ -149,6 +152,7 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     "1 if this process's last scan of a network failed, otherwise 0",
     ({ isFailing }) => Number(isFailing),
   );
+  watchNodes(sources, registers);
   new Gauge({
     ...byNetwork,
     name: 'checkout_payments_set_aside',
@@ -183,6 +187,92 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     registers,
     async collect() {
       this.set(Number(await sources.isReady()));
+    },
+  });
+}
+
+/** Nodes are named by their place in the configuration: their URLs can hold credentials. */
+function watchNodes(sources: MetricSources, registers: Registry[]): void {
+  type Node = ConnectionStatus['nodes'][number];
+  const byNode = { labelNames: ['mode', 'network', 'node'], registers } as const;
+  const nodes = () =>
+    sources
+      .chains()
+      .flatMap(({ mode, network, connection }) =>
+        (connection?.nodes ?? []).map((node) => ({ labels: { mode, network, node: node.name }, node })),
+      );
+  const counter = (name: string, help: string, valueOf: (node: Node) => number) =>
+    new Counter({
+      ...byNode,
+      name,
+      help,
+      collect() {
+        this.reset();
+        for (const { labels, node } of nodes()) this.inc(labels, valueOf(node));
+      },
+    });
+  const gauge = (name: string, help: string, valueOf: (node: Node) => boolean) =>
+    new Gauge({
+      ...byNode,
+      name,
+      help,
+      collect() {
+        this.reset();
+        for (const { labels, node } of nodes()) this.set(labels, Number(valueOf(node)));
+      },
+    });
+  counter('checkout_node_requests_total', 'HTTP requests to a node', ({ requests }) => requests);
+  counter(
+    'checkout_node_calls_total',
+    'JSON-RPC calls to a node, each call of a batch counted; most providers charge for these',
+    ({ calls }) => calls,
+  );
+  counter(
+    'checkout_node_failures_total',
+    'Requests to a node that failed, those included that it refused as too many',
+    ({ failures }) => failures,
+  );
+  counter(
+    'checkout_node_limited_total',
+    'Requests that a node refused as too many',
+    ({ limited }) => limited,
+  );
+  counter(
+    'checkout_node_request_seconds_total',
+    'How long the requests to a node took together; divided by the requests, its latency',
+    ({ durationMs }) => durationMs / 1000,
+  );
+  gauge('checkout_node_in_use', '1 if a node did the last work on its network', ({ isInUse }) => isInUse);
+  gauge(
+    'checkout_node_failing',
+    '1 if a node failed when it was used last',
+    ({ problem }) => problem !== undefined,
+  );
+  new Gauge({
+    name: 'checkout_network_requests_left',
+    help: 'How many requests the budget of a network (requestsPerMinute) leaves now',
+    labelNames: ['mode', 'network'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { mode, network, connection } of sources.chains()) {
+        const left = connection?.requestsLeft;
+        if (left !== undefined) this.set({ mode, network }, left);
+      }
+    },
+  });
+  new Gauge({
+    name: 'checkout_asset_off',
+    help: '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
+    labelNames: ['mode', 'network', 'currency'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { mode, network, connection } of sources.chains()) {
+        for (const { currency } of connection?.assetProblems ?? []) {
+          this.set({ mode, network, currency }, 1);
+        }
+      }
     },
   });
 }

@@ -1,5 +1,6 @@
 /** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
 import type { Credit, Receipt } from 'crypto-checkout/contract';
+import type { Network } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import { exactNumber } from '../money/units.js';
 import { isoTime } from '../shared/clock.js';
@@ -20,7 +21,8 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
       network: code,
       amount: exactNumber(BigInt(receipt.amount), currencies.known(currency).decimals),
       txHash,
-      explorerUrl: network?.explorer?.replace('{txHash}', encodeURIComponent(txHash)) ?? '',
+      hashOf: isInBlockOnly(receipt) ? 'block' : 'transaction',
+      explorerUrl: explorerUrlOf(receipt, network),
       confirmations: isConfirmed
         ? requiredConfirmations
         : Math.min(requiredConfirmations, confirmationsOf(receipt, row)),
@@ -30,6 +32,19 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
       counts: countsTowards(row, receipt),
     };
   });
+}
+
+/** Whether a contract sent the coins, so that the chain shows no transaction of their own: `ChainTransfer.outputIndex`. */
+function isInBlockOnly({ output_index: index }: StoredReceipt): boolean {
+  return index < 0;
+}
+
+function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): string {
+  if (!isInBlockOnly(receipt)) {
+    return network?.explorer?.replace('{txHash}', encodeURIComponent(receipt.tx_hash)) ?? '';
+  }
+  const { block_height: height } = receipt;
+  return height === null ? '' : (network?.blockExplorer?.replace('{height}', String(height)) ?? '');
 }
 
 /** How many blocks an unconfirmed receipt is deep, in the part of its network that was read. */

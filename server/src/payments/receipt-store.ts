@@ -144,6 +144,10 @@ export async function affectedPayments(transaction: Transaction, effect: ScanEff
   };
   const seen = all.where('status', '=', 'seen');
   add(await seen.where('block_height', '<=', confirmedUpTo).execute());
+  // What lost its confirmation, and the last scan left for this one.
+  const unsettled = all.where('status', '=', 'confirmed').where('confirmed_at', 'is', null);
+  add(await unsettled.where('block_height', 'is', null).execute());
+  add(await unsettled.where('block_height', '>', confirmedUpTo).execute());
   if (pending) add(await findGone(transaction, effect, pending));
   if (orphanedAbove !== undefined) {
     const live = all.where('status', 'in', ['seen', 'confirmed']);

@@ -1,6 +1,6 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
-import type { ChainTransfer } from '../chains/chain.js';
+import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
 import type { ScanBatch, ScanSink } from '../chains/scan.js';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
@@ -211,7 +211,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
    * set aside.
    */
   async function storeFacts(transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> {
-    const { network, arrivals, orphanedAbove, confirmations, aside } = scan;
+    const { network, arrivals, orphanedAbove, confirmations, confirmedUpTo, aside } = scan;
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptTable[] = [];
@@ -226,8 +226,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           ...receipt,
           // It counts from when it came back: it could have been kept back until the rate had changed.
           ...(isBack && { status: 'seen' as const, ...firstSeen(arrival, work.record) }),
-          block_height: arrival.block?.height ?? null,
-          block_hash: arrival.block?.hash ?? null,
+          ...moveTo(receipt, arrival.block, confirmedUpTo),
         };
         if (isUnchanged(receipt, current)) continue;
         if (isBack) {
@@ -273,7 +272,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         const isOrphaned =
           orphanedAbove !== undefined && !arrivals.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
         if (!isOrphaned) continue;
-        const current = { ...receipt, block_height: null, block_hash: null };
+        const current = { ...receipt, ...moveTo(receipt, undefined, confirmedUpTo) };
         work.receipts.set(key, current);
         work.hasNews = true;
         moved.push(current);
@@ -395,17 +394,19 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     async apply(transaction, batch) {
       const { mode, network, head } = batch;
       const confirmations = currencies.network(mode, network)?.confirmations ?? 0;
+      // A finalized block cannot be reorganised, however few blocks follow it.
+      const confirmedUpTo = Math.max(head.height - confirmations + 1, head.finalizedHeight ?? 0);
       const realNow = clock.real();
       const aside = new Map((await readSetAside(transaction, batch)).map((row) => [row.id, row]));
       const present = presentTransfers(batch);
       const arrivals = await findArrivals(transaction, addresses, batch, realNow);
       await followSetAside(transaction, batch, addresses, aside, arrivals, present, realNow);
-      const scan: Scan = { ...batch, confirmations, aside, arrivals, present };
+      const scan: Scan = { ...batch, confirmations, confirmedUpTo, aside, arrivals, present };
 
       const affected = await affectedPayments(transaction, {
         ...{ mode, network, orphanedAbove: batch.orphanedAbove },
         txHashes: [...new Set([...arrivals.values()].map((arrival) => arrival.transfer.txHash))],
-        confirmedUpTo: head.height - confirmations + 1,
+        confirmedUpTo,
         pending: present && { present, gone: goneTransfers(batch, present) },
       });
       for (const { id, arrival, retry_at } of aside.values()) {
@@ -449,6 +450,8 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 /** A batch, and what belongs to it in the database. */
 interface Scan extends ScanBatch {
   readonly confirmations: number;
+  /** Receipts in blocks up to this height have enough confirmations, or are final. */
+  readonly confirmedUpTo: number;
   /** What is set aside on the network, by id. */
   readonly aside: ReadonlyMap<string, SetAsideTable>;
   readonly arrivals: ReadonlyMap<string, Arrival>;
@@ -464,6 +467,23 @@ function newWork(record: StoredRecord, network: string): Work {
   return { record, receipts, notes: [], hasNews: false };
 }
 
+/**
+ * Where a receipt is now. In another block that is not deep enough, it loses its confirmation: `confirmed_at` is null until
+ * that is settled, which can take several scans.
+ */
+function moveTo(
+  receipt: ReceiptTable,
+  block: Arrival['block'],
+  confirmedUpTo: number,
+): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at'> {
+  const isKept = block !== undefined && (block.hash === receipt.block_hash || block.height <= confirmedUpTo);
+  return {
+    block_height: block?.height ?? null,
+    block_hash: block?.hash ?? null,
+    confirmed_at: isKept ? receipt.confirmed_at : null,
+  };
+}
+
 /** The receipts of a payment that change with this scan, by key. */
 interface DueReceipts {
   readonly lost: readonly string[];
@@ -474,11 +494,11 @@ interface DueReceipts {
 }
 
 function dueReceipts({ receipts }: Work, scan: Scan, budget: number): DueReceipts {
-  const { head, confirmations } = scan;
   const isDeepEnough = ({ block_height: height }: ReceiptTable) =>
-    height !== null && head.height - height + 1 >= confirmations;
+    height !== null && height <= scan.confirmedUpTo;
   const all = [...receipts];
-  const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && !isDeepEnough(receipt));
+  // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
+  const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
   const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isDeepEnough(receipt));
   const keys = (entries: typeof all, count: number) =>
     entries.slice(0, Math.max(0, count)).map(([key]) => key);
@@ -541,7 +561,9 @@ async function findArrivals(
     ...[...pending]
       .filter(([key]) => !formerPending?.has(key))
       .map(([, transfer]) => ({ transfer, block: undefined })),
-    ...batch.blocks.flatMap((block) => block.transfers.map((transfer) => ({ transfer, block }))),
+    ...withEarliestTimes(batch).flatMap(({ block, time }) =>
+      block.transfers.map((transfer) => ({ transfer, block: { ...block, time } })),
+    ),
     // Tokens let anyone forge a transfer of 0 between any two addresses (address poisoning). It is not a receipt.
   ].filter(({ transfer }) => transfer.amount > 0n);
   const arrivals = new Map<string, Arrival>();
@@ -558,6 +580,18 @@ async function findArrivals(
     arrivals.set(keyOf(transfer), { transfer, block, address, seenAt });
   }
   return arrivals;
+}
+
+/**
+ * Blocks with the time when they can have been there at the earliest. Whoever makes a block sets its time, on Bitcoin up to an
+ * hour too early, and could so make a late payment count as in time. But a block is no older than its parent, nor than the
+ * last scan, which did not find it.
+ */
+function withEarliestTimes({ blocks, readUpTo }: ScanBatch): { block: ChainBlock; time: number }[] {
+  return blocks.map((block, index) => ({
+    block,
+    time: Math.max(block.time, blocks[index - 1]?.time ?? 0, readUpTo),
+  }));
 }
 
 async function findAddresses(

@@ -57,6 +57,10 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('payments', 'id', own);
       await erase('wallets', 'id', own);
       await erase('payouts', 'id', own);
+      for (const table of ['psbt_inputs', 'psbt_transfers', 'psbt_versions'] as const) {
+        await erase(table, 'psbt_id', inOwn('psbt_id', 'psbts'));
+      }
+      await erase('psbts', 'id', own);
       await erase('transfers', 'id', own);
       await erase('primary_wallet_addresses', 'wallet_address_id', own);
       await erase('wallet_addresses', 'id', own);

@@ -1,5 +1,6 @@
 /** What the proof of a settlement reads of transfers. */
-import type { Reader } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
 import type { TransferTable } from '../db/schema.js';
 
 /** Of any merchant. */
@@ -28,4 +29,21 @@ export async function sumSettledBy(
     .where('id', '<>', id)
     .execute();
   return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** Locks all transfers that one transaction could settle, until the transaction ends: in one order, so that none deadlocks. */
+export async function lockTransfersTo(
+  transaction: Transaction,
+  { mode, network, currency, address }: TransferTable,
+): Promise<void> {
+  await transaction
+    .selectFrom('transfers')
+    .select('id')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('address', '=', address)
+    .orderBy('id')
+    .$call(forUpdate(transaction))
+    .execute();
 }

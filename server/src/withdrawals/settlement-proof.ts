@@ -1,7 +1,7 @@
 /** Checks on the chain that the merchant's own wallet has paid a transfer, before it is settled. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { Reader } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';
@@ -23,6 +23,12 @@ export interface ClaimedPayment {
 }
 
 /**
+ * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
+ * transfer with the same hash meanwhile. Problem: `validation_error`.
+ */
+export type Claim = (transaction: Transaction) => Promise<void>;
+
+/**
  * Looks the transaction up and compares its address, asset, amount and depth with the transfer. What the transaction has
  * already settled counts only once. Problems: `validation_error`, `invalid_state`.
  * @throws if no node answers
@@ -31,12 +37,13 @@ export async function proveSettlement(
   { reader, currencies, networks }: ProofDeps,
   { transferId, txHash, height: givenHeight }: ClaimedPayment,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Claim> {
+  const nothing: Claim = () => Promise.resolve();
   const row = await store.findTransfer(reader, transferId);
   // The rule that settles it says so if the transfer is unknown, or settled or failed already.
-  if (row?.status !== 'pending' && row?.status !== 'processing') return;
+  if (row?.status !== 'pending' && row?.status !== 'processing') return nothing;
   const real = networks.find(({ network }) => network.mode === row.mode && network.code === row.network);
-  if (!real) return;
+  if (!real) return nothing;
   const { network } = real;
   const hash = txHash.trim().toLowerCase().replace(/^0x/, '');
   const height = givenHeight ?? (await real.locate(hash, signal));
@@ -63,15 +70,22 @@ export async function proveSettlement(
     );
   }
   const confirmations = head.height - height + 1;
-  if (confirmations < network.confirmations) {
+  if (confirmations < network.confirmations && height > (head.finalizedHeight ?? 0)) {
     throw new Problem(
       'invalid_state',
       `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
     );
   }
-  const used = await store.sumSettledBy(reader, row, hash);
   const sum = inCurrency.reduce((total, { amount }) => total + amount, 0n);
-  if (sum - used < BigInt(row.amount)) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
+  const ensureLeft = async (now: Reader) => {
+    const used = await store.sumSettledBy(now, row, hash);
+    if (sum - used < BigInt(row.amount)) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
+  };
+  await ensureLeft(reader);
+  return async (transaction) => {
+    await store.lockTransfersTo(transaction, row);
+    await ensureLeft(transaction);
+  };
 }
 
 function tooLittle(

@@ -16,6 +16,11 @@ export interface Settlement {
   succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
   /** It was not sent, and never will be. */
   fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
+  /**
+   * It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. The difference
+   * of the network's fee is posted. Returns the transfer.
+   */
+  correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
   /** It has succeeded, but the network has dropped its transaction and will never accept it again. */
   lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
 }
@@ -91,6 +96,44 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         { account: reservedOf(row), debit: held },
         { account: { kind: 'available', merchantId: row.merchant_id }, credit: held },
       ]);
+    },
+
+    async correct(transaction, row, { txHash, networkFee }) {
+      const { id, mode, currency } = row;
+      const scope = scopeOf(row);
+      const now = clock.now(scope);
+      const more = networkFee - BigInt(row.network_fee ?? '0');
+      const cost: AccountName = { kind: 'network_fee' };
+      await ledger.post(
+        transaction,
+        {
+          // A reorganisation can go back and forth between two transactions: each change is posted.
+          key: `network-fee:${id}:${txHash}:${clock.real()}`,
+          mode,
+          currency,
+          entries:
+            more > 0n
+              ? [
+                  { account: cost, debit: more },
+                  { account: custodyOf(row), credit: more },
+                ]
+              : [
+                  { account: custodyOf(row), debit: -more },
+                  { account: cost, credit: -more },
+                ],
+        },
+        now,
+      );
+      const corrected = {
+        ...row,
+        tx_hash: txHash,
+        network_fee: networkFee.toString(),
+        confirmed_at: clock.real(),
+        updated_at: now,
+      };
+      await store.updateTransfer(transaction, corrected);
+      await payouts.syncWithTransfer(transaction, corrected);
+      return corrected;
     },
 
     /** Undoes what `succeed` posted, and gives back the amount and the merchant's fee. */

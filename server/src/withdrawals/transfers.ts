@@ -17,6 +17,7 @@ import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
 import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
+import { ensureNotInPsbt } from './psbt/psbts.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -160,6 +161,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         );
       }
       if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has already failed');
+      await ensureNotInPsbt(transaction, id);
       const currency = currencies.known(row.currency);
       return settlement.succeed(transaction, row, {
         txHash,
@@ -172,6 +174,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
       if (row.status === 'success') throw new Problem('invalid_state', 'The transfer is already settled');
+      await ensureNotInPsbt(transaction, id);
       return settlement.fail(transaction, row, reason);
     },
   };

@@ -92,7 +92,8 @@ describe.each(engines)('live networks on $name', (engine) => {
       deps = given;
       const chain = new MemoryChain(configured);
       chains.set(configured.network.code, chain);
-      return { chain, unreadable: () => unreadable };
+      const status = () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] });
+      return { chain, status, unreadable: () => unreadable };
     },
     locate: () => Promise.resolve(undefined),
     check: (): AsyncIterable<NetworkFinding> => {

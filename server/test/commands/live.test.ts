@@ -188,7 +188,11 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     const nodes = ['https://user:hunter2@node.example.com/'];
     await writeFile(file, JSON.stringify({ networks: { polygon: { nodes }, bitcoin: { nodes } } }));
     const adapter: Adapter = {
-      connect: () => ({ chain: { mode: 'live', network: 'polygon' } as Chain, unreadable: () => new Set() }),
+      connect: () => ({
+        chain: { mode: 'live', network: 'polygon' } as Chain,
+        unreadable: () => new Set(),
+        status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
+      }),
       locate: () => Promise.resolve(undefined),
       async *check({ network }) {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;

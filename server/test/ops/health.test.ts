@@ -12,6 +12,9 @@ import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
+const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
+const node = { name: 'node 1', problem: undefined, isInUse: true, ...used };
+const connection = { nodes: [node], requestsLeft: undefined, assetProblems: [] };
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
   isStopping: () => false,
@@ -30,7 +33,8 @@ const healthy: Condition = {
 async function ready(change: Partial<Condition>) {
   const app = express();
   app.use(startRequest);
-  app.use(healthRouter(createCheckReady({ ...healthy, ...change }, limits)));
+  const condition = { ...healthy, ...change };
+  app.use(healthRouter(createCheckReady(condition, limits), condition.networks));
   app.use(createProblemHandler(pino({ level: 'silent' }), 'https://pay.example.com'));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,6 +67,21 @@ it.each<[string, Partial<Condition>]>([
     { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000 }] },
   ],
   [
+    'the scan of tron (live) is 61 s behind. node 1 is on another network. USDT on tron is off',
+    {
+      networks: () => [
+        {
+          ...{ mode: 'live', network: 'tron', lagMs: 61_000 },
+          connection: {
+            ...connection,
+            nodes: [{ ...node, problem: 'node 1 is on another network' }],
+            assetProblems: [{ currency: 'USDT', problem: 'USDT on tron is off' }],
+          },
+        },
+      ],
+    },
+  ],
+  [
     'webhook deliveries have stalled and are 31 s late',
     {
       webhooksIdleMs: () => 31_000,
@@ -79,6 +98,35 @@ it.each<[string, Partial<Condition>]>([
   ['there is nothing to deliver', { webhooksIdleMs: () => 1e9 }],
 ])('Ready: %s', async (_, change) => {
   expect(await ready(change)).toEqual([200, 'Ready', null]);
+});
+
+it('Ready: says of each network with nodes how far it is, which node is in use, and what is wrong', async () => {
+  const app = express();
+  app.use(startRequest);
+  const networks: Condition['networks'] = () => [
+    { mode: 'test', network: 'tron', lagMs: 0 },
+    {
+      ...{ mode: 'live', network: 'base', lagMs: 1500 },
+      connection: {
+        nodes: [
+          { ...node, isInUse: false, problem: 'node 1 cannot be reached' },
+          { ...node, name: 'node 2' },
+        ],
+        requestsLeft: 5,
+        assetProblems: [{ currency: 'USDC', problem: 'USDC on base is off' }],
+      },
+    },
+  ];
+  app.use(healthRouter(createCheckReady({ ...healthy, networks }, limits), networks));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { body } = await call(url, 'GET', '/readyz', { headers: { Connection: 'close' } });
+  server.close();
+  const problems = ['node 1 cannot be reached', 'USDC on base is off'];
+  expect(body.data).toEqual({
+    networks: [{ mode: 'live', network: 'base', lagSeconds: 1, node: 'node 2', problems }],
+  });
 });
 
 it('An unexpected error is not shown', async () => {

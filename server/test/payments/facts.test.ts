@@ -400,11 +400,32 @@ it('a receipt leads to its transaction in the network’s explorer', () => {
     network: 'tron',
     amount: '1000000',
     tx_hash: 'a/b',
+    output_index: 0,
     first_seen_at: 0,
     status: 'seen',
     block_height: null,
   };
   const row = { mode: 'test', currency: 'USDT', network: 'tron', scanned_height: 5, receipts: [receipt] };
   const [viewed] = viewReceipts(row as unknown as StoredRecord, currencies);
-  expect(viewed?.explorerUrl).toBe('https://explorer.example/tx/a%2Fb');
+  expect(viewed).toMatchObject({ hashOf: 'transaction', explorerUrl: 'https://explorer.example/tx/a%2Fb' });
+});
+
+it.each([
+  [1234, 'https://explorer.example/block/1234'],
+  [null, ''],
+])('a receipt of coins that a contract sent leads to their block, at height %s', (block_height, url) => {
+  const [tron, ...others] = simulatedNetworks;
+  if (!tron) throw new Error('There are no networks');
+  const pages = {
+    explorer: 'https://explorer.example/tx/{txHash}',
+    blockExplorer: 'https://explorer.example/block/{height}',
+  };
+  const currencies = createCurrencies(currencyList, [{ ...tron, ...pages }, ...others]);
+  const receipt = {
+    ...{ currency: 'TRX', network: 'tron', amount: '1000000', tx_hash: 'ab', output_index: -7 },
+    ...{ first_seen_at: 0, status: 'seen', block_height },
+  };
+  const row = { mode: 'test', currency: 'TRX', network: 'tron', scanned_height: 2000, receipts: [receipt] };
+  const [viewed] = viewReceipts(row as unknown as StoredRecord, currencies);
+  expect(viewed).toMatchObject({ txHash: 'ab', hashOf: 'block', explorerUrl: url });
 });

@@ -44,6 +44,14 @@ export interface Anvil {
   ): Promise<Hex>;
   /** Signs a transfer of the native coin without sending it, with the sender's next nonce by default. */
   sign(to: string, value: bigint, nonce?: number): Promise<Hex>;
+  /** Signs a call of a contract's function without sending it. */
+  signCall(
+    name: ContractName,
+    contract: Hex,
+    functionName: string,
+    args: readonly unknown[],
+    nonce: number,
+  ): Promise<Hex>;
   /** Sends a signed transaction. */
   publish(transaction: Hex): Promise<Hex>;
   /** Replaces the last blocks. Transactions are put into the new blocks, by their number from 0. */
@@ -112,6 +120,10 @@ export async function startAnvil(port = 0): Promise<Anvil> {
     async sign(to, value, nonce) {
       const next = nonce ?? (await client.getTransactionCount({ address: account.address }));
       return wallet.signTransaction({ to: getAddress(to), value, nonce: next, ...fees });
+    },
+    signCall(name, to, functionName, args, nonce) {
+      const data = encodeFunctionData({ abi: contracts[name].abi, functionName, args });
+      return wallet.signTransaction({ to, data, nonce, ...fees });
     },
     publish: (transaction) => mined(rpc<Hex>('eth_sendRawTransaction', [transaction])),
     async reorg(depth, transactions = []) {

@@ -10,7 +10,7 @@ import { currencies as currencyList } from '../../src/money/currency-list.js';
 import { createTestClock } from '../../src/chains/simulated/test-clock.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';
-import { proveSettlement } from '../../src/withdrawals/settlement-proof.js';
+import { proveSettlement, type Claim } from '../../src/withdrawals/settlement-proof.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -34,6 +34,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let merchantId: string;
   let transfers: ChainTransfer[];
   let headHeight: number;
+  let finalizedHeight: number | undefined;
   let located: number | undefined;
 
   beforeAll(async () => {
@@ -52,6 +53,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await database.write((transaction) => transaction.deleteFrom('transfers').execute());
     transfers = [paid('USDC', 5_000_000n)];
     headHeight = 111;
+    finalizedHeight = undefined;
     located = 100;
   });
 
@@ -91,14 +93,14 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     return row.id;
   }
 
-  function prove(transferId: string, height?: number, txHash = hash): Promise<void> {
+  const look = (transferId: string, height?: number, txHash = hash): Promise<Claim> => {
     const real = {
       network,
       locate: () => Promise.resolve(located),
       chainFor: (addresses: ReadonlySet<string>) => ({
         mode: network.mode,
         network: network.code,
-        head: () => Promise.resolve({ height: headHeight, hash: 'head' }),
+        head: () => Promise.resolve({ height: headHeight, hash: 'head', finalizedHeight }),
         block: (at: number) =>
           Promise.resolve({
             height: at,
@@ -112,7 +114,9 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     };
     const deps = { reader: database.reader, currencies, networks: [real] };
     return proveSettlement(deps, { transferId, txHash, height }, signal);
-  }
+  };
+  const prove = async (...payment: Parameters<typeof look>): Promise<void> =>
+    database.write(await look(...payment));
 
   it('holds for a transaction that pays the amount, deep enough', async () => {
     await expect(prove(await transfer())).resolves.toBeUndefined();
@@ -155,6 +159,35 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await transfer({ status: 'success', tx_hash: `0x${hash}` });
     await expect(prove(await transfer())).rejects.toThrow('5 USDC have settled other transfers');
     transfers = [paid('USDC', 10_000_000n)];
+    await expect(prove(await transfer())).resolves.toBeUndefined();
+  });
+
+  it('lets one payment settle one transfer only, when two are settled at the same moment', async () => {
+    const ids = [await transfer(), await transfer()];
+    // Both have looked at the chain before either settles.
+    const claims = await Promise.all(ids.map((id) => look(id)));
+    const settled = await Promise.allSettled(
+      ids.map((id, index) =>
+        database.write(async (transaction) => {
+          await claims[index]?.(transaction);
+          await transaction
+            .updateTable('transfers')
+            .set({ status: 'success', tx_hash: index === 0 ? hash : `0x${hash}` })
+            .where('id', '=', id)
+            .execute();
+        }),
+      ),
+    );
+    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = settled.find(({ status }) => status === 'rejected');
+    expect(String(refused && Reflect.get(refused, 'reason'))).toContain('have settled other transfers');
+  });
+
+  it('holds for a transaction in a finalized block, however few confirmations it has', async () => {
+    headHeight = 105;
+    finalizedHeight = 99;
+    await expect(prove(await transfer())).rejects.toThrow('6 of 12 confirmations');
+    finalizedHeight = 100;
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 

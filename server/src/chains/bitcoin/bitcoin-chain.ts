@@ -22,6 +22,8 @@ export interface BitcoinDeps {
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
   warn?(message: string): void;
+  /** Epoch milliseconds; real time by default. */
+  readonly now?: (() => number) | undefined;
 }
 
 export interface BitcoinChain extends Chain {
@@ -31,6 +33,8 @@ export interface BitcoinChain extends Chain {
 export interface BitcoinStatus {
   /** Health and use of each node, in the order of the configuration. */
   readonly nodes: readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  readonly requestsLeft: number | undefined;
 }
 
 /** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
@@ -47,13 +51,15 @@ const noParent = '0'.repeat(64);
  */
 export function createBitcoinChain(
   config: BitcoinConfig,
-  { watched, warn = () => {} }: BitcoinDeps,
+  { watched, warn = () => {}, now }: BitcoinDeps,
 ): BitcoinChain {
   const { mode, code: network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
-  const nodes = createBitcoinNodes(config, (node, problem) =>
-    warn(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`),
-  );
+  const nodes = createBitcoinNodes(config, {
+    now,
+    onChange: (node, problem) =>
+      warn(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`),
+  });
 
   const findTransfers: FindTransfers = async (answers, what, node) => {
     const transactions = answers.map((answer) => {
@@ -164,7 +170,7 @@ export function createBitcoinChain(
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
-    status: () => ({ nodes: nodes.status() }),
+    status: () => ({ nodes: nodes.status(), requestsLeft: nodes.requestsLeft() }),
   };
 }
 

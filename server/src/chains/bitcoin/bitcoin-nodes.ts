@@ -21,20 +21,19 @@ const defaultTimeoutMs = 30_000;
 /** Transactions per request: about 200 kB of JSON. */
 const maxBatch = 100;
 
-export type BitcoinNodes = Pick<NodePool, 'run' | 'status'>;
+export type BitcoinNodes = Pick<NodePool, 'run' | 'status' | 'requestsLeft'>;
+
+type PoolOptions = Pick<NodePoolOptions, 'onChange' | 'now'>;
 
 /** @throws if the configuration has no node, or a URL that is none */
-export function createBitcoinNodes(
-  config: BitcoinConfig,
-  onChange?: NodePoolOptions['onChange'],
-): BitcoinNodes {
+export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions = {}): BitcoinNodes {
   const hasCookies = config.nodes.some(hasCookie);
   const resolve = () => config.nodes.map((url, index) => withCookie(url, `node ${index + 1}`));
   const open = () =>
     createBitcoinPool(
       config,
       resolved.map(({ url }) => url),
-      onChange,
+      options,
     );
   let resolved = resolve();
   let pool = open();
@@ -57,14 +56,15 @@ export function createBitcoinNodes(
       }
     },
     status: () => pool.status(),
+    requestsLeft: () => pool.requestsLeft(),
   };
 }
 
 /** @param urls with their credentials */
 export function createBitcoinPool(
-  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs }: BitcoinConfig,
+  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
   urls: readonly string[],
-  onChange?: NodePoolOptions['onChange'],
+  options: PoolOptions = {},
 ): NodePool {
   return createNodePool({
     network: code,
@@ -72,8 +72,9 @@ export function createBitcoinPool(
     headers,
     timeoutMs,
     maxBatch,
+    requestsPerMinute,
     verify: (node, signal) => verifyNetwork(node, genesisHash, signal),
-    onChange,
+    ...options,
   });
 }
 

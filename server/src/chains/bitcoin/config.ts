@@ -19,4 +19,6 @@ export interface BitcoinConfig {
   readonly currency: string;
   /** How long one request may take, 30 seconds by default. */
   readonly timeoutMs?: number | undefined;
+  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
+  readonly requestsPerMinute?: number | undefined;
 }

@@ -27,6 +27,8 @@ export interface ConfiguredNetwork {
   readonly nodes: readonly string[];
   /** Sent with each request, such as a provider's key. Never shown either. */
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
+  readonly requestsPerMinute: number | undefined;
   /** By currency code: the token's contract, and the decimals of amounts on the chain. */
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
 }
@@ -102,6 +104,7 @@ const networkSettings = z.strictObject({
   headers: z.optional(
     z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must be an object, by name' }),
   ),
+  requestsPerMinute: z.optional(count(30, 1_000_000)),
   name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
   confirmations: z.optional(count(1, 10_000)),
   blockSeconds: z.optional(
@@ -114,9 +117,20 @@ const networkSettings = z.strictObject({
       .check(z.regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case hexadecimal digits' })),
   ),
   explorer: z.optional(
-    z.union([z.literal(false), z.strictObject({ tx: page('{txHash}'), address: page('{address}') })], {
-      error: 'must be false, or an object with the URLs tx (with {txHash}) and address (with {address})',
-    }),
+    z.union(
+      [
+        z.literal(false),
+        z.strictObject({
+          tx: page('{txHash}'),
+          address: page('{address}'),
+          block: z.optional(page('{height}')),
+        }),
+      ],
+      {
+        error:
+          'must be false, or an object with the URLs tx (with {txHash}) and address (with {address}), and maybe block (with {height})',
+      },
+    ),
   ),
   walletRpcUrl: z.optional(
     z.union([z.literal(false), z.string().check(z.refine(isPublicUrl, { error: publicUrlForm }))], {
@@ -197,6 +211,7 @@ function configure(
       confirmations: settings.confirmations ?? preset.confirmations,
       ...(explorer && { explorer: explorer.tx }),
       ...(evm && { evm }),
+      ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
       assets,
     },
     identity,
@@ -216,6 +231,7 @@ function configure(
           fill(value, `headers.${name}`, environment, report),
         ]),
       ),
+    requestsPerMinute: settings.requestsPerMinute,
     chainAssets,
   };
 }

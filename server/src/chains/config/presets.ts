@@ -51,6 +51,8 @@ export interface Explorer {
   readonly tx: string;
   /** With `{address}`. */
   readonly address: string;
+  /** With `{height}`. Absent where every payment has a transaction. */
+  readonly block?: string | undefined;
 }
 
 const coin = (decimals: number, minAmount: string): PresetAsset => ({ decimals, minAmount });
@@ -59,10 +61,11 @@ const token = (contract: string, decimals: number, minAmount: string): PresetAss
   decimals,
   minAmount,
 });
-/** Etherscan and the explorers of its kind. */
+/** Etherscan, mempool.space, and the explorers of their kind. */
 const explorer = (url: string): Explorer => ({
   tx: `${url}/tx/{txHash}`,
   address: `${url}/address/{address}`,
+  block: `${url}/block/{height}`,
 });
 
 const evm = { family: 'evm', addressNet: 'main' } as const;

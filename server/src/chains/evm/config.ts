@@ -31,6 +31,8 @@ export interface EvmConfig {
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. */
   readonly maxBatch?: number | undefined;
+  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
+  readonly requestsPerMinute?: number | undefined;
 }
 
 export interface EvmDeps {

@@ -15,6 +15,8 @@ import { findTransfers, type ReadBlock, type TransferContext } from './transfers
 export interface EvmStatus {
   /** Health and use of each node, in the order of the configuration. */
   readonly nodes: readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  readonly requestsLeft: number | undefined;
   /** Assets that are not read, because their contract is not what the configuration says. Do not offer them. */
   readonly assetProblems: readonly AssetProblem[];
   /** Blocks of which no node told what contracts sent, so that it was not found. */
@@ -232,7 +234,12 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
         return block !== null && parseHeader(block).hash === blockHash ? height : undefined;
       }, signal),
 
-    status: () => ({ nodes: pool.status(), assetProblems, blocksWithoutBalances }),
+    status: () => ({
+      nodes: pool.status(),
+      requestsLeft: pool.requestsLeft(),
+      assetProblems,
+      blocksWithoutBalances,
+    }),
   };
 }
 
@@ -245,13 +252,14 @@ export function createEvmPool(
   { now, warn }: Pick<EvmDeps, 'now' | 'warn'>,
   verifyMore?: (node: NodeClient, signal: AbortSignal) => Promise<void>,
 ): NodePool {
-  const { code, chainId, nodes, headers, timeoutMs, maxBatch } = config;
+  const { code, chainId, nodes, headers, timeoutMs, maxBatch, requestsPerMinute } = config;
   return createNodePool({
     network: code,
     nodes,
     headers,
     timeoutMs,
     maxBatch,
+    requestsPerMinute,
     now,
     async verify(node, signal) {
       const actual = numberOf(await node.call('eth_chainId', [], signal));

@@ -2,6 +2,7 @@
 import { errorMessage } from '../../shared/error-message.js';
 import { NodeError, RpcFailure } from './node-error.js';
 import { readNodeUrl, type NodeTarget } from './node-url.js';
+import type { RequestBudget } from './request-budget.js';
 
 export interface RpcCall {
   readonly method: string;
@@ -18,6 +19,8 @@ export interface NodeUsage {
   readonly failures: number;
   /** Requests that the node refused as too many. */
   readonly limited: number;
+  /** How long all requests took together, until the whole answer was there or they failed. */
+  readonly durationMs: number;
 }
 
 export interface NodeClient {
@@ -54,6 +57,8 @@ export interface NodeClientOptions {
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
   readonly maxBatch?: number | undefined;
+  /** What all nodes of the network may be asked; no limit by default. */
+  readonly budget?: RequestBudget | undefined;
   /** Epoch milliseconds; real time by default. */
   readonly now?: (() => number) | undefined;
 }
@@ -66,9 +71,9 @@ const defaultPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
 export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { name, timeoutMs = 15_000, maxBatch = 50, now = Date.now } = options;
+  const { name, timeoutMs = 15_000, maxBatch = 50, now = Date.now, budget } = options;
   const target = readNodeUrl(options.url, options.headers);
-  const used = { requests: 0, calls: 0, failures: 0, limited: 0 };
+  const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
   let pausedUntil = 0;
   let refusals = 0;
   let size = maxBatch;
@@ -90,7 +95,10 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     signal.throwIfAborted();
     const waitMs = pausedUntil - now();
     if (waitMs > 0) throw fail('limited', `takes no more requests for ${seconds(waitMs)}`, waitMs);
+    // Providers count each call of a batch.
+    await budget?.take(Array.isArray(body) ? body.length : 1, signal);
     used.requests += 1;
+    const startedAt = performance.now();
     try {
       const answer = await exchange(to, body, timeoutMs, signal);
       if (answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null)) {
@@ -112,6 +120,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       if (error instanceof TooLong) throw fail('too-large', 'answered with too much');
       if (error instanceof TimedOut) throw fail('timeout', `did not answer within ${seconds(timeoutMs)}`);
       throw fail('unreachable', `cannot be reached: ${to.redact(describe(error))}`);
+    } finally {
+      used.durationMs += performance.now() - startedAt;
     }
   }
 

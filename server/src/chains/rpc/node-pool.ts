@@ -1,12 +1,15 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeUsage } from './node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from './node-error.js';
+import { createRequestBudget } from './request-budget.js';
 
 export interface NodeStatus extends NodeUsage {
   /** `node 1` for the first of the configuration. The URL is never shown. */
   readonly name: string;
   /** Why the node is not used now; undefined if it is healthy. */
   readonly problem: string | undefined;
+  /** Whether it did the last piece of work. */
+  readonly isInUse: boolean;
 }
 
 export interface NodePool {
@@ -18,6 +21,8 @@ export interface NodePool {
    */
   run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T>;
   status(): readonly NodeStatus[];
+  /** How many requests the budget leaves now; undefined without one. */
+  requestsLeft(): number | undefined;
   /** All clients, in the order of the configuration, for checks of each. */
   readonly clients: readonly NodeClient[];
 }
@@ -30,6 +35,8 @@ export interface NodePoolOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxBatch?: number | undefined;
+  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
+  readonly requestsPerMinute?: number | undefined;
   /**
    * Called before a node is used for the first time, and again after each failure to reach it.
    * @throws NodeError with the fault `wrong-network` if the node is on another chain
@@ -61,6 +68,9 @@ const behindRestMs = 2000;
 export function createNodePool(options: NodePoolOptions): NodePool {
   const { network, verify, onChange, now = Date.now } = options;
   if (options.nodes.length === 0) throw new Error(`The network ${network} has no node: name at least one`);
+  const { requestsPerMinute } = options;
+  const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
+  let inUse: Member | undefined;
   const members = options.nodes.map((url, index): Member => ({
     client: createNodeClient({
       name: `node ${index + 1}`,
@@ -68,6 +78,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
       headers: options.headers,
       timeoutMs: options.timeoutMs,
       maxBatch: options.maxBatch,
+      budget,
       now,
     }),
     isVerified: false,
@@ -124,6 +135,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
           member.isVerified = true;
           const result = await work(member.client);
           succeed(member);
+          inUse = member;
           return result;
         } catch (error) {
           signal.throwIfAborted();
@@ -138,11 +150,14 @@ export function createNodePool(options: NodePoolOptions): NodePool {
     },
 
     status: () =>
-      members.map(({ client, problem }) => ({
-        name: client.name,
-        problem: problem?.message,
-        ...client.usage(),
+      members.map((member) => ({
+        name: member.client.name,
+        problem: member.problem?.message,
+        isInUse: member === inUse,
+        ...member.client.usage(),
       })),
+
+    requestsLeft: () => budget?.left(),
   };
 }
 

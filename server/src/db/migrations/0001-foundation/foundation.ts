@@ -7,6 +7,7 @@ import { createDepositKeyTable } from './deposit-keys.js';
 import { createLedgerTables } from './ledger.js';
 import { createListCheckpoints } from './list-checkpoints.js';
 import { createPaymentTables } from './payments.js';
+import { createPsbtTables } from './psbts.js';
 import { createRecordTables } from './records.js';
 import { createSubscriptionTables } from './subscriptions.js';
 import { createWalletTable } from './wallets.js';
@@ -25,6 +26,7 @@ export async function createFoundation(db: Kysely<unknown>, engine: Engine): Pro
   await createRecordTables(db);
   await createWebhookTables(db);
   await createWithdrawalTables(db);
+  await createPsbtTables(db);
   await createSubscriptionTables(db);
   await createListCheckpoints(db, engine);
 }

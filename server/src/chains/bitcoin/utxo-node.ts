@@ -1,0 +1,299 @@
+/** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
+import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { RpcFailure } from '../rpc/node-error.js';
+import { readSatoshis } from './amounts.js';
+import { createBitcoinNodes, rpcCodes, unknownForm, unlessError } from './bitcoin-nodes.js';
+import type { BitcoinConfig } from './config.js';
+import { isHash, isHeight } from './transactions.js';
+
+/** An output of a transaction, which a later one can spend. */
+export interface Outpoint {
+  readonly txHash: string;
+  readonly outputIndex: number;
+}
+
+export interface UnspentOutput {
+  /** In satoshis. */
+  readonly amount: bigint;
+  /** In hexadecimal digits. */
+  readonly script: string;
+  /** 0 while it waits for a block. */
+  readonly confirmations: number;
+  /** Of its block; undefined while it waits for one. */
+  readonly height: number | undefined;
+}
+
+/** In satoshis per 1000 virtual bytes. */
+export interface FeeRates {
+  /** For a block within about six; undefined if the node has not seen enough transactions to tell. */
+  readonly estimate: bigint | undefined;
+  /** Below this, the node takes no transaction. */
+  readonly minimum: bigint;
+  /** A replacement must pay this for its size, on top of the fee of what it replaces (BIP-125). */
+  readonly increment: bigint;
+}
+
+/** Where a transaction is. */
+export type Place =
+  | { readonly kind: 'waiting' }
+  | {
+      readonly kind: 'block';
+      readonly blockHash: string;
+      readonly height: number;
+      readonly confirmations: number;
+    };
+
+/** A transaction in a block that spends an output. */
+export interface Spender {
+  readonly txHash: string;
+  readonly inputs: readonly Outpoint[];
+  /** Amounts in satoshis, scripts in hexadecimal digits. */
+  readonly outputs: readonly { readonly amount: bigint; readonly script: string }[];
+  readonly blockHash: string;
+  readonly height: number;
+}
+
+export interface UtxoNode {
+  /** The height of the best block. */
+  height(signal: AbortSignal): Promise<number>;
+  /**
+   * In the order of the outpoints; undefined for what is spent, or does not exist.
+   * @param withMempool counts what waits for a block, too: its outputs exist, and what it spends is spent
+   */
+  unspent(
+    outpoints: readonly Outpoint[],
+    withMempool: boolean,
+    signal: AbortSignal,
+  ): Promise<readonly (UnspentOutput | undefined)[]>;
+  feeRates(signal: AbortSignal): Promise<FeeRates>;
+  /** A transaction in hexadecimal digits; undefined if the node does not have it any more. */
+  rawTransaction(
+    txHash: string,
+    height: number | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  /**
+   * Where a transaction is; undefined if it neither waits nor has an unspent output. Without `txindex=1`, a node does not
+   * find a transaction whose outputs are all spent.
+   */
+  locate(txHash: string, outputs: number, signal: AbortSignal): Promise<Place | undefined>;
+  /** How many confirmations a block has; 0 if it is not on the best chain. */
+  confirmations(blockHash: string, signal: AbortSignal): Promise<number>;
+  /** The transaction that spends an output in one of the blocks from a height on; undefined if none does. */
+  findSpender(outpoint: Outpoint, from: number, signal: AbortSignal): Promise<Spender | undefined>;
+  /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
+  send(transaction: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** How many blocks the estimate is for. */
+const blocksToWait = 6;
+/** "Transaction already in block chain". */
+const alreadyInChain = -27;
+/** It cannot be read, it spends what does not exist, or it breaks a rule. Other errors are about the node. */
+const refusals: ReadonlySet<number> = new Set([-22, -25, -26]);
+
+/**
+ * Asks nothing of the nodes before the first call. Calls throw NodesUnavailable if no node can be used.
+ * @throws if the configuration has no node, or a URL that is none
+ */
+export function createUtxoNode(config: BitcoinConfig): UtxoNode {
+  const nodes = createBitcoinNodes(config);
+
+  return {
+    height: (signal) => nodes.run((node) => readHeight(node, signal), signal),
+
+    unspent: (outpoints, withMempool, signal) =>
+      nodes.run((node) => readUnspent(node, outpoints, withMempool, signal), signal),
+
+    feeRates: (signal) => nodes.run((node) => readFeeRates(node, signal), signal),
+
+    rawTransaction: (txHash, height, signal) =>
+      nodes.run(async (node) => {
+        const at = height === undefined ? [] : [await node.call('getblockhash', [height], signal)];
+        // A pruned block, or a transaction that has left the mempool, is no failure of the node.
+        const found = await node
+          .call('getrawtransaction', [txHash, false, ...at], signal)
+          .catch((error: unknown) => {
+            if (error instanceof RpcFailure) return undefined;
+            throw error;
+          });
+        return typeof found === 'string' ? found : undefined;
+      }, signal),
+
+    locate: (txHash, outputs, signal) => nodes.run((node) => locate(node, txHash, outputs, signal), signal),
+
+    confirmations: (blockHash, signal) =>
+      nodes.run((node) => readConfirmations(node, blockHash, signal), signal),
+
+    findSpender: (outpoint, from, signal) =>
+      nodes.run((node) => findSpender(node, outpoint, from, signal), signal),
+
+    send: (transaction, signal) =>
+      nodes.run(async (node) => {
+        try {
+          // 0: the limit is the one that the transaction was checked with, not the node's own.
+          await node.call('sendrawtransaction', [transaction, 0], signal);
+          return undefined;
+        } catch (error) {
+          if (!(error instanceof RpcFailure)) throw error;
+          if (error.code === alreadyInChain) return undefined;
+          if (refusals.has(error.code)) return error.message;
+          throw error;
+        }
+      }, signal),
+  };
+}
+
+async function readHeight(node: NodeClient, signal: AbortSignal): Promise<number> {
+  const info = await node.call('getblockchaininfo', [], signal);
+  const height = isObject(info) ? info['blocks'] : undefined;
+  if (!isHeight(height)) throw unknownForm(node, 'getblockchaininfo');
+  return height;
+}
+
+async function readUnspent(
+  node: NodeClient,
+  outpoints: readonly Outpoint[],
+  withMempool: boolean,
+  signal: AbortSignal,
+): Promise<(UnspentOutput | undefined)[]> {
+  if (outpoints.length === 0) return [];
+  const answers = await node.batch(
+    outpoints.map(({ txHash, outputIndex }) => ({
+      method: 'gettxout',
+      params: [txHash, outputIndex, withMempool],
+    })),
+    signal,
+  );
+  const heights = new Map<string, number>();
+  const found: (UnspentOutput | undefined)[] = [];
+  for (const answer of answers) {
+    if (answer instanceof RpcFailure) throw answer;
+    if (answer === null) {
+      found.push(undefined);
+      continue;
+    }
+    const { value, confirmations, bestblock, scriptPubKey } = isObject(answer) ? answer : {};
+    const amount = readSatoshis(value);
+    const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;
+    if (
+      amount === undefined ||
+      !isHeight(confirmations) ||
+      !isHash(bestblock) ||
+      typeof script !== 'string'
+    ) {
+      throw unknownForm(node, 'gettxout');
+    }
+    const head = heights.get(bestblock) ?? (await heightOf(node, bestblock, signal));
+    heights.set(bestblock, head);
+    const height = confirmations === 0 ? undefined : head - confirmations + 1;
+    found.push({ amount, script, confirmations, height });
+  }
+  return found;
+}
+
+async function readFeeRates(node: NodeClient, signal: AbortSignal): Promise<FeeRates> {
+  const answers = await node.batch(
+    [
+      { method: 'estimatesmartfee', params: [blocksToWait] },
+      { method: 'getmempoolinfo', params: [] },
+      { method: 'getnetworkinfo', params: [] },
+    ],
+    signal,
+  );
+  const [estimate, mempool, network] = answers.map((answer) => {
+    if (answer instanceof RpcFailure) throw answer;
+    return isObject(answer) ? answer : {};
+  });
+  const floor = readSatoshis(mempool?.['mempoolminfee']);
+  const relay = readSatoshis(mempool?.['minrelaytxfee']) ?? 0n;
+  if (floor === undefined) throw unknownForm(node, 'getmempoolinfo');
+  return {
+    estimate: readSatoshis(estimate?.['feerate']),
+    minimum: floor > relay ? floor : relay,
+    increment: readSatoshis(network?.['incrementalfee']) ?? 1000n,
+  };
+}
+
+async function locate(
+  node: NodeClient,
+  txHash: string,
+  outputs: number,
+  signal: AbortSignal,
+): Promise<Place | undefined> {
+  const known = await unlessError(node.call('getrawtransaction', [txHash, 1], signal), rpcCodes.unknown);
+  if (isObject(known)) {
+    const { blockhash } = known;
+    if (!isHash(blockhash)) return { kind: 'waiting' };
+    const confirmations = await readConfirmations(node, blockhash, signal);
+    // The index also has transactions of blocks that were left.
+    if (confirmations === 0) return undefined;
+    return {
+      kind: 'block',
+      blockHash: blockhash,
+      height: await heightOf(node, blockhash, signal),
+      confirmations,
+    };
+  }
+  const outpoints = Array.from({ length: outputs }, (_, outputIndex) => ({ txHash, outputIndex }));
+  const found = (await readUnspent(node, outpoints, false, signal)).find((output) => output !== undefined);
+  if (found?.height === undefined) return undefined;
+  const { height, confirmations } = found;
+  const blockHash = await node.call('getblockhash', [height], signal);
+  if (!isHash(blockHash)) throw unknownForm(node, 'getblockhash');
+  return { kind: 'block', blockHash, height, confirmations };
+}
+
+async function readConfirmations(node: NodeClient, blockHash: string, signal: AbortSignal): Promise<number> {
+  const header = await unlessError(node.call('getblockheader', [blockHash], signal), rpcCodes.unknown);
+  const confirmations = isObject(header) ? header['confirmations'] : 0;
+  if (typeof confirmations !== 'number') throw unknownForm(node, 'getblockheader');
+  return Math.max(0, confirmations);
+}
+
+async function findSpender(
+  node: NodeClient,
+  { txHash, outputIndex }: Outpoint,
+  from: number,
+  signal: AbortSignal,
+): Promise<Spender | undefined> {
+  const end = await readHeight(node, signal);
+  for (let height = from; height <= end; height += 1) {
+    const blockHash = await node.call('getblockhash', [height], signal);
+    const block = await node.call('getblock', [blockHash, 2], signal);
+    const transactions = isObject(block) ? block['tx'] : undefined;
+    if (!isHash(blockHash) || !Array.isArray(transactions)) throw unknownForm(node, `block ${height}`);
+    for (const transaction of transactions) {
+      const inputs = inputsOf(transaction);
+      if (!inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex)) continue;
+      const { txid, vout } = isObject(transaction) ? transaction : {};
+      if (!isHash(txid) || !Array.isArray(vout)) throw unknownForm(node, `block ${height}`);
+      return { txHash: txid, inputs, outputs: vout.map(outputOf), blockHash, height };
+    }
+  }
+  return undefined;
+}
+
+function inputsOf(transaction: unknown): Outpoint[] {
+  const inputs: unknown = isObject(transaction) ? transaction['vin'] : undefined;
+  if (!Array.isArray(inputs)) return [];
+  return inputs.flatMap((input: unknown): Outpoint[] => {
+    if (!isObject(input)) return [];
+    const { txid, vout } = input;
+    return isHash(txid) && isHeight(vout) ? [{ txHash: txid, outputIndex: vout }] : [];
+  });
+}
+
+/** An output that cannot be read, such as one in Litecoin's MWEB, equals none of ours. */
+function outputOf(output: unknown): { amount: bigint; script: string } {
+  const { value, scriptPubKey } = isObject(output) ? output : {};
+  const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;
+  return { amount: readSatoshis(value) ?? -1n, script: typeof script === 'string' ? script : '' };
+}
+
+async function heightOf(node: NodeClient, hash: string, signal: AbortSignal): Promise<number> {
+  const header = await node.call('getblockheader', [hash], signal);
+  const height = isObject(header) ? header['height'] : undefined;
+  if (!isHeight(height)) throw unknownForm(node, 'getblockheader');
+  return height;
+}

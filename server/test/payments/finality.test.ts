@@ -1,0 +1,165 @@
+/** What a chain's finality and its blocks' times do to payments: on a chain whose blocks, times and finality the test sets. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
+import type { Network } from '../../src/chains/networks.js';
+import { engines } from '../support/engines.js';
+import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+
+const network: Network = {
+  mode: 'test',
+  code: 'scripted',
+  name: 'Scripted',
+  family: 'litecoin',
+  confirmations: 6,
+  assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
+};
+const { signal } = new AbortController();
+const minuteMs = 60_000;
+
+class ScriptedChain implements Chain {
+  readonly mode = network.mode;
+  readonly network = network.code;
+  finalizedHeight: number | undefined;
+  waiting: ChainTransfer[] = [];
+  blocks_: ChainBlock[] = [];
+  #made = 0;
+
+  /** Adds a block on top of a height, in place of those that were above it. */
+  mine(time: number, transfers: readonly ChainTransfer[] = [], above = this.blocks_.length - 1): void {
+    this.blocks_ = this.blocks_.slice(0, above + 1);
+    const parentHash = this.blocks_.at(-1)?.hash ?? '';
+    const height = this.blocks_.length;
+    this.#made += 1;
+    this.blocks_.push({ height, hash: `block-${this.#made}`, parentHash, time, transfers });
+  }
+
+  head = () =>
+    Promise.resolve({
+      height: this.blocks_.length - 1,
+      hash: this.blocks_.at(-1)?.hash ?? '',
+      finalizedHeight: this.finalizedHeight,
+    });
+  block = (height: number) => Promise.resolve(this.blocks_[height]);
+  pending = () => Promise.resolve(this.waiting);
+}
+
+describe.each(engines)('Finality and block times on $name', (engine) => {
+  let chain: ScriptedChain;
+  let shop: Shop;
+  let merchant: Awaited<ReturnType<Shop['merchant']>>;
+
+  beforeEach(async () => {
+    chain = new ScriptedChain();
+    chain.mine(0);
+    shop = await openShop(engine, { networks: [{ network, chain }] });
+    merchant = await shop.merchant();
+    await shop.scan(network.code);
+  });
+  afterEach(() => shop.close());
+
+  const lock = () => shop.lock(merchant, { currency: 'LTC', network: network.code });
+  const paying = ({ address, amount }: LockedPayment, txHash = 'tx'): ChainTransfer => ({
+    ...{ txHash, outputIndex: 0, currency: 'LTC', senders: [], address, amount },
+  });
+  /** Adds a block of the present time, and reads it. */
+  async function mine(transfers: readonly ChainTransfer[] = [], above?: number): Promise<void> {
+    shop.time.now += 1000;
+    chain.mine(shop.time.now, transfers, above);
+    await shop.scan(network.code);
+  }
+  const stateOf = async ({ id }: LockedPayment) => (await shop.payment(id)).state;
+
+  it('A finalized block confirms before the count is met, and the block after it does not', async () => {
+    const [payment, next] = [await lock(), await lock()];
+    await mine([paying(payment)]);
+    await mine([paying(next, 'next')]);
+    expect(await stateOf(payment)).toBe('confirming');
+    chain.finalizedHeight = 1;
+    await mine();
+    expect(await stateOf(payment)).toBe('settled');
+    expect(await stateOf(next)).toBe('confirming');
+    await shop.expectBooksInOrder();
+  });
+
+  it('The count confirms where nothing was finalized yet', async () => {
+    const payment = await lock();
+    chain.finalizedHeight = 0;
+    await mine([paying(payment)]);
+    for (let block = 2; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('confirming');
+    await mine();
+    expect(await stateOf(payment)).toBe('settled');
+  });
+
+  it('A settled payment whose block stands keeps its success while the blocks above it are replaced', async () => {
+    const payment = await lock();
+    await mine([paying(payment)]);
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('settled');
+    const before = await shop.logOf(payment.id);
+    await mine([], 1);
+    expect(chain.blocks_).toHaveLength(3);
+    expect(await stateOf(payment)).toBe('settled');
+    expect(await shop.logOf(payment.id)).toEqual(before);
+    await shop.expectBooksInOrder();
+  });
+
+  it('A settled payment that moves to a block which is not deep enough is settled again when that one is', async () => {
+    const payment = await lock();
+    await mine([paying(payment)]);
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    await mine([paying(payment)], 0);
+    expect(await stateOf(payment)).toBe('reversed');
+    expect(await shop.balance(merchant, 'LTC')).toMatchObject({ net: 0n, custody: 0n });
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('settled');
+    expect(await shop.balance(merchant, 'LTC')).toMatchObject({ custody: payment.amount });
+    await shop.expectBooksInOrder();
+  });
+
+  it('A late payment in a block whose time is set back to before the deadline stays late', async () => {
+    const payment = await lock();
+    await shop.pass(30 * minuteMs - 1000, [network.code]);
+    shop.cents.set('LTC', 50n);
+    await shop.pass(2 * minuteMs, [network.code]);
+    expect(await stateOf(payment)).toBe('expired');
+    chain.mine(payment.expiresAt - 20 * minuteMs, [paying(payment)]);
+    await shop.scan(network.code);
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('expired_late');
+  });
+
+  it('A payment made in time while nobody read the chain is in time, by the time of its block', async () => {
+    const payment = await lock();
+    shop.cents.set('LTC', 50n);
+    chain.mine(payment.expiresAt - minuteMs, [paying(payment)]);
+    for (let block = 1; block < network.confirmations; block += 1) chain.mine(payment.expiresAt + block);
+    shop.time.now = payment.expiresAt + 60 * minuteMs;
+    await shop.scan(network.code);
+    expect(await stateOf(payment)).toBe('settled');
+  });
+
+  it('While nobody read the chain, a block whose time is set back to before its parent’s is as late as that', async () => {
+    const [payment, other] = [await lock(), await lock()];
+    shop.cents.set('LTC', 50n);
+    // The parent is the last of one step of catching up, or the one before in the same step.
+    for (let block = 1; block <= 50; block += 1) chain.mine(payment.expiresAt + block);
+    chain.mine(payment.expiresAt - minuteMs, [paying(payment)]);
+    chain.mine(payment.expiresAt + 51);
+    chain.mine(payment.expiresAt - minuteMs, [paying(other, 'other')]);
+    for (let block = 1; block < network.confirmations; block += 1) chain.mine(payment.expiresAt + 60);
+    shop.time.now = payment.expiresAt + 60 * minuteMs;
+    await shop.scan(network.code);
+    await shop.app.payments.expireOverdue(signal);
+    expect(await stateOf(payment)).toBe('expired_late');
+    expect(await stateOf(other)).toBe('expired_late');
+  });
+
+  it('A block whose time is ahead does not make a payment later than it was seen', async () => {
+    const payment = await lock();
+    chain.mine(shop.time.now + 120 * minuteMs, [paying(payment)]);
+    await shop.scan(network.code);
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('settled');
+  });
+});
