@@ -9,6 +9,7 @@ import {
   hasPart,
   mount,
   orderAttributes,
+  pickOption,
   press,
   textOf,
   waitFor,
@@ -128,6 +129,83 @@ describe('what is announced', () => {
     });
   }
 });
+
+/** On the way from the pay button, and beside the state's sentence. */
+const onTheWay = {
+  en: {
+    coin: 'Choose the coin you want to pay with.',
+    network: 'Choose the network you will send USDT on.',
+    amount: 'Amount copied: 3.246754',
+    address: 'Address copied. Send only USDT on Tron.',
+    checked: /^Nothing seen yet, checked \d+:\d\d:\d\d [AP]M$/,
+    minute: '1 minute left to pay.',
+    wrong: '10 TRX on Tron arrived, but this payment takes USDT on Tron. The shop has it: ask for it back.',
+    cancel: 'Cancel this payment?',
+  },
+  fr: {
+    coin: 'Choisissez la crypto avec laquelle vous voulez payer.',
+    network: 'Choisissez le réseau sur lequel vous enverrez USDT.',
+    amount: 'Montant copié : 3.246754',
+    address: 'Adresse copiée. Envoyez uniquement USDT sur Tron.',
+    checked: /^Rien de détecté pour le moment, vérifié à \d\d:\d\d:\d\d$/,
+    minute: 'Il reste 1 minute pour payer.',
+    wrong:
+      '10 TRX sur Tron sont arrivés, mais ce paiement attend USDT sur Tron. La boutique les a reçus : demandez-lui leur retour.',
+    cancel: 'Annuler ce paiement ?',
+  },
+} as const;
+
+for (const locale of ['en', 'fr'] as const) {
+  it(`says each step on the way in ${locale}, word for word`, async () => {
+    const writeText = () => Promise.resolve();
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+    const expected = onTheWay[locale];
+    const element = await mount({ ...orderAttributes, locale });
+    press(element);
+    await waitFor(() => element.status === 'choosing-currency');
+    await element.updateComplete;
+    expect(textOf(element, 'status')).to.equal(expected.coin);
+    pickOption(element, 'USDT');
+    await element.updateComplete;
+    expect(textOf(element, 'status')).to.equal(expected.network);
+    pickOption(element, 'tron');
+    await waitFor(() => hasPart(element, 'log'));
+    press(element, 'copy-amount');
+    await waitFor(() => textOf(element, 'notice') === expected.amount, expected.amount);
+    press(element, 'copy-address');
+    await waitFor(() => textOf(element, 'notice') === expected.address, expected.address);
+    Reflect.deleteProperty(navigator, 'clipboard');
+    press(element);
+    await waitFor(() => expected.checked.test(textOf(element, 'check')), String(expected.checked));
+    press(element, 'cancel');
+    await element.updateComplete;
+    expect(getPart(element, 'question').querySelector('b')?.textContent.replace(/\s/g, ' ')).to.equal(
+      expected.cancel,
+    );
+    const receipt = {
+      txHash: 'a1',
+      explorerUrl: '',
+      confirmations: 1,
+      requiredConfirmations: 2,
+      firstSeenAt: lockedPayment().createdAt,
+    };
+    const wrong = {
+      ...receipt,
+      currency: 'TRX',
+      network: 'tron',
+      amount: 10,
+      counts: false,
+      status: 'seen' as const,
+    };
+    api.payment = lockedPayment({ receipts: [wrong], expiresBy: Date.now() + 50_000 });
+    await element.refresh();
+    await waitFor(() => hasPart(element, 'wrong-asset'));
+    expect(textOf(element, 'wrong-asset')).to.equal(expected.wrong);
+    const spoken = getPart(element, 'countdown').nextElementSibling;
+    expect(spoken?.textContent).to.equal(expected.minute);
+    expect(spoken?.getAttribute('aria-live')).to.equal('polite');
+  });
+}
 
 describe('what is copied', () => {
   let copied: string[];
