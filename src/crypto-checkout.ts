@@ -817,6 +817,8 @@ export class CryptoCheckout extends LitElement {
     const root = this.shadowRoot;
     this.#checkResult = '';
     this.#question = undefined;
+    // The server may be back.
+    if (this.#later === 'failed') this.#later = undefined;
     // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
     if (!this.#hadFocus) return;
     const networks = status === 'choosing-network' ? root?.getElementById('first-network') : null;
