@@ -12,7 +12,7 @@ import { createTestAddressSources, type AddressSources } from './chains/addresse
 import { readTestSeed } from './chains/addresses/test-seed.js';
 import { createDepositAddresses } from './chains/addresses/deposit-addresses.js';
 import { createDepositKeys } from './chains/addresses/deposit-keys.js';
-import { readOpenAddresses } from './chains/addresses/open-addresses.js';
+import { isAnyoneExpected, readOpenAddresses } from './chains/addresses/open-addresses.js';
 import { createWatchedAddresses } from './chains/addresses/watched-addresses.js';
 import { createAvailability } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
@@ -155,6 +155,7 @@ export async function createApp(options: AppOptions) {
     log,
     now: clock.real,
     watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
+    isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];

@@ -80,6 +80,7 @@ function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
   return {
     watched: (addresses) => deps.watched(network.mode, addresses),
     ...(coin !== undefined && { openNative: () => deps.openAddresses(network, coin) }),
+    hasOpen: () => deps.isAnyoneExpected(network.mode),
     warn: warnOf(configured, deps),
     now: deps.now,
   };

@@ -19,6 +19,8 @@ export interface ConnectDeps {
   watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /** The addresses of a network's payments in a coin that are open, or ended less than a day ago. Newest first. */
   openAddresses(network: Network, currency: string): Promise<readonly string[]>;
+  /** Whether anybody may be about to pay in a mode. */
+  isAnyoneExpected(mode: Mode): Promise<boolean>;
 }
 
 /** One result of a check of a network's nodes. */

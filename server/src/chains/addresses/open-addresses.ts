@@ -1,6 +1,7 @@
 /** The addresses of open payments on a network, whose balances an adapter may have to read. */
 import type { PaymentState } from 'crypto-checkout/contract';
 import type { Reader } from '../../db/engine.js';
+import type { Mode } from '../../shared/scope.js';
 import type { Network } from '../networks.js';
 
 const watchedAfterEndMs = 86_400_000;
@@ -23,6 +24,28 @@ const endedStates = [
 
 /** Deeper reorganisations than this are rare enough to be looked at by a person. */
 const reorgBlocks = 256;
+
+/**
+ * Whether anybody may be about to pay in a mode, on whichever network: a payment waits for money, or a wallet has an address.
+ */
+export async function isAnyoneExpected(reader: Reader, mode: Mode): Promise<boolean> {
+  const payment = await reader
+    .selectFrom('payments')
+    .select('id')
+    .where('state', 'in', openStates)
+    .where('mode', '=', mode)
+    .where('address', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (payment) return true;
+  const wallet = await reader
+    .selectFrom('wallets')
+    .select('id')
+    .where('mode', '=', mode)
+    .limit(1)
+    .executeTakeFirst();
+  return wallet !== undefined;
+}
 
 /**
  * Of payments that are open, or ended less than a day ago, newest first. Before them those that got money from a contract in

@@ -1,6 +1,6 @@
 /** Which addresses have their balances read: those of open payments, and those that a reorganisation could concern. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readOpenAddresses } from '../../../src/chains/addresses/open-addresses.js';
+import { isAnyoneExpected, readOpenAddresses } from '../../../src/chains/addresses/open-addresses.js';
 import { engines } from '../../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -50,5 +50,20 @@ describe.each(engines)('open addresses on $name', (engine) => {
     await merchant.mine(100);
     await merchant.mine(100);
     expect(await read('USDT', inTwoDays)).not.toContain(address);
+  });
+
+  it('say whether anybody may be about to pay, in the mode alone', async () => {
+    const reader = server.database.reader;
+    expect(await isAnyoneExpected(reader, 'live')).toBe(false);
+    const { id } = await merchant.lock();
+    expect(await isAnyoneExpected(reader, 'test')).toBe(true);
+    await server.database.write((transaction) =>
+      transaction.updateTable('payments').set({ state: 'cancelled' }).where('mode', '=', 'test').execute(),
+    );
+    expect(await isAnyoneExpected(reader, 'test')).toBe(false);
+    await server.database.write((transaction) =>
+      transaction.updateTable('payments').set({ state: 'awaiting_funds' }).where('id', '=', id).execute(),
+    );
+    expect(await isAnyoneExpected(reader, 'test')).toBe(true);
   });
 });
