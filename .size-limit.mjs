@@ -48,7 +48,7 @@ const chunksOf = (room) =>
   chunks.filter((name) => sourcesOf(`${folder}/${name}`).some((source) => source.includes(`/src/${room}/`)));
 
 const languages = chunks.filter((name) =>
-  sourcesOf(`${folder}/${name}`).some((source) => /\/src\/messages\/[a-z]{2}\.ts$/.test(source)),
+  sourcesOf(`${folder}/${name}`).some((source) => /\/src\/messages\/[a-z]{2}(-later)?\.ts$/.test(source)),
 );
 const wallets = chunksOf('wallets');
 

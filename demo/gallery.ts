@@ -10,7 +10,10 @@ const looks: Readonly<Record<string, string>> = {
   '320 px': 'theme=light&width=320',
   'Two columns': 'theme=light&width=720',
   'Two columns, dark': 'theme=dark&width=720',
-  'Right to left': 'theme=light&dir=rtl',
+  'Pseudo-language': 'theme=light&lang=ar-XB',
+  'Pseudo-language, 320 px': 'theme=light&width=320&lang=ar-XB',
+  'Arabic, 320 px': 'theme=light&width=320&lang=ar',
+  'Arabic, two columns': 'theme=light&width=720&lang=ar',
   'Text spacing': 'theme=light&spacing=wide',
   'Broken logo': 'theme=light&logo=broken',
   'Yellow accent': 'theme=light&accent=yellow',
@@ -23,7 +26,9 @@ for (const name of ['theme', 'width', 'accent', 'spacing']) {
   const value = query.get(name);
   if (value !== null) root.dataset[name] = value;
 }
-root.dir = query.get('dir') ?? 'ltr';
+// The pseudo-language is English, longer by 40 %, from right to left.
+root.lang = query.get('lang') ?? 'en';
+root.dir = root.lang.startsWith('ar') ? 'rtl' : 'ltr';
 
 const states = answerFromFixtures(galleryStates);
 

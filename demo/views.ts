@@ -127,11 +127,13 @@ function checkout(
     isPaid && paymentId
       ? html`<crypto-checkout
           public-key=${config.publicKey}
+          locale=${payerLocale()}
           payment-id=${paymentId}
           no-redirect
         ></crypto-checkout>`
       : html`<crypto-checkout
           public-key=${config.publicKey}
+          locale=${payerLocale()}
           amount=${amount}
           base-currency=${baseCurrency}
           tx-ref=${reference}
@@ -282,4 +284,11 @@ function money(decimal: string, currency: string): string {
   return new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency }).format(
     decimal as Intl.StringNumericLiteral,
   );
+}
+
+/** The payer's language, for trying the checkout in it: this page itself is English. `?locale=` in the address comes first. */
+function payerLocale(): string | typeof nothing {
+  const { language } = navigator;
+  const asked = new URLSearchParams(location.search).get('locale');
+  return asked ?? (language.startsWith('en') ? nothing : language);
 }

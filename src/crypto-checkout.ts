@@ -13,6 +13,7 @@ import type { FormValue } from './form-value.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
+import type { PageLanguage } from './messages/load.js';
 import type { Modal } from './modal.js';
 import { formatAmount } from './money/format.js';
 import { frame, type FrameProps } from './views/frame.js';
@@ -41,6 +42,9 @@ type TextAttribute = (typeof textAttributes)[number];
 const loadFlow = () => import('./flow.js');
 const loadModal = () => import('./modal.js');
 const noticeMs = 6_000;
+const start: Partial<Messages> = enStart;
+/** A page in another language does not show English first, unless its texts take longer. */
+const languageWaitMs = 1_000;
 /** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
 const settleMs = 200;
 
@@ -208,7 +212,7 @@ export class CryptoCheckout extends LitElement {
   declare network: string | undefined;
   /** `light`, `dark` or `auto` (the default), which follows the user's preference. */
   declare theme: 'auto' | 'light' | 'dark' | undefined;
-  /** A BCP 47 tag for formatting numbers and times; defaults to the language of the surrounding page. */
+  /** A BCP 47 tag for texts, numbers and times; defaults to the language of the surrounding page, then of the browser. */
   declare locale: string | undefined;
   /** `inline` (the default), or `modal`: a button that opens the checkout above the page. */
   declare mode: 'inline' | 'modal' | undefined;
@@ -235,7 +239,8 @@ export class CryptoCheckout extends LitElement {
     'attachInternals' in HTMLElement.prototype ? this.attachInternals() : undefined;
   #form: Promise<FormValue> | undefined;
   #later: Later | 'failed' | undefined;
-  #texts: Partial<Messages> = enStart;
+  /** Undefined until it is loaded. Until then, the texts are English. */
+  #language: PageLanguage | undefined;
   #controller: CheckoutController | undefined;
   /** The state before there is a controller. */
   #initialState: CheckoutState = { name: 'idle' };
@@ -381,6 +386,16 @@ export class CryptoCheckout extends LitElement {
     });
   }
 
+  protected override async scheduleUpdate(): Promise<void> {
+    // The pay button's English is here already.
+    if (this.#language || !/^en\b/.test(this.tag)) {
+      const isLoaded = this.#loadLanguage().catch(() => undefined);
+      const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
+      if (!this.hasUpdated) await Promise.race([isLoaded, wait()]);
+    }
+    await super.scheduleUpdate();
+  }
+
   protected override willUpdate(): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
     const { order } = this;
@@ -425,6 +440,7 @@ export class CryptoCheckout extends LitElement {
     const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
     const state = wallets?.withSent(this.#state, context.text) ?? this.#state;
     const props: FrameProps = {
+      language: this.#language,
       header: header(this.#heading(state), context),
       key: viewKey(state.name),
       isReconnecting: 'isReconnecting' in state && state.isReconnecting,
@@ -534,8 +550,11 @@ export class CryptoCheckout extends LitElement {
     return total && currency ? formatAmount(total, currency, this.#locale()) : undefined;
   }
 
-  readonly #text: ViewContext['text'] = (key, values) =>
-    fill(this.messages?.[key] ?? this.#texts[key] ?? '', values);
+  readonly #text: ViewContext['text'] = (key, values = {}) => {
+    const language = this.#language;
+    const text = this.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
+    return fill(text, language?.isolate(values) ?? values);
+  };
 
   #context(): ViewContext {
     const controller = this.#controller;
@@ -587,13 +606,26 @@ export class CryptoCheckout extends LitElement {
     };
   }
 
+  /** For numbers and times. */
   #locale(): string | undefined {
-    const tag = this.locale || this.closest<HTMLElement>('[lang]')?.lang || undefined;
+    if (this.#language) return this.#language.locale;
     try {
-      return Intl.getCanonicalLocales(tag)[0];
+      return Intl.getCanonicalLocales(this.tag)[0];
     } catch {
       return undefined;
     }
+  }
+
+  /** The language that the page asks for, not checked yet. @internal */
+  get tag(): string {
+    return this.locale || languageOf(this) || navigator.language;
+  }
+
+  /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
+  async #loadLanguage(): Promise<void> {
+    const { PageLanguage } = await import('./messages/load.js');
+    this.#language ??= new PageLanguage(this);
+    await this.#language.follow();
   }
 
   /** Resumes the payment that the page names, or that this browser remembers. */
@@ -636,7 +668,7 @@ export class CryptoCheckout extends LitElement {
   }
 
   readonly #preload = (): void => {
-    if (this.#flow === undefined) void loadFlow().catch(() => undefined);
+    if (this.#flow === undefined) void Promise.all([loadFlow(), this.#loadLanguage()]).catch(() => undefined);
   };
 
   async #load(): Promise<void> {
@@ -645,9 +677,7 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = attempted;
     this.requestUpdate();
     try {
-      const flow = await loadFlow();
-      this.#texts = await flow.loadTexts(this.#locale());
-      this.#flow = flow;
+      [this.#flow] = await Promise.all([loadFlow(), this.#loadLanguage()]);
     } catch (cause) {
       const { apiUrl } = this.order;
       const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
@@ -720,7 +750,10 @@ export class CryptoCheckout extends LitElement {
   async #loadWallets(): Promise<void> {
     this.#wallets = 'loading';
     try {
-      const { WalletPayments } = await import('./wallets/wallet-payments.js');
+      const [{ WalletPayments }] = await Promise.all([
+        import('./wallets/wallet-payments.js'),
+        this.#language?.loadLater(),
+      ]);
       this.#wallets = new WalletPayments(this, () => ({
         state: this.#state,
         remainingMs: this.#controller?.remainingMs,
@@ -733,7 +766,7 @@ export class CryptoCheckout extends LitElement {
 
   async #loadLater(): Promise<void> {
     try {
-      this.#later = await import('./later.js');
+      [this.#later] = await Promise.all([import('./later.js'), this.#language?.loadLater()]);
       this.#adoptStyles();
     } catch {
       this.#later = 'failed';
@@ -784,6 +817,8 @@ export class CryptoCheckout extends LitElement {
     const root = this.shadowRoot;
     this.#checkResult = '';
     this.#question = undefined;
+    // The server may be back.
+    if (this.#later === 'failed') this.#later = undefined;
     // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
     if (!this.#hadFocus) return;
     const networks = status === 'choosing-network' ? root?.getElementById('first-network') : null;
@@ -830,6 +865,13 @@ function whenIdle(callback: () => void): void {
 /** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */
 function hasRoomForQr(): boolean {
   return matchMedia('(pointer: fine), (min-width: 720px)').matches;
+}
+
+/** The nearest `lang`, across shadow roots; empty if there is none. */
+function languageOf(element: Element): string {
+  const root = element.getRootNode();
+  const nearest = element.closest<HTMLElement>('[lang]')?.lang;
+  return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
 }
 
 /** True for states whose view is not in the first part of the code. */

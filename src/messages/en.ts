@@ -1,25 +1,22 @@
 /**
- * All texts of the widget, in English. `{name}` is a placeholder. Another language has the same keys; where a word depends on
- * a number, a text can be a function of the values.
+ * The texts up to the QR code, in English. `{name}` is a placeholder. Another language has the same keys; where a word depends on
+ * a number, a text can be a function of the values, which returns the text with its placeholders.
  */
+import type { enLater } from './en-later.js';
 import { enStart } from './en-start.js';
+import type { TextValues } from './plural.js';
 
 export const en = {
   ...enStart,
 
   back: 'Back',
   cancel: 'Cancel payment',
-  cancelQuestion: 'Cancel this payment?',
-  cancelWarning: 'Coins that you have already sent go to the shop, and you would have to ask for them back.',
-  cancelConfirm: 'Yes, cancel',
   restart: 'Use another coin',
-  restartQuestion: 'Use another coin?',
-  restartConfirm: 'Yes, choose again',
-  keepPaying: 'No, keep this payment',
   continue: 'Continue',
   reconnecting: 'Reconnecting…',
   joined: 'This payment is already open in another tab. Here it is.',
   loading: 'Loading…',
+  close: 'Close',
 
   currency: 'Currency',
   currencyHeading: 'Choose a coin',
@@ -28,7 +25,6 @@ export const en = {
   noMatch: 'No coin matches “{query}”.',
   noOptions: 'The shop offers no coins right now. Try again later.',
   lastUsed: 'Last used',
-  networks: '{count} networks',
   network: 'Network',
   networkHeading: 'Choose a network',
   networkStatus: 'Choose the network you will send {currency} on.',
@@ -54,7 +50,6 @@ export const en = {
   copyAddress: 'Copy address',
   amountCopied: 'Amount copied: {amount}',
   addressCopied: 'Address copied. Send only {currency} on {network}.',
-  copied: 'Copied.',
   copyFailed: 'Copying is blocked here. Select the text instead.',
   address: 'Address on {network}',
   addressWarning: 'Send only {currency} on {network}. Anything else can be lost.',
@@ -80,126 +75,13 @@ export const en = {
   nothingSeen: 'Nothing seen yet, checked {time}',
   nothingNew: 'Nothing new, checked {time}',
   checkFailed: 'The check did not get through. It goes on by itself.',
-  wrongAsset:
-    '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
-
-  exchange: 'I pay from an exchange',
-  exchangeNote: 'Exchanges take their fee from what you enter. This must arrive in full:',
-  exchangeAmount: 'Amount that must arrive',
-  exchangeFee: '“You receive” must show {amount}. If it shows less, add the difference.',
-
-  confirmingHeading: 'Payment found',
-  confirmingStatus:
-    '{seen} seen: {confirmations} of {required} confirmations. You may close this page; the shop is told.',
-  confirmingTime: 'About {minutes} min left',
-  transaction: 'Transaction',
-
-  successHeading: 'Payment complete',
-  successStatus: 'The shop has received {amount}. Thank you.',
-  successOver: 'You sent {seen}; {amount} was due. The shop has the excess: ask for it back.',
-  successLate: 'Your payment came after the time limit, and the shop has accepted it.',
-  paidTitle: '✓ Paid',
-  backToShop: 'Continue to {host}',
-  redirectSoon: 'You go back to {host} in {seconds} s.',
-  redirecting: 'Back to the shop in {seconds} s.',
-  stay: 'Stay here',
-  receipt: 'Receipt',
-  shop: 'Shop',
-  orderName: 'Order',
-  paid: 'Paid',
-  rateName: 'Rate',
-  time: 'Time',
-  paymentId: 'Payment ID',
-  print: 'Print receipt',
-  save: 'Save receipt',
-
-  errorHeading: 'Payment not accepted',
-  errorStatus: 'The payment could not be completed. Ask the shop what happens with anything you sent.',
-  invalidStatus: 'The shop received {amount} instead of {currency}. Ask for it back.',
-  reversedHeading: 'Payment reversed',
-  reversedStatus:
-    'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
-  expiredHeading: 'Time is up',
-  expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
-  expiredUnknown: 'The time to pay is over. Do not send to the old address.',
-  expiredPartial:
-    '{seen} of {amount} arrived in time. The shop has it: ask for it back, or how to pay the rest.',
-  expiredLate: '{seen} came too late and does not cover the price. The shop has it: ask what happens next.',
-  cancelledHeading: 'Payment cancelled',
-  cancelledStatus: 'You cancelled it. Do not send to the old address.',
-  endedUnlocked: 'Nothing was sent, and nothing is owed.',
-  cancelledPaid: 'Your {seen} came after the cancellation. The shop has it: ask for it back.',
-  contactShop: 'Contact the shop',
-  copyId: 'Copy payment ID',
-  newPayment: 'Start a new payment',
-
-  log: 'Time log',
-  copyLog: 'Copy as text',
-  log_payment_started: 'Payment started',
-  log_currency_set: '{currency} on {network} chosen',
-  log_currency_locked: 'Price fixed: {amount} on {network}',
-  log_currency_already_locked: 'The price was fixed already',
-  log_transfer_seen: 'Seen: {amount}',
-  log_other_transfer_seen: 'Seen, but not what was asked for: {amount} on {network}',
-  log_transfer_seen_again: 'Seen again: {amount}',
-  log_transfer_confirmed: 'Confirmed: {amount}',
-  log_transfer_unconfirmed: 'No longer confirmed: {amount}',
-  log_transfer_dropped: 'Dropped by the network: {amount}',
-  log_underpaid: '{seen} of {amount} seen',
-  log_confirming: 'Full amount seen, waiting for {confirmations} confirmations',
-  log_completed: 'Paid: {received}',
-  log_completed_over: 'Paid: {received}, {excess} more than due',
-  log_completed_late: 'Paid late, and accepted: {received}',
-  log_overpaid: '{excess} more than due arrived',
-  log_excess_lost: 'The excess left the network: {received} remain',
-  log_expired: 'Time ran out: nothing arrived',
-  log_expired_partial: 'Time ran out: {received} of {amount} arrived',
-  log_expired_late: 'Too late: {received} of {amount} arrived',
-  log_expired_invalid: 'Time ran out: the wrong coin or network was used',
-  log_reversed: 'The network took a confirmed payment back',
-  log_cancelled: 'Cancelled',
-  log_cancelled_with_funds: 'Cancelled after coins had arrived',
-  log_paid_after_cancel: 'Coins arrived after the cancellation',
-  log_deposit_completed: 'Received: {received}',
-
-  problemBusy: 'The payment service is busy. Try again in a moment.',
-  problemBelowMinimum: 'The total is too small for this coin. Choose another one.',
-  problemUnsupported: 'This coin cannot be used right now. Choose another one.',
-  problemNotFound: 'This payment was not found. Ask the shop for a new link.',
-  problemState: 'This step is no longer possible. Here is where the payment stands.',
-  problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',
-
-  close: 'Close',
-
-  payFromWallet: 'Pay with {wallet}',
-  browserWallet: 'your browser wallet',
-  walletConnecting: 'Connect an account in {wallet}…',
-  walletSwitching: 'Switch to {network} in {wallet}…',
-  walletConfirming: 'Confirm {amount} in {wallet}…',
-  walletStop: 'Stop waiting',
-  walletSent: 'Sent from your wallet, waiting for the network. Do not send again.',
-  walletUnsure: 'Your wallet was asked to pay. Look there to see whether it did.',
-  walletTransaction: 'Transaction {hash}',
-  walletLog: 'Sent from a wallet: {hash}. Waiting for the network.',
-  walletAgain: 'Pay from a wallet again',
-  walletAgainQuestion: 'Your wallet may have sent this already. If you send again, you may pay twice.',
-  walletAgainYes: 'Send again',
-  walletAgainNo: 'Do not send',
-  walletRejected: 'You declined in {wallet}. Nothing was sent.',
-  walletPending: '{wallet} is already waiting for your answer. Open it to go on.',
-  walletFunds: 'This account does not have enough {currency}. Nothing was sent.',
-  walletFee: 'This account does not have enough {coin} for the network fee. Nothing was sent.',
-  walletAccount: 'The account in {wallet} changed. Nothing was sent. Press again to use the new one.',
-  walletChain: '{wallet} is not on {network}. Nothing was sent. Switch there, then press again.',
-  walletUnknownChain: '{wallet} does not know {network}. Add it there, or copy the amount and address.',
-  walletChanged: 'The amount has changed. Nothing was sent. Check it, then press again.',
-  walletEnded: 'This payment can no longer be paid. Nothing was sent.',
-  walletFailed: '{wallet} did not answer as expected. Nothing was sent. Copy the amount and address instead.',
-  walletApp: 'Open in {wallet}',
 } as const;
 
-export type MessageKey = keyof typeof en;
-export type TextValues = Readonly<Record<string, string | number>>;
-/** A text, or a function that makes one from the values. */
+export type MessageKey = keyof typeof en | keyof typeof enLater;
+/** A text, or a function that picks one by the values. */
 export type Text = string | ((values: TextValues) => string);
 export type Messages = Readonly<Record<MessageKey, Text>>;
+/** What a language needs up to the QR code. */
+export type FirstMessages = Readonly<Record<keyof typeof en, Text>>;
+/** The rest, which loads when it is needed. */
+export type LaterMessages = Readonly<Record<keyof typeof enLater, Text>>;

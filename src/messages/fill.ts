@@ -1,8 +1,11 @@
 /** Puts values into a text. */
-import type { Text, TextValues } from './en.js';
+import type { Text } from './en.js';
+import type { TextValues } from './plural.js';
 
 /** Fills in a text's placeholders. A placeholder without a value stays as it is. */
 export function fill(text: Text, values: TextValues = {}): string {
-  if (typeof text === 'function') return text(values);
-  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
+  const template = typeof text === 'function' ? text(values) : text;
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    String(Object.hasOwn(values, name) ? values[name] : placeholder),
+  );
 }

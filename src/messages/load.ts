@@ -1,7 +1,165 @@
-/** Loads the texts of a language. English is loaded like any other. */
-import type { Messages } from './en.js';
+/** Finds the language of a page, and loads its texts. */
+import type { FirstMessages, LaterMessages, Messages } from './en.js';
+import type { TextValues } from './plural.js';
 
-/** @param _locale a BCP 47 tag; undefined for the page's language */
-export async function loadTexts(_locale: string | undefined): Promise<Messages> {
-  return (await import('./en.js')).en;
+interface Language {
+  /** What the texts are in. */
+  readonly code: string;
+  readonly isRtl: boolean;
+  /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
+  readonly locale: string | undefined;
+  readonly texts: FirstMessages;
+  readonly loadLater: () => Promise<LaterMessages>;
+}
+
+interface Source {
+  readonly first: () => Promise<{ readonly texts: FirstMessages }>;
+  readonly later: () => Promise<{ readonly texts: LaterMessages }>;
+  readonly isRtl?: boolean;
+  /** Used where the browser has no numbers and times of the language itself. */
+  readonly locale?: string;
+}
+
+const english: Source = {
+  first: async () => ({ texts: (await import('./en.js')).en }),
+  later: async () => ({ texts: (await import('./en-later.js')).enLater }),
+};
+
+const sources: Readonly<Record<string, Source>> = {
+  en: english,
+  fr: { first: () => import('./fr.js'), later: () => import('./fr-later.js') },
+  es: { first: () => import('./es.js'), later: () => import('./es-later.js') },
+  pt: { first: () => import('./pt.js'), later: () => import('./pt-later.js') },
+  ar: { first: () => import('./ar.js'), later: () => import('./ar-later.js'), isRtl: true },
+  ha: { first: () => import('./ha.js'), later: () => import('./ha-later.js'), locale: 'en-NG' },
+  yo: { first: () => import('./yo.js'), later: () => import('./yo-later.js'), locale: 'en-NG' },
+  ig: { first: () => import('./ig.js'), later: () => import('./ig-later.js'), locale: 'en-NG' },
+  sw: { first: () => import('./sw.js'), later: () => import('./sw-later.js'), locale: 'en-KE' },
+  zh: { first: () => import('./zh.js'), later: () => import('./zh-later.js') },
+  // The pseudo-language, for trying layouts: English, longer by 40 %, from right to left.
+  'ar-xb': {
+    first: () => import('./pseudo.js'),
+    later: async () => ({ texts: (await import('./pseudo.js')).textsLater }),
+    isRtl: true,
+  },
+};
+
+/** A chunk that hangs must not keep a payer waiting. */
+const patienceMs = 4_000;
+
+/**
+ * Loads the texts of a page's language, or English where there is no such language or it does not load.
+ *
+ * @param tag a BCP 47 tag, such as fr-CA
+ * @throws if English does not load either
+ */
+export async function loadLanguage(tag: string): Promise<Language> {
+  const wanted = tag.toLowerCase();
+  const [base = ''] = wanted.split('-');
+  const code = [wanted, base].find((one) => Object.hasOwn(sources, one)) ?? 'en';
+  const source = sources[code] ?? english;
+  const [locale = source.locale] = supportedLocales(tag);
+  try {
+    return await load(source, code === 'ar-xb' ? 'en' : code, locale);
+  } catch {
+    return load(english, 'en', locale);
+  }
+}
+
+function supportedLocales(tag: string): string[] {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag);
+  } catch {
+    // It is not a language tag.
+    return [];
+  }
+}
+
+async function load(source: Source, code: string, locale: string | undefined): Promise<Language> {
+  const { first, later, isRtl = false } = source;
+  const { texts } = await patiently(first());
+  const loadLater = async () => (await patiently(later()).catch(english.later)).texts;
+  return { code, isRtl, locale, texts, loadLater };
+}
+
+function patiently<T>(loading: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('The language takes too long')), patienceMs);
+    loading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** Amounts go from left to right, in an Arabic locale too: "49.90 US$". What has Arabic letters decides for itself. */
+export function isolate(values: TextValues): TextValues {
+  const isolated = Object.entries(values).map(([name, value]) => {
+    const start = /[\u0620-\u064a]/.test(String(value)) ? '\u2068' : '\u2066';
+    return [name, typeof value === 'number' ? value : `${start}${value}\u2069`];
+  });
+  return Object.fromEntries(isolated) as TextValues;
+}
+
+interface Page {
+  /** What the page asks for now. */
+  readonly tag: string;
+  readonly requestUpdate: () => void;
+}
+
+/** The language of an element's page. It changes when the page asks for another. */
+export class PageLanguage {
+  readonly #page: Page;
+  #tag = '';
+  #isLoaded: Promise<void> = Promise.resolve();
+  #language: Language | undefined;
+  #needsLater = false;
+  /** Undefined until the first ones are loaded. */
+  texts: Partial<Messages> | undefined;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  get code(): string {
+    return this.#language?.code ?? 'en';
+  }
+
+  get isRtl(): boolean {
+    return this.#language?.isRtl ?? false;
+  }
+
+  get locale(): string | undefined {
+    return this.#language ? this.#language.locale : 'en';
+  }
+
+  /** Keeps each value's own order inside a text from right to left. */
+  isolate(values: TextValues): TextValues {
+    return this.isRtl ? isolate(values) : values;
+  }
+
+  /** Loads the texts for what the page asks for, unless they are here. Rejects if not even English can be loaded. */
+  follow(): Promise<void> {
+    const { tag } = this.#page;
+    if (tag !== this.#tag) {
+      this.#tag = tag;
+      this.#isLoaded = this.#load(tag);
+      // The next call tries again.
+      this.#isLoaded.catch(() => (this.#tag = ''));
+    }
+    return this.#isLoaded;
+  }
+
+  /** Loads what comes after the QR code, for this language and every next one. */
+  async loadLater(): Promise<void> {
+    this.#needsLater = true;
+    await this.#load(this.#tag);
+  }
+
+  async #load(tag: string): Promise<void> {
+    const language = await loadLanguage(tag);
+    const later = this.#needsLater ? await language.loadLater() : {};
+    // Another language may have been asked for in the meantime.
+    if (tag !== this.#tag) return;
+    this.#language = language;
+    this.texts = { ...language.texts, ...later };
+    this.#page.requestUpdate();
+  }
 }

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '../checkout/state.js';
 import type { CurrencyOption } from '../contract/checkout.js';
 import { coinIcon, networkIcon } from './icons.js';
+import { isolate } from './isolate.js';
 import { minutesFor, networkFacts } from './networks.js';
 import type { View, ViewContext } from './view.js';
 
@@ -161,7 +162,9 @@ function radioOption(
     />
     ${icon}
     <span id="name-${value}">${name}</span>
-    <small id="detail-${value}" class="detail">${detail}${note ? html` <em>${note}</em>` : nothing}</small>
+    <small id="detail-${value}" class="detail"
+      >${isolate(detail)}${note ? html` <em>${note}</em>` : nothing}</small
+    >
   </label>`;
 }
 

@@ -16,7 +16,9 @@ export function countdown({ text, remainingMs }: ViewContext): TemplateResult | 
       <circle cx="10" cy="10" r="8" pathLength="1" stroke-dasharray="${share} 1" />
     </svg>
     ${text('timeLeft')}
-    <span part="countdown" role="timer" aria-label=${text('timeLeft')}>${formatSeconds(seconds)}</span>
+    <span part="countdown" dir="ltr" role="timer" aria-label=${text('timeLeft')}
+      >${formatSeconds(seconds)}</span
+    >
     <span class="unseen" aria-live="polite">${announcement(seconds, text)}</span>
   </div>`;
 }

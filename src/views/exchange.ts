@@ -3,6 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import { amountDue } from '../money/amount-due.js';
 import { disclosure } from './disclosure.js';
+import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import type { ViewContext } from './view.js';
 
@@ -14,14 +15,14 @@ export function exchangeHelp({ payment }: TrackedState, context: ViewContext): T
     [text('currency'), currencyName === currency ? currency : `${currencyName} (${currency})`],
     [text('network'), networkName(payment)],
     [text('exchangeAmount'), amount],
-  ];
+  ] as const;
   const content = html`<p>${text('exchangeNote')}</p>
     <dl class="facts">
       ${rows.map(
         ([term, value]) =>
           html`<div>
             <dt>${term}</dt>
-            <dd>${value}</dd>
+            <dd>${isolate(value)}</dd>
           </div>`,
       )}
     </dl>

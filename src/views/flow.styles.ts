@@ -178,6 +178,10 @@ export const flowStyles = css`
     padding-top: 10px;
     border-top: 1px solid var(--_border);
   }
+  /* Both keep their own order from left to right, beside texts from right to left. */
+  [dir='rtl'] :is(.amount, .address) {
+    text-align: right;
+  }
   .address {
     font:
       600 0.9375rem / 1.55 ui-monospace,

@@ -4,6 +4,8 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { View, ViewContext } from './view.js';
 
 export interface FrameProps {
+  /** What the texts are in, which can differ from the page's language. English until another one is loaded. */
+  readonly language: { readonly code: string; readonly isRtl: boolean } | undefined;
   readonly header: TemplateResult | typeof nothing;
   /** Changes when the view does: what moves to another place is drawn anew there, and nothing seems to jump. */
   readonly key: string;
@@ -31,7 +33,7 @@ const badgePaths: Readonly<Record<NonNullable<View['badge']>, string>> = {
 
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
 export function frame(view: View, props: FrameProps, context: ViewContext): TemplateResult {
-  const { header, key, isReconnecting, problem, notice, preload } = props;
+  const { language, header, key, isReconnecting, problem, notice, preload } = props;
   const { text, isTest } = context;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
@@ -41,6 +43,8 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
   return html`<form
     part="card"
     class="card"
+    lang=${language?.code ?? 'en'}
+    dir=${language?.isRtl ? 'rtl' : 'ltr'}
     aria-labelledby="heading"
     aria-busy=${isBusy}
     @submit=${submit}

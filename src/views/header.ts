@@ -45,14 +45,14 @@ export function header(
         : nothing
     }
     <div class="who">
-      ${merchant ? html`<b part="merchant">${merchant}</b>` : nothing}
+      ${merchant ? html`<b part="merchant"><bdi>${merchant}</bdi></b>` : nothing}
       ${reference ? html`<span part="order" class="quiet">${text('order', { reference })}</span>` : nothing}
     </div>
     ${
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total" dir="ltr">${total}</b>
+            <b part="total"><bdi dir="ltr">${total}</bdi></b>
           </div>`
         : nothing
     }
@@ -64,7 +64,7 @@ export function header(
               ({ name, quantity = 1, amount }) =>
                 html`<li>
                   <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
-                  ${amount === undefined ? nothing : html`<span dir="ltr">${money(amount, baseCurrency)}</span>`}
+                  ${amount === undefined ? nothing : html`<bdi dir="ltr">${money(amount, baseCurrency)}</bdi>`}
                 </li>`,
             )}
           </ul>`

@@ -9,6 +9,7 @@ import { paymentUri } from '../money/payment-uri.js';
 import { countdown } from './countdown.js';
 import { disclosure } from './disclosure.js';
 import { coinIcon, networkIcon } from './icons.js';
+import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import { isTimeUp, type View, type ViewContext } from './view.js';
 
@@ -145,7 +146,7 @@ function priceFacts(payment: Payment, { text, money, clock }: ViewContext): Temp
       ([part, term, value]) =>
         html`<div>
           <dt>${term}</dt>
-          <dd part=${part}>${value}</dd>
+          <dd part=${part}>${isolate(value)}</dd>
         </div>`,
     )}
   </dl>`;

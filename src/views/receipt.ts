@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Payment, ReceiptView } from '../contract/checkout.js';
 import { worthOf } from '../money/format.js';
+import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import { logText } from './time-log.js';
 import type { ViewContext } from './view.js';
@@ -16,7 +17,7 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
         ([name, value]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd>${value}</dd>
+            <dd>${isolate(value)}</dd>
           </div>`,
       )}
     </dl>

@@ -1,7 +1,8 @@
 /** What a view returns for a state, and what it gets from the element. */
 import type { nothing, TemplateResult } from 'lit';
 import type { Action, Choice, TrackedState } from '../checkout/state.js';
-import type { MessageKey, TextValues } from '../messages/en.js';
+import type { MessageKey } from '../messages/en.js';
+import type { TextValues } from '../messages/plural.js';
 
 export interface View {
   readonly heading: string;

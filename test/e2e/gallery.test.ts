@@ -9,7 +9,7 @@ test.each([
   { search: 'theme=dark', width: 1360 },
   { search: 'theme=light&width=320', width: 400 },
   { search: 'theme=light&width=720', width: 1000 },
-  { search: 'theme=light&dir=rtl&spacing=wide&logo=broken', width: 1360 },
+  { search: 'theme=light&lang=ar-XB&spacing=wide&logo=broken', width: 1360 },
   { search: 'theme=light&accent=yellow', width: 1360 },
   { search: 'theme=light&accent=cream', width: 1360 },
 ])('$search', async ({ search, width }) => {

@@ -2,8 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Router, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { html, type Html } from './html.js';
+import { pickLocale, type PageLocale } from './page-texts.js';
 import type { Mode } from '../shared/scope.js';
 
 /** What a payment's page shows and needs. */
@@ -28,10 +29,10 @@ const stylesheet = fileURLToPath(new URL('../../data/pages.css', import.meta.url
 export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory }: PagesOptions): Router {
   const api = apiAddress(publicUrl, checkoutUrl);
   const path = pathOf(checkoutUrl);
-  const chunks = chunksToQr(widgetDirectory);
-  const frame = (title: string, content: Html, head = html``) =>
+  const chunks = readChunks(widgetDirectory);
+  const frame = ({ tag, isRtl }: PageLocale, title: string, content: Html, head = html``) =>
     html`<!doctype html>
-      <html lang="en">
+      <html lang="${tag}" dir="${isRtl ? 'rtl' : 'ltr'}">
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -52,6 +53,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       'Content-Security-Policy': policy(api.origin),
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-store',
+      Vary: 'Accept-Language',
       'X-Robots-Tag': 'noindex',
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'DENY',
@@ -64,54 +66,55 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
     response.sendFile(stylesheet, { maxAge: 300_000 });
   });
   router.get(`${path}/:id`, async (request, response) => {
+    const locale = localeOf(request);
+    const { texts } = locale;
     const payment = await findPayment(request.params.id);
     if (!payment) {
-      return send(
-        response,
-        404,
-        frame(
-          'Payment not found',
-          notice('Payment not found', 'Check the link, or ask the shop that gave it to you.'),
-        ),
-      );
+      const content = notice(texts.notFound, texts.notFoundHelp);
+      return send(response, 404, frame(locale, texts.notFound, content));
     }
     const { id, merchantName, publicKey, mode } = payment;
+    const named = (text: string) => text.replace('{shop}', () => merchantName);
     if (publicKey === undefined) {
-      return send(
-        response,
-        503,
-        frame(
-          'Payment unavailable',
-          notice(
-            `${merchantName} cannot take payments here right now`,
-            'You have not been charged. Please tell the shop that its account has no active public key.',
-          ),
-        ),
-      );
+      const content = notice(named(texts.unavailableShop), texts.unavailableHelp);
+      return send(response, 503, frame(locale, texts.unavailable, content));
     }
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
+    const preloaded = chunks.filter((name) => isOnTheWay(name, locale.language));
     const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>
-      ${chunks.map((name) => html`<link rel="modulepreload" href="${api.url}/chunks/${name}" crossorigin />`)}`;
+      ${preloaded.map((name) => html`<link rel="modulepreload" href="${api.url}/chunks/${name}" crossorigin />`)}`;
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
     const content = html`<main>
-      <h1 class="unseen">Pay ${merchantName}</h1>
-      ${mode === 'test' ? html`<p class="badge">Test mode: send no real coins, they would be lost</p>` : html``}
+      <h1 class="unseen">${named(texts.pay)}</h1>
+      ${mode === 'test' ? html`<p class="badge">${texts.testMode}</p>` : html``}
       <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
-      <noscript><p>This page needs JavaScript to show how to pay.</p></noscript>
+      <noscript><p>${texts.needsScript}</p></noscript>
     </main>`;
-    send(response, 200, frame(`Pay ${merchantName}`, content, script));
+    send(response, 200, frame(locale, named(texts.pay), content, script));
   });
   return router;
 }
 
-/** The file names of the widget's parts that every payment needs; none if the widget has not been built. */
-function chunksToQr(directory: string): readonly string[] {
+/** The language in the address, `?locale=` or `?lang=`, or else the payer's browser's. */
+function localeOf(request: Request): PageLocale {
+  const { locale, lang } = request.query;
+  const asked = [locale, lang].filter((tag) => typeof tag === 'string');
+  return pickLocale([...asked, ...request.acceptsLanguages()]);
+}
+
+/** The file names of the widget's parts; none if the widget has not been built. */
+function readChunks(directory: string): readonly string[] {
   try {
-    const names = readdirSync(join(directory, 'chunks'));
-    return names.filter((name) => /^(widget|flow|en|qr-code|rolldown-runtime)-[\w-]+\.js$/.test(name)).sort();
+    return readdirSync(join(directory, 'chunks')).sort();
   } catch {
     return [];
   }
+}
+
+/** True for a part that every payment in this language needs up to its QR code. */
+function isOnTheWay(file: string, language: string): boolean {
+  const name = /^([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1] ?? '';
+  return [language, 'widget', 'flow', 'load', 'plural', 'qr-code', 'rolldown-runtime'].includes(name);
 }
 
 function notice(heading: string, text: string): Html {

@@ -1,0 +1,344 @@
+/** The languages as payers see and hear them: announcements word for word, directions, overrides, and plain copies. */
+import { expect, fixture, html } from '@open-wc/testing';
+import type { Payment } from '../src/contract/checkout.js';
+import type { CryptoCheckout } from '../src/index.js';
+import {
+  createElement,
+  getPart,
+  goToAddress,
+  hasPart,
+  mount,
+  orderAttributes,
+  pickOption,
+  press,
+  textOf,
+  waitFor,
+} from './support/element.js';
+import { FakeApi } from './support/fake-api.js';
+import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
+
+let api: FakeApi;
+
+beforeEach(() => {
+  localStorage.clear();
+  api = new FakeApi().install();
+});
+afterEach(() => api.remove());
+
+const attributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
+
+/** Shows a payment from its beginning, in a language. */
+async function mountPayment(payment: Payment, locale: string): Promise<CryptoCheckout> {
+  api.payment = payment;
+  const element = await mount({ ...attributes, locale });
+  await waitFor(() => !['idle', 'creating'].includes(element.status));
+  await waitFor(() => hasPart(element, 'log'));
+  return element;
+}
+
+const card = (element: CryptoCheckout) => getPart(element, 'card');
+const deadline = lockedPayment().expiresBy ?? 0;
+const clock = (locale: string, time = deadline) =>
+  new Date(time).toLocaleTimeString(locale, { hour: 'numeric', minute: '2-digit' }).replace(/\s+/g, ' ');
+
+type Spoken = readonly [name: string, payment: Payment, en: string, fr: string, ar: string];
+
+const locked = { expiresBy: deadline };
+/** One announcement for every state, word for word. In Arabic, `‹…›` stands for the isolates around a value. */
+const announcements: readonly Spoken[] = [
+  [
+    'the address',
+    lockedPayment(locked),
+    `Send exactly 3.246754 USDT on Tron before ${clock('en')}.`,
+    `Envoyez exactement 3,246754 USDT sur Tron avant ${clock('fr')}.`,
+    `أرسل ‹3.246754 USDT› بالضبط على ‹Tron› قبل ‹${clock('ar')}›.`,
+  ],
+  [
+    'a part',
+    paymentInState('partially_paid', { ...locked, amountSeen: 2, amountReceived: 1, amountDue: 1.25 }),
+    `2.00 USDT seen, 1.00 USDT confirmed. Send the remaining 1.25 USDT (about NGN 1,925.00) before ${clock('en')}.`,
+    `2,00 USDT détectés, 1,00 USDT confirmés. Envoyez les 1,25 USDT restants (environ 1 925,00 NGN) avant ${clock('fr')}.`,
+    `رُصد ‹2.00 USDT›، وتأكد ‹1.00 USDT›. أرسل المتبقي ‹1.25 USDT› (نحو ‹1,925.00 NGN›) قبل ‹${clock('ar')}›.`,
+  ],
+  [
+    'confirmations',
+    paymentInState('confirming', { amountSeen: 3.246754, confirmations: 1, confirmationsRequired: 12 }),
+    '3.246754 USDT seen: 1 of 12 confirmations. You may close this page; the shop is told.',
+    '3,246754 USDT détectés : 1 confirmation sur 12. Vous pouvez fermer cette page ; la boutique est prévenue.',
+    'رُصد ‹3.246754 USDT›: 1 من أصل 12 تأكيدًا. يمكنك إغلاق هذه الصفحة، وسيُبلَّغ المتجر.',
+  ],
+  [
+    'success',
+    paymentInState('settled', { amountSeen: 3.246754, amountReceived: 3.246754 }),
+    'The shop has received 3.246754 USDT. Thank you.',
+    'La boutique a reçu 3,246754 USDT. Merci.',
+    'استلم المتجر ‹3.246754 USDT›. شكرًا لك.',
+  ],
+  [
+    'too much',
+    paymentInState('settled_over', { amountSeen: 4, amountReceived: 4 }),
+    'You sent 4.00 USDT; 3.246754 USDT was due. The shop has the excess: ask for it back.',
+    'Vous avez envoyé 4,00 USDT au lieu de 3,246754 USDT. La boutique a l’excédent : demandez-lui son retour.',
+    'أرسلت ‹4.00 USDT›، وكان المطلوب ‹3.246754 USDT›. الزيادة لدى المتجر: اطلب إعادتها.',
+  ],
+  [
+    'nothing in time',
+    paymentInState('expired', { receipts: [] }),
+    'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
+    'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
+    'لم يصل شيء في الوقت المحدد. لم يُخصم شيء. لا ترسل إلى العنوان القديم.',
+  ],
+  [
+    'too little in time',
+    paymentInState('expired_partial', { amountSeen: 1, amountReceived: 1 }),
+    '1.00 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    '1,00 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
+    'وصل ‹1.00 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
+  ],
+  [
+    'a cancellation',
+    paymentInState('cancelled'),
+    'You cancelled it. Do not send to the old address.',
+    'Vous l’avez annulé. N’envoyez rien à l’ancienne adresse.',
+    'أنت ألغيتها. لا ترسل إلى العنوان القديم.',
+  ],
+];
+
+describe('what is announced', () => {
+  for (const [name, payment, en, fr, ar] of announcements) {
+    it(`for ${name}, in English, French and Arabic`, async () => {
+      for (const [locale, expected] of [
+        ['en', en],
+        ['fr', fr],
+        ['ar', ar],
+      ] as const) {
+        const element = await mountPayment(payment, locale);
+        const status = getPart(element, 'status');
+        expect(status.getAttribute('role')).to.equal('status');
+        const said = textOf(element, 'status')
+          .replace(/[\u2066\u2068]/g, '‹')
+          .replaceAll('\u2069', '›');
+        // Marks for direction inside an Arabic price or time are the browser's own.
+        expect(said.replace(/[\u200e\u200f\u061c]/g, '')).to.equal(
+          expected.replace(/[\u200e\u200f\u061c]/g, ''),
+          locale,
+        );
+        element.remove();
+        localStorage.clear();
+      }
+    });
+  }
+});
+
+/** On the way from the pay button, and beside the state's sentence. */
+const onTheWay = {
+  en: {
+    coin: 'Choose the coin you want to pay with.',
+    network: 'Choose the network you will send USDT on.',
+    amount: 'Amount copied: 3.246754',
+    address: 'Address copied. Send only USDT on Tron.',
+    checked: /^Nothing seen yet, checked \d+:\d\d:\d\d [AP]M$/,
+    minute: '1 minute left to pay.',
+    wrong: '10 TRX on Tron arrived, but this payment takes USDT on Tron. The shop has it: ask for it back.',
+    cancel: 'Cancel this payment?',
+  },
+  fr: {
+    coin: 'Choisissez la crypto avec laquelle vous voulez payer.',
+    network: 'Choisissez le réseau sur lequel vous enverrez USDT.',
+    amount: 'Montant copié : 3.246754',
+    address: 'Adresse copiée. Envoyez uniquement USDT sur Tron.',
+    checked: /^Rien de détecté pour le moment, vérifié à \d\d:\d\d:\d\d$/,
+    minute: 'Il reste 1 minute pour payer.',
+    wrong:
+      '10 TRX sur Tron sont arrivés, mais ce paiement attend USDT sur Tron. La boutique les a reçus : demandez-lui leur retour.',
+    cancel: 'Annuler ce paiement ?',
+  },
+} as const;
+
+for (const locale of ['en', 'fr'] as const) {
+  it(`says each step on the way in ${locale}, word for word`, async () => {
+    const writeText = () => Promise.resolve();
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+    const expected = onTheWay[locale];
+    const element = await mount({ ...orderAttributes, locale });
+    press(element);
+    await waitFor(() => element.status === 'choosing-currency');
+    await element.updateComplete;
+    expect(textOf(element, 'status')).to.equal(expected.coin);
+    pickOption(element, 'USDT');
+    await element.updateComplete;
+    expect(textOf(element, 'status')).to.equal(expected.network);
+    pickOption(element, 'tron');
+    await waitFor(() => hasPart(element, 'log'));
+    press(element, 'copy-amount');
+    await waitFor(() => textOf(element, 'notice') === expected.amount, expected.amount);
+    press(element, 'copy-address');
+    await waitFor(() => textOf(element, 'notice') === expected.address, expected.address);
+    Reflect.deleteProperty(navigator, 'clipboard');
+    press(element);
+    await waitFor(() => expected.checked.test(textOf(element, 'check')), String(expected.checked));
+    press(element, 'cancel');
+    await element.updateComplete;
+    expect(getPart(element, 'question').querySelector('b')?.textContent.replace(/\s/g, ' ')).to.equal(
+      expected.cancel,
+    );
+    const receipt = {
+      txHash: 'a1',
+      explorerUrl: '',
+      confirmations: 1,
+      requiredConfirmations: 2,
+      firstSeenAt: lockedPayment().createdAt,
+    };
+    const wrong = {
+      ...receipt,
+      currency: 'TRX',
+      network: 'tron',
+      amount: 10,
+      counts: false,
+      status: 'seen' as const,
+    };
+    api.payment = lockedPayment({ receipts: [wrong], expiresBy: Date.now() + 50_000 });
+    await element.refresh();
+    await waitFor(() => hasPart(element, 'wrong-asset'));
+    expect(textOf(element, 'wrong-asset')).to.equal(expected.wrong);
+    const spoken = getPart(element, 'countdown').nextElementSibling;
+    expect(spoken?.textContent).to.equal(expected.minute);
+    expect(spoken?.getAttribute('aria-live')).to.equal('polite');
+  });
+}
+
+describe('what is copied', () => {
+  let copied: string[];
+  beforeEach(() => {
+    copied = [];
+    const writeText = (text: string) => Promise.resolve(void copied.push(text));
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+  });
+  afterEach(() => {
+    Reflect.deleteProperty(navigator, 'clipboard');
+  });
+
+  const amounts = [
+    [1e-8, '0.00000001'],
+    [7e-7, '0.0000007'],
+    [1234567.89, '1234567.89'],
+  ] as const;
+
+  for (const locale of [
+    'en',
+    'fr',
+    'es',
+    'pt',
+    'ar',
+    'ha',
+    'yo',
+    'ig',
+    'sw',
+    'zh',
+    'ar-XB',
+    'de',
+    'hi-u-nu-deva',
+  ]) {
+    it(`is the plain value in ${locale}, and what is shown has Latin digits`, async () => {
+      for (const [amount, plain] of amounts) {
+        copied = [];
+        const element = await mountPayment(
+          lockedPayment({ amount, amountDue: amount, currency: 'BTC' }),
+          locale,
+        );
+        press(element, 'copy-amount');
+        press(element, 'copy-address');
+        await waitFor(() => copied.length === 2);
+        expect(copied).to.deep.equal([plain, lockedPayment().addressInformation?.address]);
+        expect(textOf(element, 'amount').replace(/[\s.,\u202f]/g, '')).to.equal(
+          `${plain.replace('.', '')}BTC`,
+        );
+        expect(getPart(element, 'amount').dir).to.equal('ltr');
+        expect(getPart(element, 'address').dir).to.equal('ltr');
+        expect(getPart(element, 'address').textContent.replace(/\s/g, '')).to.equal(copied[1]);
+        element.remove();
+        localStorage.clear();
+      }
+    });
+  }
+});
+
+describe('the language', () => {
+  it('is the element’s, or the nearest around it, across shadow roots', async () => {
+    const outer = await fixture<HTMLElement>(html`<div lang="fr-CA"><div id="host"></div></div>`);
+    const shadow = outer.querySelector('#host')?.attachShadow({ mode: 'open' });
+    const element = createElement({ ...orderAttributes, 'base-currency': 'CAD', amount: '49.9' });
+    shadow?.append(element);
+    await element.updateComplete;
+    expect(textOf(element, 'heading')).to.equal('Payer en crypto');
+    expect(textOf(element, 'action')).to.equal('Payer 49,90 $');
+    expect([card(element).lang, card(element).dir]).to.deep.equal(['fr', 'ltr']);
+  });
+
+  it('is English where there is no such language, which a Hebrew page reads from left to right', async () => {
+    const outer = await fixture<HTMLElement>(html`<div lang="he" dir="rtl"></div>`);
+    const element = createElement(orderAttributes);
+    outer.append(element);
+    await element.updateComplete;
+    expect(textOf(element, 'heading')).to.equal('Pay with crypto');
+    expect([card(element).lang, card(element).dir]).to.deep.equal(['en', 'ltr']);
+  });
+
+  it('says what it is where the page is in another', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'ar' });
+    expect(textOf(element, 'heading')).to.equal('الدفع بالعملات الرقمية');
+    expect([card(element).lang, card(element).dir]).to.deep.equal(['ar', 'rtl']);
+    expect(getComputedStyle(getPart(element, 'heading')).direction).to.equal('rtl');
+  });
+
+  it('can change in the middle of a payment, which goes on', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'en' });
+    await goToAddress(element);
+    await waitFor(() => hasPart(element, 'log'));
+    const requests = api.requestsFor('create').length;
+    for (const [locale, heading, log] of [
+      ['fr', 'Envoyez votre paiement', 'Journal'],
+      ['zh', '请转账付款', '时间记录'],
+      ['xx', 'Send your payment', 'Time log'],
+    ] as const) {
+      element.locale = locale;
+      await waitFor(() => textOf(element, 'heading') === heading, heading);
+      expect(getPart(element, 'time-log').querySelector('summary')?.textContent).to.equal(log);
+    }
+    expect(element.status).to.equal('awaiting-funds');
+    expect(api.requestsFor('create')).to.have.length(requests);
+  });
+
+  it('asked for last is the one that is shown', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'en' });
+    element.locale = 'ar';
+    await element.updateComplete;
+    element.locale = 'sw';
+    await waitFor(() => textOf(element, 'heading') === 'Lipa kwa crypto');
+    expect(card(element).dir).to.equal('ltr');
+  });
+
+  it('that is not a language tag counts as none', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'not a tag!' });
+    expect(textOf(element, 'heading')).to.equal('Pay with crypto');
+  });
+});
+
+describe('messages', () => {
+  it('override texts of every language, the pay button’s too, and are text, not markup', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'fr' });
+    const attack = '<img src=x onerror="window.hacked = 1"> {amount}';
+    element.messages = {
+      payAmount: attack,
+      testMode: '{constructor} & {amount}',
+      idleHeading: () => 'Régler',
+    };
+    await element.updateComplete;
+    expect(textOf(element, 'action')).to.match(/^<img src=x onerror="window\.hacked = 1"> 5\s000,00\sNGN$/);
+    expect(textOf(element, 'test-mode')).to.equal('{constructor} & {amount}');
+    expect(textOf(element, 'heading')).to.equal('Régler');
+    // The others stay French.
+    expect(textOf(element, 'status')).to.equal('Payez depuis n’importe quel portefeuille ou plateforme.');
+    expect(element.shadowRoot?.querySelector('img') === null).to.equal(true);
+  });
+});
