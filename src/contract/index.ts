@@ -34,7 +34,18 @@ export const api = {
 
 export type Api = typeof api;
 
-export * from './checkout.js';
+export * from './checkout-schemas.js';
+export {
+  checkoutRoutes,
+  type CreatedPayment,
+  type CurrencyOption,
+  type EvmAsset,
+  type LogEntry,
+  type Payment,
+  type PaymentState,
+  type PaymentStatus,
+  type ReceiptView,
+} from './checkout.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';
