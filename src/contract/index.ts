@@ -52,4 +52,5 @@ export * from './errors.js';
 export * from './payment-record.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { sandbox } from './sandbox.js';
+export * from './units.js';
 export * from './webhooks.js';

@@ -9,7 +9,7 @@ import {
 import { payment } from '../../src/contract/checkout-schemas.js';
 import type { Payment } from '../../src/contract/checkout.js';
 import { transactions } from '../../src/contract/transactions.js';
-import { createPaymentBody } from '../../src/checkout/order.js';
+import { createPaymentBody } from '../../src/checkout/order-payment.js';
 
 const paid = payment.parse(transactions.verify.sample.data);
 const expected: ExpectedPayment = { txRef: 'order-42', baseAmount: 5000, baseCurrency: 'NGN' };
