@@ -1,7 +1,7 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
 import { adoptStyles, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout/controller.js';
-import { isPayable, isSecretKey, memoryFor, redirectTarget, type Order } from './checkout/order.js';
+import { isPayable, isSecretKey, memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
 import type { Payment } from './contract/checkout.js';
@@ -377,12 +377,7 @@ export class CryptoCheckout extends LitElement {
   /** The browser fills in the form after a reload or a return: the order's payment is shown again. @internal */
   formStateRestoreCallback(state: unknown): void {
     void this.#loadForm().then((form) => {
-      const id = form?.restoredId(state);
-      const memory = memoryFor(this.order);
-      const { attempt, paymentId, idempotencyKey } = memory.read();
-      if (id === undefined || (paymentId ?? idempotencyKey) !== undefined) return;
-      memory.write({ attempt, paymentId: id });
-      this.#resume();
+      if (form?.restore(state)) this.#resume();
     });
   }
 
@@ -572,7 +567,7 @@ export class CryptoCheckout extends LitElement {
       locale,
       remainingMs: controller?.remainingMs,
       redirectSeconds: controller?.redirectSeconds,
-      redirectUrl: redirectTarget(this.order, this.payment),
+      redirectUrl: controller?.redirectUrl,
       hasTimeLog: !this.noTimeLog,
       isTest: this.#isTest(state),
       merchantName: this.#merchantName(state),

@@ -1,5 +1,4 @@
-/** The events that `<crypto-checkout>` fires, and which ones a state change fires. */
-import type { CheckoutState } from './checkout/state.js';
+/** The events that `<crypto-checkout>` fires. */
 import type { Payment } from './contract/checkout.js';
 import type { CheckoutError } from './errors.js';
 
@@ -40,54 +39,4 @@ export class CheckoutErrorEvent extends CheckoutEvent {
 
 export interface CheckoutEventMap extends Record<CheckoutEventType, CheckoutEvent> {
   'checkout-error': CheckoutErrorEvent;
-}
-
-const eventOfStatus: Partial<Record<CheckoutState['name'], CheckoutEventType>> = {
-  'partially-paid': 'checkout-partial',
-  confirming: 'checkout-confirming',
-  success: 'checkout-success',
-  expired: 'checkout-expired',
-  cancelled: 'checkout-cancelled',
-};
-
-/** For a payment that is resumed in one of these states. */
-const eventOfResumedStatus: Partial<Record<CheckoutState['name'], CheckoutEventType>> = {
-  quoted: 'checkout-currency-set',
-  'awaiting-funds': 'checkout-locked',
-};
-
-/**
- * The events that a state change fires, in the order in which the payment reached them. A resumed payment fires only
- * the event of its current state: the earlier ones happened before.
- */
-export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[] {
-  const { payment } = to;
-  const before = from.payment;
-  const hasEntered = from.name !== to.name;
-  const hasNewFunds = before !== undefined && payment !== undefined && received(before) !== received(payment);
-  const candidates: [boolean | undefined, CheckoutEventType | undefined][] = [
-    [from.name === 'creating' && from.paymentId === undefined && payment !== undefined, 'checkout-created'],
-    [before && payment?.currency ? isNewChoice(before, payment) : false, 'checkout-currency-set'],
-    [before && !before.isCurrencyLocked && payment?.isCurrencyLocked, 'checkout-locked'],
-    [hasNewFunds && received(before) === 0, 'checkout-detected'],
-    // A top-up that is still not enough is another partial payment.
-    [hasEntered || (to.name === 'partially-paid' && hasNewFunds), eventOfStatus[to.name]],
-    [before === undefined && payment !== undefined, eventOfResumedStatus[to.name]],
-  ];
-  const events = candidates.flatMap(([isDue, type]) =>
-    isDue && type ? [new CheckoutEvent(type, payment)] : [],
-  );
-  if (to.name === 'error' && hasEntered) {
-    events.push(new CheckoutErrorEvent(payment, 'problem' in to ? to.problem : undefined));
-  }
-  return events;
-}
-
-function isNewChoice(before: Payment, payment: Payment): boolean {
-  return before.currency !== payment.currency || before.currencyNetwork !== payment.currencyNetwork;
-}
-
-/** What has arrived so far, in the paying currency. */
-function received(payment: Payment): number {
-  return payment.amountSeen ?? payment.amountReceived ?? 0;
 }

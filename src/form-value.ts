@@ -1,8 +1,10 @@
 /** Makes the checkout a form control: its value is the payment's id, and a required one is valid once the payment is a success. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { memoryFor, type Order } from './checkout/order.js';
 import type { Payment } from './contract/checkout.js';
 
 interface FormHost extends ReactiveControllerHost, HTMLElement {
+  readonly order: Order;
   readonly payment: Payment | undefined;
   readonly status: string;
   readonly required: boolean;
@@ -54,8 +56,21 @@ export class FormValue implements ReactiveController {
     this.#internals.setFormValue?.(id, state);
   }
 
-  /** The payment that the browser restores after a reload or a return; undefined if it belongs to another order. */
-  restoredId(state: unknown): string | undefined {
+  /**
+   * Remembers the payment that the browser restores after a reload or a return.
+   *
+   * @returns false if it belongs to another order, or the order has a payment already
+   */
+  restore(state: unknown): boolean {
+    const id = this.#restoredId(state);
+    const memory = memoryFor(this.#host.order);
+    const { attempt, paymentId, idempotencyKey } = memory.read();
+    if (id === undefined || (paymentId ?? idempotencyKey) !== undefined) return false;
+    memory.write({ attempt, paymentId: id });
+    return true;
+  }
+
+  #restoredId(state: unknown): string | undefined {
     try {
       const [orderKey, id] = JSON.parse(String(state)) as unknown[];
       return typeof id === 'string' && orderKey === this.#orderKey() && orderKey !== '' ? id : undefined;

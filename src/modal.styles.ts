@@ -3,7 +3,7 @@ import { css } from 'lit';
 
 export const modalStyles = css`
   dialog {
-    width: min(480px, 100% - 32px);
+    width: min(920px, 100% - 32px);
     max-width: none;
     max-height: calc(100dvh - 32px);
     margin: auto;

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { reduce, type CheckoutState } from '../src/checkout/state.js';
 import type { Payment } from '../src/contract/checkout.js';
 import { NetworkError } from '../src/errors.js';
-import { CheckoutErrorEvent, eventsOf } from '../src/events.js';
+import { CheckoutErrorEvent } from '../src/events.js';
+import { eventsOf } from '../src/checkout/state-events.js';
 import {
   baseFieldsOnly,
   createdPayment,

@@ -5,18 +5,13 @@ import { createIdempotencyKey } from '../client/idempotency-key.js';
 import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
 import { ApiError, CheckoutError, isTransient, ReplyError } from '../errors.js';
-import { eventsOf } from '../events.js';
-import {
-  createPaymentBody,
-  isTrusted,
-  matchesOrder,
-  memoryFor,
-  redirectTarget,
-  type Order,
-} from './order.js';
-import { rememberChoice, type PaymentMemory } from './payment-memory.js';
+import { rememberChoice } from './last-choice.js';
+import { createPaymentBody, isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
+import { memoryFor, type Order } from './order.js';
+import type { PaymentMemory } from './payment-memory.js';
 import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
+import { eventsOf } from './state-events.js';
 import { withTabLock } from './tab-lock.js';
 import {
   hasEnded,
@@ -192,9 +187,14 @@ export class CheckoutController implements ReactiveController {
     this.#host.requestUpdate();
   }
 
+  /** Where the payer goes after success; undefined if the order names no place. */
+  get redirectUrl(): string | undefined {
+    return redirectTarget(this.#host.order, this.state.payment);
+  }
+
   /** Returns to the shop. */
   leave(): void {
-    const url = redirectTarget(this.#host.order, this.state.payment);
+    const url = this.redirectUrl;
     if (url !== undefined) location.assign(url);
   }
 
@@ -221,7 +221,7 @@ export class CheckoutController implements ReactiveController {
     const { order, noRedirect } = this.#host;
     const canRedirect =
       to.name === 'success' && from.name !== 'creating' && !noRedirect && isTrusted(order, to.payment);
-    const target = canRedirect ? redirectTarget(order, to.payment) : undefined;
+    const target = canRedirect ? this.redirectUrl : undefined;
     this.#redirectAt = target === undefined ? undefined : performance.now() + redirectDelayMs;
   }
 

@@ -1,5 +1,4 @@
 /** Remembers an order's payment in this browser, so that a reload or a second tab does not create another one. */
-import type { Choice } from './state.js';
 
 export interface RememberedPayment {
   /** Numbers the payments of one order, from 1: a new payment after an expired one is attempt 2. */
@@ -66,25 +65,5 @@ export class PaymentMemory {
     } catch {
       return this.#fallback;
     }
-  }
-}
-
-/** Where the coin and network stand that were used last in this browser, with any shop on this origin. */
-const choiceName = 'crypto-checkout:last';
-
-export function readLastChoice(): Choice | undefined {
-  try {
-    const [currency, network] = localStorage.getItem(choiceName)?.split(' ') ?? [];
-    return currency && network ? { currency, network } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function rememberChoice({ currency, network }: Choice): void {
-  try {
-    localStorage.setItem(choiceName, `${currency} ${network}`);
-  } catch {
-    // Storage is full or forbidden.
   }
 }

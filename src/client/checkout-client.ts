@@ -8,6 +8,7 @@ import {
   type Payment,
 } from '../contract/checkout.js';
 import type { payments } from '../contract/payments.js';
+import { parseShape } from '../contract/shape.js';
 import { request, type Connection, type Reply } from './request.js';
 
 export type CreatePaymentBody = z.input<typeof payments.create.body>;
@@ -49,21 +50,28 @@ export function createCheckoutClient({ publicKey, ...options }: CheckoutClientOp
   const connection = { ...options, key: publicKey };
   const { create, retrieve, setCurrency, lockCurrency, cancel, verify } = checkoutRoutes;
   return {
-    create: (body, options) => request(connection, { ...create, body, ...options }, createdPayment),
+    create: (body, options) => request(connection, { ...create, body, ...options }, parseCreated),
     retrieve: (payment_id, options) =>
-      request(connection, { ...checkoutAlias(retrieve), params: { payment_id }, ...options }, payment),
+      request(connection, { ...checkoutAlias(retrieve), params: { payment_id }, ...options }, parsePayment),
     setCurrency: (payment_id, currency, network, options) => {
       const params = { payment_id, currency, network };
-      return request(connection, { ...checkoutAlias(setCurrency), params, ...options }, payment);
+      return request(connection, { ...checkoutAlias(setCurrency), params, ...options }, parsePayment);
     },
     lockCurrency: (payment_id, options) =>
-      request(connection, { ...checkoutAlias(lockCurrency), params: { payment_id }, ...options }, payment),
+      request(
+        connection,
+        { ...checkoutAlias(lockCurrency), params: { payment_id }, ...options },
+        parsePayment,
+      ),
     cancel: (payment_id, options) =>
-      request(connection, { ...checkoutAlias(cancel), params: { payment_id }, ...options }, undefined),
+      request(connection, { ...checkoutAlias(cancel), params: { payment_id }, ...options }, () => undefined),
     verify: (transaction_id, options) =>
-      request(connection, { ...verify, params: { transaction_id }, ...options }, payment),
+      request(connection, { ...verify, params: { transaction_id }, ...options }, parsePayment),
   };
 }
+
+const parsePayment = (data: unknown) => parseShape(payment, data, 'data');
+const parseCreated = (data: unknown) => parseShape(createdPayment, data, 'data');
 
 /** The route's `/checkout/` path: the specification documents it for public keys, so every server has it. */
 function checkoutAlias({ method, aliases: [path] }: { method: string; aliases: readonly [string] }) {

@@ -1,6 +1,7 @@
 /** The whole API for a merchant's server: one method per endpoint, generated from the contract. */
 import * as z from 'zod/mini';
 import { api, type Api, type Endpoint, type Pagination, type ParsedData } from '../contract/index.js';
+import { ShapeError } from '../contract/shape.js';
 import { ReplyError } from '../errors.js';
 import { createIdempotencyKey } from './idempotency-key.js';
 import { iterateRows, type Row } from './pages.js';
@@ -149,7 +150,7 @@ function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
 }
 
 async function send(connection: Connection, call: Call, { data, paginated }: Endpoint) {
-  const { meta, ...reply } = await request(connection, call, data);
+  const { meta, ...reply } = await request(connection, call, (value) => data && parseData(data, value));
   if (!paginated || meta === undefined) return reply as Reply<readonly Row[]>;
   const parsed = z.safeParse(listMeta, meta);
   if (!parsed.success) {
@@ -160,6 +161,12 @@ async function send(connection: Connection, call: Call, { data, paginated }: End
     });
   }
   return { ...reply, pagination: parsed.data.pagination } as ListReply<readonly Row[]>;
+}
+
+function parseData(schema: z.ZodMiniType, value: unknown): unknown {
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  throw new ShapeError(['data', ...(parsed.error.issues[0]?.path ?? [])].join('.'), { cause: parsed.error });
 }
 
 /** Fills in `{*name}`, which stands for any number of path segments, or none. */

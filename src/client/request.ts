@@ -1,5 +1,5 @@
 /** One API call: sends a request and returns the parsed reply, or throws a typed error. */
-import * as z from 'zod/mini';
+import * as s from '../contract/shape.js';
 import { ApiError, NetworkError, ReplyError } from '../errors.js';
 
 export interface Connection {
@@ -34,54 +34,48 @@ export interface WholeReply<T> extends Reply<T> {
   readonly meta: unknown;
 }
 
-const failureReply = z.object({
-  message: z.string(),
-  data: z.object({
-    code: z.string(),
-    docsUrl: z.optional(z.string()),
-    requestId: z.optional(z.string()),
-    param: z.optional(z.string()),
-    errors: z.optional(z.array(z.object({ path: z.string(), message: z.string() }))),
-    paymentId: z.optional(z.string()),
+const failureReply = s.object({
+  message: s.string,
+  data: s.object({
+    code: s.string,
+    docsUrl: s.optional(s.string),
+    requestId: s.optional(s.string),
+    param: s.optional(s.string),
+    errors: s.optional(s.array(s.object({ path: s.string, message: s.string }))),
+    paymentId: s.optional(s.string),
   }),
 });
 
+const successReply = s.object({ status: s.oneOf(['success']) });
+
 /**
- * Sends one request and parses the reply's `data` with `schema`; without a schema, `data` is undefined.
+ * Sends one request, and parses the reply's `data` with `parseData`; without it, `data` is undefined.
  * It never retries: only the caller knows which calls are safe to repeat.
  *
+ * @param parseData throws a `ShapeError` if the data is not of its shape
  * @throws ApiError if the API refused, or a server or proxy answered 429 or 5xx in a format of its own
  * @throws NetworkError if no complete response arrived in time
  * @throws ReplyError if the response is not one of the API's
  * @throws RangeError if a path parameter is empty, `.` or `..`
  * @throws the signal's reason (an `AbortError` unless the caller gave another) if the caller aborted
  */
-export async function request<S extends z.ZodMiniType | undefined>(
+export async function request<T>(
   connection: Connection,
   call: Call,
-  schema: S,
-): Promise<WholeReply<S extends z.ZodMiniType ? z.output<S> : undefined>> {
+  parseData: (data: unknown) => T,
+): Promise<WholeReply<T>> {
   const { apiUrl } = connection;
   const { response, text } = await send(connection, call);
   const json = parseJson(text);
   if (!response.ok) throw errorOf(apiUrl, call, response, json);
-
-  const dataSchema: z.ZodMiniType = schema ?? z.optional(z.unknown());
-  const successReply = { status: z.enum(['success']), data: dataSchema, meta: z.optional(z.unknown()) };
-  const parsed = z.safeParse(z.object(successReply), json);
-  if (!parsed.success) {
-    const field = parsed.error.issues[0]?.path.join('.');
-    throw new ReplyError(`${nameOf(call)} returned an unexpected ${field || 'body'}`, {
-      apiUrl,
-      cause: parsed.error,
-    });
+  try {
+    s.parseShape(successReply, json);
+    const { data, meta } = json as { data?: unknown; meta?: unknown };
+    return { data: parseData(data), serverTime: serverTimeOf(response), meta };
+  } catch (cause) {
+    const path = cause instanceof s.ShapeError ? cause.path : '';
+    throw new ReplyError(`${nameOf(call)} returned an unexpected ${path || 'body'}`, { apiUrl, cause });
   }
-  const { data, meta } = parsed.data;
-  return {
-    data: (schema && data) as S extends z.ZodMiniType ? z.output<S> : undefined,
-    serverTime: serverTimeOf(response),
-    meta,
-  };
 }
 
 async function send(connection: Connection, call: Call): Promise<{ response: Response; text: string }> {
@@ -123,12 +117,9 @@ async function send(connection: Connection, call: Call): Promise<{ response: Res
 /** The error for a response whose HTTP status is not a success. */
 function errorOf(apiUrl: string, call: Call, response: Response, json: unknown): ApiError | ReplyError {
   const { status, headers } = response;
-  const parsed = z.safeParse(failureReply, json);
-  const { message, data } = parsed.success
-    ? parsed.data
-    : { message: `${nameOf(call)} returned HTTP ${status}`, data: undefined };
+  const { message, data, cause } = readFailure(call, status, json);
   const code = data?.code ?? fallbackCode(status);
-  if (code === undefined) return new ReplyError(message, { apiUrl, cause: parsed.error });
+  if (code === undefined) return new ReplyError(message, { apiUrl, cause });
   return new ApiError(message, {
     ...data,
     code,
@@ -138,6 +129,18 @@ function errorOf(apiUrl: string, call: Call, response: Response, json: unknown):
     requestId: data?.requestId ?? headers.get('X-Request-Id') ?? '',
     retryAfterSeconds: parseRetryAfter(response),
   });
+}
+
+function readFailure(
+  call: Call,
+  status: number,
+  json: unknown,
+): Partial<s.Output<typeof failureReply>> & { readonly message: string; readonly cause?: unknown } {
+  try {
+    return s.parseShape(failureReply, json);
+  } catch (cause) {
+    return { message: `${nameOf(call)} returned HTTP ${status}`, cause };
+  }
 }
 
 /** The code for a response without one: proxies in front of the API answer in their own format. */

@@ -1,6 +1,7 @@
 /** The five checks that a merchant's server makes before it delivers an order. */
 import type { Payment } from '../contract/checkout.js';
-import { countDecimals, parseDecimal, toUnits } from '../contract/decimal.js';
+import { countDecimals, parseDecimal } from '../contract/decimal.js';
+import { toUnits } from '../contract/units.js';
 
 /** The order, from the merchant's own records. Never take it from a browser. */
 export interface ExpectedPayment {

@@ -1,8 +1,7 @@
 /** The bank accounts that a merchant is paid out to, and the list of banks. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listQuery, requiredText, text } from './fields.js';
+import { boolean, described, id, listQuery, requiredText, text, timestamp } from './fields.js';
 
 const bankAccount = z.object({
   id: z.string(),

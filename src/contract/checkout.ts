@@ -1,17 +1,13 @@
 /**
  * The endpoints that a browser can call with a public key, and the shapes of their replies.
- * This is the only part of the contract that the widget loads, so keep it small: what only servers and docs need
- * (request shapes, descriptions, samples) is in payments.ts and transactions.ts.
+ * The widget loads nothing else of the contract but the parser of these shapes, so keep it small: what only servers and docs
+ * need (request shapes, descriptions, samples) is in payments.ts and transactions.ts, and these shapes as zod schemas in
+ * checkout-schemas.ts.
  */
-import * as z from 'zod/mini';
 import type { Route } from './endpoint.js';
+import * as s from './shape.js';
 
-/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
-export const timestamp = /* @__PURE__ */ z
-  .string()
-  .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
-
-export const paymentStatus = z.enum(['in progress', 'error', 'cancelled', 'success']);
+export const paymentStatus = s.oneOf(['in progress', 'error', 'cancelled', 'success']);
 
 /**
  * The detailed state behind `status`. It is our addition to the specification; other servers do not send it.
@@ -22,7 +18,7 @@ export const paymentStatus = z.enum(['in progress', 'error', 'cancelled', 'succe
  *   invalid (only wrong assets arrived), reversed (a reorg removed a settled transaction)
  * - `cancelled`: cancelled, cancelled_paid (funds arrived after the cancellation and were credited)
  */
-export const paymentState = z.enum([
+export const paymentState = s.oneOf([
   'created',
   'currency_set',
   'awaiting_funds',
@@ -41,157 +37,157 @@ export const paymentState = z.enum([
 ]);
 
 /** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
-export const logValues = z.object({
-  currency: z.optional(z.string()),
-  network: z.optional(z.string()),
-  amount: z.optional(z.string()),
-  seen: z.optional(z.string()),
-  received: z.optional(z.string()),
-  excess: z.optional(z.string()),
-  confirmations: z.optional(z.string()),
+export const logValues = s.object({
+  currency: s.optional(s.string),
+  network: s.optional(s.string),
+  amount: s.optional(s.string),
+  seen: s.optional(s.string),
+  received: s.optional(s.string),
+  excess: s.optional(s.string),
+  confirmations: s.optional(s.string),
 });
 
-export const logEntry = z.object({
-  time: z.string(),
-  type: z.enum(['event', 'success', 'error']),
+export const logEntry = s.object({
+  time: s.string,
+  type: s.oneOf(['event', 'success', 'error']),
   /** In English. */
-  event: z.string(),
+  event: s.string,
   /** What happened, and the values that its text names. Our addition; other servers do not send them. */
-  code: z.optional(z.string()),
-  values: z.optional(logValues),
+  code: s.optional(s.string),
+  values: s.optional(logValues),
 });
 
 /** Whose hash `txHash` is: coins that a contract sent have no transaction of their own, but a block. */
-export const hashOf = z.enum(['transaction', 'block']);
+const hashOf = s.oneOf(['transaction', 'block']);
 
 /** A transfer to the payment's address. Our addition; other servers do not send it. */
-export const receiptView = z.object({
-  currency: z.string(),
-  network: z.string(),
-  amount: z.number(),
-  txHash: z.string(),
-  hashOf: z.optional(hashOf),
+export const receiptView = s.object({
+  currency: s.string,
+  network: s.string,
+  amount: s.number,
+  txHash: s.string,
+  hashOf: s.optional(hashOf),
   /** The page of the transaction or block. Empty if the network has no explorer. */
-  explorerUrl: z.string(),
-  confirmations: z.number(),
-  requiredConfirmations: z.number(),
-  firstSeenAt: z.string(),
-  status: z.enum(['seen', 'confirmed', 'lost']),
+  explorerUrl: s.string,
+  confirmations: s.number,
+  requiredConfirmations: s.number,
+  firstSeenAt: s.string,
+  status: s.oneOf(['seen', 'confirmed', 'lost']),
   /** False if its currency or network is not the payment's. It is credited all the same. */
-  counts: z.boolean(),
+  counts: s.boolean,
 });
 
 /** A currency on a network that the payer can choose, with indicative amounts in that currency. */
-export const currencyOption = z.object({
-  currency: z.string(),
-  name: z.string(),
-  network: z.string(),
-  networkName: z.string(),
-  amount: z.number(),
-  fee: z.number(),
-  minAmount: z.number(),
-  confirmations: z.number(),
+export const currencyOption = s.object({
+  currency: s.string,
+  name: s.string,
+  network: s.string,
+  networkName: s.string,
+  amount: s.number,
+  fee: s.number,
+  minAmount: s.number,
+  confirmations: s.number,
 });
 
-const customerDetails = z.object({
-  email: z.optional(z.string()),
-  fullName: z.optional(z.string()),
-  phoneNumber: z.optional(z.string()),
+const customerDetails = s.object({
+  email: s.optional(s.string),
+  fullName: s.optional(s.string),
+  phoneNumber: s.optional(s.string),
 });
 
-export const branding = z.object({
-  id: z.string(),
-  businessName: z.string(),
-  name: z.string(),
-  logo: z.string(),
+export const branding = s.object({
+  id: s.string,
+  businessName: s.string,
+  name: s.string,
+  logo: s.string,
   /** An https or mailto URL where payers get help, or empty. Our addition; other servers do not send it. */
-  supportUrl: z.optional(z.string()),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  supportUrl: s.optional(s.string),
+  createdAt: s.string,
+  updatedAt: s.string,
 });
 
 /** What a wallet in the browser needs to pay by itself. Only EVM networks with real nodes have it. */
-export const evmAsset = z.object({
-  chainId: z.number(),
+export const evmAsset = s.object({
+  chainId: s.number,
   /** Decimals of the amounts on the chain: USDT has 6 on Ethereum and 18 on BNB Smart Chain. */
-  decimals: z.number(),
+  decimals: s.number,
   /** The token's contract; absent for the network's own coin. */
-  contract: z.optional(z.string()),
+  contract: s.optional(s.string),
   /** Code of the network's own coin, in which its fees are paid. */
-  coin: z.string(),
+  coin: s.string,
   /** A JSON-RPC URL that everybody may use, for wallets that do not know the network yet. */
-  rpcUrl: z.optional(z.string()),
+  rpcUrl: s.optional(s.string),
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash. */
-  explorer: z.optional(z.string()),
+  explorer: s.optional(s.string),
   /** The payment's hosted page, which a wallet app on a phone can open. */
-  pageUrl: z.string(),
+  pageUrl: s.string,
 });
 
 /**
  * A payment; the transaction with the same id has the same shape. Amounts are decimal numbers with at most 15
  * significant digits. `amount`, `fee` and the received amounts are in `currency`, the base amounts in `baseCurrency`.
  */
-export const payment = z.object({
-  id: z.string(),
-  _id: z.optional(z.string()),
+export const payment = s.object({
+  id: s.string,
+  _id: s.optional(s.string),
   /** `test` money is simulated or worthless. Our addition; other servers do not send it. */
-  mode: z.optional(z.enum(['test', 'live'])),
+  mode: s.optional(s.oneOf(['test', 'live'])),
   status: paymentStatus,
-  state: z.optional(paymentState),
-  description: z.string(),
-  txRef: z.optional(z.string()),
-  redirectUrl: z.optional(z.string()),
+  state: s.optional(paymentState),
+  description: s.string,
+  txRef: s.optional(s.string),
+  redirectUrl: s.optional(s.string),
   /** True if the page may go to `redirectUrl` by itself; otherwise it has to show the host and ask. */
-  isRedirectTrusted: z.optional(z.boolean()),
-  fee: z.optional(z.number()),
-  currency: z.optional(z.string()),
-  currencyName: z.optional(z.string()),
-  currencyNetwork: z.optional(z.string()),
-  networkName: z.optional(z.string()),
-  amount: z.optional(z.number()),
+  isRedirectTrusted: s.optional(s.boolean),
+  fee: s.optional(s.number),
+  currency: s.optional(s.string),
+  currencyName: s.optional(s.string),
+  currencyNetwork: s.optional(s.string),
+  networkName: s.optional(s.string),
+  amount: s.optional(s.number),
   /** Confirmed funds, in the paying currency. */
-  amountReceived: z.optional(z.number()),
+  amountReceived: s.optional(s.number),
   /** All funds seen, in the paying currency, including unconfirmed ones. */
-  amountSeen: z.optional(z.number()),
+  amountSeen: s.optional(s.number),
   /** What is left to send: `amount` minus `amountSeen`, at least 0. */
-  amountDue: z.optional(z.number()),
+  amountDue: s.optional(s.number),
   /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
-  confirmations: z.optional(z.number()),
-  confirmationsRequired: z.optional(z.number()),
-  nairaValue: z.optional(z.number()),
-  dollarValue: z.optional(z.number()),
-  baseAmount: z.number(),
-  baseCurrency: z.string(),
-  currencies: z.array(z.string()),
-  currencyOptions: z.optional(z.array(currencyOption)),
+  confirmations: s.optional(s.number),
+  confirmationsRequired: s.optional(s.number),
+  nairaValue: s.optional(s.number),
+  dollarValue: s.optional(s.number),
+  baseAmount: s.number,
+  baseCurrency: s.string,
+  currencies: s.array(s.string),
+  currencyOptions: s.optional(s.array(currencyOption)),
   /** Unix epoch milliseconds. */
-  expiresBy: z.optional(z.number()),
-  transactionFees: z.number(),
-  totalDue: z.number(),
-  customer: z.string(),
+  expiresBy: s.optional(s.number),
+  transactionFees: s.number,
+  totalDue: s.number,
+  customer: s.string,
   /** To public keys, the email and the name are abbreviated, and the phone number is absent. */
-  customerDetails: z.optional(customerDetails),
-  addressInformation: z.optional(z.object({ address: z.string(), network: z.string(), id: z.string() })),
+  customerDetails: s.optional(customerDetails),
+  addressInformation: s.optional(s.object({ address: s.string, network: s.string, id: s.string })),
   /** From the lock on. Our addition; other servers do not send it. */
-  evm: z.optional(evmAsset),
-  addressSentFrom: z.array(z.string()),
-  transactionTimeLog: z.array(logEntry),
-  receipts: z.optional(z.array(receiptView)),
-  isCurrencyLocked: z.boolean(),
-  createdAt: z.string(),
-  branding: z.optional(branding),
+  evm: s.optional(evmAsset),
+  addressSentFrom: s.array(s.string),
+  transactionTimeLog: s.array(logEntry),
+  receipts: s.optional(s.array(receiptView)),
+  isCurrencyLocked: s.boolean,
+  createdAt: s.string,
+  branding: s.optional(branding),
 });
 
-export const createdPayment = z.object({ payment, url: z.string() });
+export const createdPayment = s.object({ payment, url: s.string });
 
-export type Payment = z.output<typeof payment>;
-export type PaymentStatus = z.output<typeof paymentStatus>;
-export type PaymentState = z.output<typeof paymentState>;
-export type CurrencyOption = z.output<typeof currencyOption>;
-export type EvmAsset = z.output<typeof evmAsset>;
-export type ReceiptView = z.output<typeof receiptView>;
-export type LogEntry = z.output<typeof logEntry>;
-export type CreatedPayment = z.output<typeof createdPayment>;
+export type Payment = s.Output<typeof payment>;
+export type PaymentStatus = s.Output<typeof paymentStatus>;
+export type PaymentState = s.Output<typeof paymentState>;
+export type CurrencyOption = s.Output<typeof currencyOption>;
+export type EvmAsset = s.Output<typeof evmAsset>;
+export type ReceiptView = s.Output<typeof receiptView>;
+export type LogEntry = s.Output<typeof logEntry>;
+export type CreatedPayment = s.Output<typeof createdPayment>;
 
 /** The widget's endpoints. The specification documents the `/checkout/` aliases for public keys. */
 export const checkoutRoutes = {

@@ -1,8 +1,7 @@
 /** Customers: a merchant's payers, one record per email. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listQuery, text } from './fields.js';
+import { boolean, described, email, id, listQuery, text, timestamp } from './fields.js';
 
 const customer = z.object({
   id: z.string(),

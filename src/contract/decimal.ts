@@ -26,28 +26,6 @@ export function countDecimals(decimal: string): number {
   return decimal.split('.')[1]?.length ?? 0;
 }
 
-/**
- * Converts a decimal to smallest units: ("1.5", 6) → 1500000n.
- *
- * @throws RangeError if it is not a plain decimal, or has more decimals than the unit
- */
-export function toUnits(decimal: string, decimals: number): bigint {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  if (!plain.test(decimal) || fraction.length > decimals) {
-    throw new RangeError(`"${decimal}" is not a decimal with at most ${decimals} decimals`);
-  }
-  return BigInt(whole + fraction.padEnd(decimals, '0'));
-}
-
-/** Converts smallest units to a decimal without trailing zeros: (1500000n, 6) → "1.5". */
-export function fromUnits(units: bigint, decimals: number): string {
-  const sign = units < 0n ? '-' : '';
-  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return sign + (fraction === '' ? whole : `${whole}.${fraction}`);
-}
-
 /** A JSON number as a plain decimal: 7e-7 → "0.0000007". It restores the decimal that the API wrote as a number. */
 export function decimalOf(value: number): string {
   return expandExponent(String(value));

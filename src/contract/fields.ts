@@ -1,4 +1,7 @@
-/** The field types of requests. They accept JSON values and query strings, and parse both to the same type. */
+/**
+ * The field types of requests. They accept JSON values and query strings, and parse both to the same type. Of replies, they have
+ * the timestamp.
+ */
 import * as z from 'zod/mini';
 import { parseDecimal } from './decimal.js';
 
@@ -8,6 +11,11 @@ export function described<Field extends z.ZodMiniType>(field: Field, description
   z.globalRegistry.add(own, { description });
   return own;
 }
+
+/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
+export const timestamp = /* @__PURE__ */ z
+  .string()
+  .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
 
 /** Trimmed text of at most `maximum` characters. */
 export const text = (maximum = 255) => z.string().check(z.trim(), z.maxLength(maximum));

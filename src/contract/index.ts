@@ -34,11 +34,23 @@ export const api = {
 
 export type Api = typeof api;
 
-export * from './checkout.js';
+export * from './checkout-schemas.js';
+export {
+  checkoutRoutes,
+  type CreatedPayment,
+  type CurrencyOption,
+  type EvmAsset,
+  type LogEntry,
+  type Payment,
+  type PaymentState,
+  type PaymentStatus,
+  type ReceiptView,
+} from './checkout.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';
 export * from './payment-record.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { sandbox } from './sandbox.js';
+export * from './units.js';
 export * from './webhooks.js';

@@ -1,6 +1,7 @@
 /** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
-import { branding, logEntry, logValues, payment, hashOf, receiptView, timestamp } from './checkout.js';
+import { branding, logEntry, logValues, payment, receiptView } from './checkout-schemas.js';
+import { timestamp } from './fields.js';
 
 /** What a log entry reports. The list is closed: a page can say each one in its own language. */
 export const logCode = z.enum([
@@ -40,7 +41,10 @@ export const codedLogEntry = z.extend(logEntry, { time: timestamp, code: logCode
 export type CodedLogEntry = z.output<typeof codedLogEntry>;
 
 /** A transfer to the payment's address, as seen on its chain. */
-export const receipt = z.extend(receiptView, { hashOf, firstSeenAt: timestamp });
+export const receipt = z.extend(receiptView, {
+  hashOf: z.enum(['transaction', 'block']),
+  firstSeenAt: timestamp,
+});
 export type Receipt = z.output<typeof receipt>;
 
 /** What the merchant's balance got from the payment in one currency: `amount` less `fee` is `net`. */

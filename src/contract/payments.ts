@@ -1,6 +1,7 @@
 /** Payments: created by a merchant's page or server, and paid by a customer. */
 import * as z from 'zod/mini';
-import { checkoutRoutes, createdPayment } from './checkout.js';
+import { createdPayment } from './checkout-schemas.js';
+import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, email, id, positiveDecimal, requiredText, text } from './fields.js';
 import { paymentRecord, type PaymentRecord } from './payment-record.js';

@@ -1,8 +1,7 @@
 /** Payouts: money paid out to a merchant's bank accounts and wallet addresses. Read-only. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, decimal, described, id, listQuery, text } from './fields.js';
+import { boolean, decimal, described, id, listQuery, text, timestamp } from './fields.js';
 import { transferStatus } from './transfers.js';
 
 const payout = z.object({

@@ -1,8 +1,7 @@
 /** Payment plan subscribers: the customers that a plan charges, and how many charges each has paid. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listQuery, text } from './fields.js';
+import { boolean, described, email, id, listQuery, text, timestamp } from './fields.js';
 
 const subscriber = z.object({
   id: z.string(),

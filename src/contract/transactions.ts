@@ -1,6 +1,7 @@
 /** Transactions: the same records as payments, for the merchant's bookkeeping and verification. */
 import * as z from 'zod/mini';
-import { checkoutRoutes, paymentStatus } from './checkout.js';
+import { paymentStatus } from './checkout-schemas.js';
+import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, id, listQuery, requiredText } from './fields.js';
 import { codedLogEntry, paymentRecord, type PaymentRecord } from './payment-record.js';

@@ -1,8 +1,7 @@
 /** Transfers: a merchant's withdrawals from a balance to a wallet address. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, positiveDecimal, requiredText, text } from './fields.js';
+import { described, id, listQuery, positiveDecimal, requiredText, text, timestamp } from './fields.js';
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 

@@ -1,8 +1,7 @@
 /** Wallet addresses: a merchant's own addresses, saved as destinations for transfers. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listQuery, requiredText, text } from './fields.js';
+import { boolean, described, id, listQuery, requiredText, text, timestamp } from './fields.js';
 
 const walletAddress = z.object({
   id: z.string(),

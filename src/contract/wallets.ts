@@ -1,8 +1,7 @@
 /** Hosted wallets: permanent deposit addresses, one per network of a currency. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, requiredText, text } from './fields.js';
+import { described, id, listQuery, requiredText, text, timestamp } from './fields.js';
 
 const wallet = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 /** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
-import { timestamp } from './checkout.js';
+import { timestamp } from './fields.js';
 import { paymentRecord } from './payment-record.js';
 
 const paymentEventType = z.enum([

@@ -1,6 +1,7 @@
 /** How much the payer still has to send. */
 import type { Payment } from '../contract/checkout.js';
-import { countDecimals, decimalOf, fromUnits, toUnits } from '../contract/decimal.js';
+import { countDecimals, decimalOf } from '../contract/decimal.js';
+import { fromUnits, toUnits } from '../contract/units.js';
 
 /** In the paying currency, at least 0. Computed from the base fields if the server sends no `amountDue`. */
 export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment): number {
@@ -9,4 +10,9 @@ export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment
   const decimals = Math.max(countDecimals(due), countDecimals(received));
   const units = toUnits(due, decimals) - toUnits(received, decimals);
   return units > 0n ? Number(fromUnits(units, decimals)) : 0;
+}
+
+/** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */
+export function worthOf(part: number, whole: number, price: number): number {
+  return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
 }

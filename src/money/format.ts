@@ -43,8 +43,3 @@ export function formatAmount(value: number | string, currency: string, locale?: 
 export function plainAmount(value: number): string {
   return decimalOf(value);
 }
-
-/** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */
-export function worthOf(part: number, whole: number, price: number): number {
-  return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
-}

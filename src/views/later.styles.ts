@@ -83,4 +83,65 @@ export const laterStyles = css`
     border-color: var(--_border);
     background: none;
   }
+  .question {
+    display: grid;
+    gap: 10px;
+    padding: 16px;
+    border: 1px solid var(--_border);
+    border-radius: var(--_inner);
+    background: var(--_surface);
+    font-size: 0.9375rem;
+  }
+
+  .badge {
+    width: 40px;
+    padding: 6px;
+    border-radius: 50%;
+    background: var(--_tint, var(--_accent));
+    stroke: var(--_stroke, #fff);
+    forced-color-adjust: none;
+  }
+  .badge.waiting {
+    --_stroke: var(--_on-accent);
+  }
+  .badge.calm {
+    --_tint: #5d6778;
+  }
+  progress {
+    appearance: none;
+    width: 100%;
+    height: 8px;
+    border: 0;
+    border-radius: 4px;
+    overflow: hidden;
+    background: var(--_border);
+  }
+  ::-webkit-progress-bar {
+    background: none;
+  }
+  ::-webkit-progress-value {
+    border-radius: 4px;
+    background: var(--_good);
+    transition: inline-size 0.3s;
+  }
+  ::-moz-progress-bar {
+    background: var(--_good);
+  }
+  @media print {
+    :host {
+      --_accent: #1d4fd8;
+      --_background: #fff;
+      color-scheme: light;
+    }
+    .card {
+      box-shadow: none;
+    }
+    button,
+    details,
+    .overlay,
+    .time,
+    .minor {
+      display: none;
+    }
+  }
 `;

@@ -1,7 +1,7 @@
 /** What the payer keeps of a payment: on the screen, on paper, and as text. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Payment, ReceiptView } from '../contract/checkout.js';
-import { worthOf } from '../money/format.js';
+import { worthOf } from '../money/amount-due.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import { logText } from './time-log.js';

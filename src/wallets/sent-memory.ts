@@ -1,6 +1,7 @@
 /** Remembers what a wallet was asked to send for a payment, so that a second press or a reload does not send it twice. */
 import type { Payment } from '../contract/checkout.js';
-import { decimalOf, toUnits } from '../contract/decimal.js';
+import { decimalOf } from '../contract/decimal.js';
+import { toUnits } from '../contract/units.js';
 import { amountDue } from '../money/amount-due.js';
 import { isSafeCount, readHash } from './provider.js';
 

@@ -1,6 +1,7 @@
 /** Builds the transaction that pays exactly what a payment still needs. All that is in it comes from the server. */
 import type { Payment } from '../contract/checkout.js';
-import { decimalOf, toUnits } from '../contract/decimal.js';
+import { decimalOf } from '../contract/decimal.js';
+import { toUnits } from '../contract/units.js';
 import { amountDue } from '../money/amount-due.js';
 import { isAddress, toHex } from './provider.js';
 

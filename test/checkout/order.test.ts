@@ -5,8 +5,8 @@ import {
   isTrusted,
   matchesOrder,
   redirectTarget,
-  type Order,
-} from '../../src/checkout/order.js';
+} from '../../src/checkout/order-payment.js';
+import type { Order } from '../../src/checkout/order.js';
 import { createdPayment } from '../support/payments.js';
 
 const order: Order = {

@@ -2,7 +2,10 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCheckoutClient, type CheckoutClient } from '../../src/client/checkout-client.js';
-import { createdPayment as createdReply, payment as paymentReply } from '../../src/contract/checkout.js';
+import {
+  createdPayment as createdReply,
+  payment as paymentReply,
+} from '../../src/contract/checkout-schemas.js';
 import { payments } from '../../src/contract/payments.js';
 import { ApiError, NetworkError, ReplyError } from '../../src/errors.js';
 import { reply, startLocalServer, type LocalServer } from './local-server.js';

@@ -6,9 +6,10 @@ import {
   type ExpectedPayment,
   type VerificationRule,
 } from '../../src/client/verify-payment.js';
-import { payment, type Payment } from '../../src/contract/checkout.js';
+import { payment } from '../../src/contract/checkout-schemas.js';
+import type { Payment } from '../../src/contract/checkout.js';
 import { transactions } from '../../src/contract/transactions.js';
-import { createPaymentBody } from '../../src/checkout/order.js';
+import { createPaymentBody } from '../../src/checkout/order-payment.js';
 
 const paid = payment.parse(transactions.verify.sample.data);
 const expected: ExpectedPayment = { txRef: 'order-42', baseAmount: 5000, baseCurrency: 'NGN' };

@@ -1,12 +1,15 @@
-/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but zod/mini. */
+/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but the shapes. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-it('imports only zod/mini, and types', () => {
-  const source = readFileSync(new URL('../../src/contract/checkout.ts', import.meta.url), 'utf8');
+it.each([
+  ['checkout.ts', ['./shape.js']],
+  ['shape.ts', []],
+])('%s imports only %j, and types', (file, expected) => {
+  const source = readFileSync(new URL(`../../src/contract/${file}`, import.meta.url), 'utf8');
   const loaded = [...source.matchAll(/^(?:import|export)\s+(type\s)?.*?from\s+'([^']+)';$/gms)]
     .filter(([, type]) => type === undefined)
     .map(([, , module]) => module);
-  expect(loaded).toEqual(['zod/mini']);
+  expect(loaded).toEqual(expected);
   expect(source).not.toMatch(/import\s*\(|require\s*\(|^import\s+'/m);
 });

@@ -1,6 +1,7 @@
 /** Decimals: parsed, formatted, and converted to smallest units. */
 import { describe, expect, it } from 'vitest';
-import { countDecimals, decimalOf, fromUnits, parseDecimal, toUnits } from '../../src/contract/decimal.js';
+import { countDecimals, decimalOf, parseDecimal } from '../../src/contract/decimal.js';
+import { fromUnits, toUnits } from '../../src/contract/units.js';
 
 describe('parseDecimal', () => {
   it.each<[given: number | string, expected: string]>([

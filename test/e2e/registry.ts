@@ -1,6 +1,7 @@
 /** A package registry on loopback that has what is installed in this repository, so that a test can `npm install` anywhere. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const nodeModules = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Registry {
   readonly url: string;
@@ -18,32 +19,43 @@ export interface Registry {
 
 export async function startRegistry(): Promise<Registry> {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-registry-'));
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: object };
+  // Packages for other platforms are in the lock file, and not installed.
+  const installed = Object.keys(lock.packages).filter((folder) =>
+    existsSync(join(root, folder, 'package.json')),
+  );
+  const tarballOf = (name: string, version: string) =>
+    join(directory, `${name.replace('/', '-')}-${version}.tgz`);
 
-  async function pack(name: string): Promise<Buffer> {
-    const file = join(directory, `${name.replace('/', '-')}.tgz`);
-    const source = await realpath(join(nodeModules, name));
+  async function pack(name: string, folder: string, version: string): Promise<Buffer> {
+    const file = tarballOf(name, version);
+    const source = await realpath(join(root, folder));
     const args = ['-czf', file, '-C', source, '--exclude=./node_modules', '--transform=s,^\\.,package,', '.'];
     await promisify(execFile)('tar', args);
     return readFile(file);
   }
 
+  /** A package can be installed in several versions, nested in those that need it. */
   async function describe(name: string, url: string): Promise<string> {
-    const text = await readFile(join(nodeModules, name, 'package.json'), 'utf8');
-    const manifest = JSON.parse(text) as { version: string };
-    const integrity = `sha512-${createHash('sha512')
-      .update(await pack(name))
-      .digest('base64')}`;
-    const dist = { tarball: `${url}/${name}/-/package.tgz`, integrity };
-    const versions = { [manifest.version]: { ...manifest, dist } };
-    return JSON.stringify({ name, 'dist-tags': { latest: manifest.version }, versions });
+    const folders = installed.filter((folder) => folder.endsWith(`node_modules/${name}`));
+    if (folders.length === 0) throw new Error(`${name} is not installed`);
+    const versions: Record<string, object> = {};
+    for (const folder of folders) {
+      const text = await readFile(join(root, folder, 'package.json'), 'utf8');
+      const manifest = JSON.parse(text) as { version: string };
+      const { version } = manifest;
+      const content = await pack(name, folder, version);
+      const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`;
+      versions[version] = { ...manifest, dist: { tarball: `${url}/${name}/-/${version}.tgz`, integrity } };
+    }
+    const [latest] = Object.keys(versions);
+    return JSON.stringify({ name, 'dist-tags': { latest }, versions });
   }
 
   const server = createServer(({ url: path = '' }, response) => {
-    const [, name = '', isTarball] =
-      /^\/((?:@[\w-]+\/)?[\w.-]+)(\/-\/package\.tgz)?$/.exec(decodeURIComponent(path)) ?? [];
-    const content = isTarball
-      ? readFile(join(directory, `${name.replace('/', '-')}.tgz`))
-      : describe(name, address());
+    const [, name = '', version] =
+      /^\/((?:@[\w-]+\/)?[\w.-]+)(?:\/-\/([\w.+-]+)\.tgz)?$/.exec(decodeURIComponent(path)) ?? [];
+    const content = version ? readFile(tarballOf(name, version)) : describe(name, address());
     content.then(
       (body) => response.end(body),
       () => response.writeHead(404).end('{}'),

@@ -1,0 +1,56 @@
+/** What an order means for its payment: the request that creates it, whether a payment is this order's, and where it leads back to. */
+import type { CreatePaymentBody } from '../client/checkout-client.js';
+import type { Payment } from '../contract/checkout.js';
+import { decimalOf, parseDecimal } from '../contract/decimal.js';
+import type { Order } from './order.js';
+
+/** False if the remembered payment has another amount: the cart has changed since. */
+export function matchesOrder(payment: Payment, order: Order): boolean {
+  if (order.amount === undefined || order.paymentId !== undefined) return true;
+  return (
+    parseDecimal(order.amount) === decimalOf(payment.baseAmount) &&
+    order.baseCurrency?.toUpperCase() === payment.baseCurrency.toUpperCase()
+  );
+}
+
+/**
+ * The request that creates the order's payment. A reference can be used for one payment only, so later attempts
+ * append a counter: `order-42`, then `order-42:2`.
+ *
+ * @param previous the order's previous payment, which has ended; it fills in the price, the reference and where to return to.
+ *   Its payer cannot be filled in: a public key reads only an abbreviated name and email
+ */
+export function createPaymentBody(order: Order, attempt: number, previous?: Payment): CreatePaymentBody {
+  const txRef = order.txRef ?? previous?.txRef;
+  const { customerEmail: email, customerName: name, customerPhone: phoneNumber } = order;
+  const redirectUrl = order.redirectUrl ?? previous?.redirectUrl;
+  return {
+    amount: order.amount ?? previous?.baseAmount ?? '',
+    baseCurrency: order.baseCurrency ?? previous?.baseCurrency ?? '',
+    txRef: txRef && attempt > 1 ? `${txRef}:${attempt}` : txRef,
+    redirectUrl: redirectUrl || undefined,
+    customer: email || name || phoneNumber ? { email, name, phoneNumber } : undefined,
+  };
+}
+
+/**
+ * Where the payer goes after success, with the payment's reference, id and status. Only http and https: `javascript:`
+ * URLs would run in the page.
+ */
+export function redirectTarget(order: Order, payment: Payment | undefined): string | undefined {
+  try {
+    const url = new URL(payment?.redirectUrl || order.redirectUrl || '');
+    const { searchParams } = url;
+    searchParams.set('txRef', payment?.txRef ?? '');
+    searchParams.set('paymentId', payment?.id ?? '');
+    searchParams.set('status', payment?.status ?? '');
+    return /^https?:$/.test(url.protocol) ? url.href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
+export function isTrusted({ redirectUrl }: Order, payment: Payment): boolean {
+  return payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl;
+}
