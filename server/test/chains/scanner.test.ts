@@ -435,7 +435,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
       expect(await recordedPending(fixture.database.reader, 'tron')).toEqual([txHash]),
     );
     const [written, before] = [writes, asked];
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(before + 20));
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(before + 20), { timeout: 20_000 });
     expect(writes).toBe(written);
 
     fixture.clock.time += 1000;

@@ -106,7 +106,7 @@ export function openMerchant(server: TestServer) {
           expect(transfer.status).toBe(status);
           return transfer;
         },
-        { timeout: 10_000, interval: 10 },
+        { timeout: 30_000, interval: 10 },
       );
     },
 

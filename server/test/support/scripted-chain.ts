@@ -74,7 +74,7 @@ export class ScriptedChain implements Chain {
     this.#calls += 1;
     const { failsAt, moves, lag } = this.trouble;
     if (this.#calls === failsAt) throw new Error('The node is down');
-    if (moves && this.#calls === moves.at) moves.move();
+    if (this.#calls === moves?.at) moves.move();
     return lag ?? this.view();
   }
 

@@ -96,7 +96,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     const waitMs = pausedUntil - now();
     if (waitMs > 0) throw fail('limited', `takes no more requests for ${seconds(waitMs)}`, waitMs);
     // Providers count each call of a batch.
-    await budget?.take(Array.isArray(body) ? body.length : 1, signal);
+    if (budget) await budget.take(Array.isArray(body) ? body.length : 1, signal);
+    signal.throwIfAborted();
     used.requests += 1;
     const startedAt = performance.now();
     try {
