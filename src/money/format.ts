@@ -20,12 +20,7 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   const digits = decimal as Intl.StringNumericLiteral;
   if (!fiatCurrencies.has(currency)) {
     // Latin digits in every language: payers compare them with what their wallet shows.
-    const coin = new Intl.NumberFormat(locale, {
-      numberingSystem: 'latn',
-      // As wallets and exchanges show dollar coins: 49.90, not 49.9.
-      minimumFractionDigits: currency.startsWith('USD') ? Math.max(2, decimals) : decimals,
-      maximumFractionDigits: Math.max(2, decimals),
-    });
+    const coin = new Intl.NumberFormat(locale, { numberingSystem: 'latn', maximumFractionDigits: decimals });
     return `${coin.format(digits)}\u00a0${currency}`;
   }
   const fiat = new Intl.NumberFormat(locale, { style: 'currency', currency });

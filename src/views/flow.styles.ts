@@ -211,6 +211,10 @@ export const flowStyles = css`
     text-decoration: none;
     transition: border-color 0.15s;
   }
+  .pair .second {
+    padding-inline: 4px;
+    font-size: 0.875rem;
+  }
   .second:hover {
     border-color: var(--_muted);
   }
