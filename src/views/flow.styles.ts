@@ -349,16 +349,7 @@ export const flowStyles = css`
     height: 10px;
     border-radius: 50%;
     background: var(--_good);
-    animation: pulse 1.6s infinite ease-out;
     forced-color-adjust: none;
-  }
-  @keyframes pulse {
-    from {
-      box-shadow: 0 0 0 0 color-mix(in srgb, var(--_good), transparent 40%);
-    }
-    to {
-      box-shadow: 0 0 0 9px transparent;
-    }
   }
   .badge,
   .mark {
