@@ -209,7 +209,6 @@ export const flowStyles = css`
     line-height: 1.25;
     text-align: center;
     text-decoration: none;
-    transition: border-color 0.15s;
   }
   .pair .second {
     padding-inline: 4px;
