@@ -26,13 +26,21 @@ function answer(state: GalleryState | undefined, path: string): Promise<Response
   const isFirst = call === 'verify' && !path.endsWith('/verify/checkout');
   const trouble = state?.trouble?.[call];
   if (trouble === 'hangs') return never;
-  if (trouble === 'fails' && !isFirst) return Promise.resolve(refusal());
+  if (trouble === 'fails' && !isFirst) return Promise.resolve(refusal(call));
   return Promise.resolve(reply(state?.payment));
 }
 
-function refusal(): Response {
-  const data = { code: 'rate_unavailable', requestId: 'gallery' };
-  return Response.json({ status: 'error', message: 'No fresh rate', data }, { status: 503 });
+/** What fails for good is shown at once; what the checkout would try again keeps it trying. */
+const refusals = {
+  create: { status: 401, code: 'invalid_api_key', message: 'The key is not valid' },
+  set: { status: 400, code: 'unsupported_currency', message: 'USDT is not available on tron' },
+  lock: { status: 400, code: 'unsupported_currency', message: 'USDT is not available on tron' },
+  verify: { status: 503, code: 'rate_unavailable', message: 'No fresh rate' },
+} as const;
+
+function refusal(call: keyof typeof refusals): Response {
+  const { status, code, message } = refusals[call];
+  return Response.json({ status: 'error', message, data: { code, requestId: 'gallery' } }, { status });
 }
 
 function reply(payment: Payment | undefined): Response {

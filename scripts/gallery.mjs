@@ -46,6 +46,8 @@ async function main() {
       await page.goto(`${server.url}/demo/gallery.html?${search}`);
       await page.locator('crypto-checkout[status="cancelled"] [part="payment-id"]').first().waitFor();
       await page.locator('crypto-checkout[status="awaiting-funds"] [part="qr"]').first().waitFor();
+      await page.locator('[data-state="error, did not open"] [part="error"]').waitFor();
+      await page.locator('[data-state="quoted, the lock failed"] [part="error"]').waitFor();
       await mkdir(join(folder, name), { recursive: true });
       for (const cell of await page.locator('.cell').all()) {
         const state = (await cell.getAttribute('data-state')) ?? '';

@@ -206,6 +206,7 @@ export const styles = css`
     min-width: 0;
   }
   .header .total {
+    margin-inline-start: auto;
     text-align: end;
   }
   .header b {

@@ -72,7 +72,7 @@ describe('announcements', () => {
       'Choose the coin you want to pay with.',
       'Choose the network you will send USDT on.',
       `Send exactly 3.246754 USDT on Tron before ${time}.`,
-      `1.00 USDT seen, 0.00 USDT confirmed. Send the remaining 2.246754 USDT (about NGN 3,460.00) before ${time}.`,
+      `1 USDT seen, 0 USDT confirmed. Send the remaining 2.246754 USDT (about NGN 3,460.00) before ${time}.`,
       '3.246754 USDT seen: 1 of 2 confirmations. You may close this page; the shop is told.',
       'The shop has received 3.246754 USDT. Thank you.',
     ]);

@@ -20,23 +20,14 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   const digits = decimal as Intl.StringNumericLiteral;
   if (!fiatCurrencies.has(currency)) {
     // Latin digits in every language: payers compare them with what their wallet shows.
-    const coin = new Intl.NumberFormat(locale, {
-      numberingSystem: 'latn',
-      // As wallets and exchanges show dollar coins: 49.90, not 49.9.
-      minimumFractionDigits: currency.startsWith('USD') ? Math.max(2, decimals) : decimals,
-      maximumFractionDigits: Math.max(2, decimals),
-    });
+    const coin = new Intl.NumberFormat(locale, { numberingSystem: 'latn', maximumFractionDigits: decimals });
     return `${coin.format(digits)}\u00a0${currency}`;
   }
-  const fiat = new Intl.NumberFormat(locale, { style: 'currency', currency });
-  const minorDigits = fiat.resolvedOptions().maximumFractionDigits ?? decimals;
-  if (decimals <= minorDigits) return fiat.format(digits);
-  const exact = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-    maximumFractionDigits: decimals,
-  });
-  return exact.format(digits);
+  const options = { style: 'currency', currency } as const;
+  const fiat = new Intl.NumberFormat(locale, options);
+  const { maximumFractionDigits = decimals } = fiat.resolvedOptions();
+  if (decimals <= maximumFractionDigits) return fiat.format(digits);
+  return new Intl.NumberFormat(locale, { ...options, maximumFractionDigits: decimals }).format(digits);
 }
 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */

@@ -213,7 +213,10 @@ export const flowStyles = css`
     line-height: 1.25;
     text-align: center;
     text-decoration: none;
-    transition: border-color 0.15s;
+  }
+  .pair .second {
+    padding-inline: 4px;
+    font-size: 0.875rem;
   }
   .second:hover {
     border-color: var(--_muted);
@@ -349,16 +352,7 @@ export const flowStyles = css`
     height: 10px;
     border-radius: 50%;
     background: var(--_good);
-    animation: pulse 1.6s infinite ease-out;
     forced-color-adjust: none;
-  }
-  @keyframes pulse {
-    from {
-      box-shadow: 0 0 0 0 color-mix(in srgb, var(--_good), transparent 40%);
-    }
-    to {
-      box-shadow: 0 0 0 9px transparent;
-    }
   }
   .badge,
   .mark {

@@ -144,4 +144,15 @@ export const laterStyles = css`
       display: none;
     }
   }
+  .pulse {
+    animation: pulse 1.6s infinite ease-out;
+  }
+  @keyframes pulse {
+    from {
+      box-shadow: 0 0 0 0 color-mix(in srgb, var(--_good), transparent 40%);
+    }
+    to {
+      box-shadow: 0 0 0 9px transparent;
+    }
+  }
 `;

@@ -20,6 +20,8 @@ test.each([
   await page.goto(`${stage.server.url}/demo/gallery.html?${search}`);
   await page.locator('crypto-checkout[status="cancelled"] [part="payment-id"]').first().waitFor();
   await page.locator('crypto-checkout[status="awaiting-funds"] [part="time-log"]').first().waitFor();
+  await page.locator('[data-state="error, did not open"] [part="error"]').waitFor();
+  await page.locator('[data-state="quoted, the lock failed"] [part="error"]').waitFor();
   const cells = await page.locator('.cell').all();
   expect(cells.length).toBeGreaterThan(25);
   const wider = await page.locator('crypto-checkout').evaluateAll((elements) =>
