@@ -190,7 +190,7 @@ export async function createApp(options: AppOptions) {
     rates,
     currencies,
     addresses: depositAddresses,
-    isReadable: createAvailability(() => scanner.status(), connected),
+    isReadable: createAvailability(() => scanner.status(), connected, clock.real),
     checkoutUrl,
     ledger,
     outbox,

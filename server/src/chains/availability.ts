@@ -24,25 +24,26 @@ const rememberedMs = 250;
 
 /**
  * @param networks networks that are not among them, such as the simulated ones, are always read
- * @param monotonicNow milliseconds
+ * @param realNow milliseconds of the clock that the lags are measured with. It may be set
  */
 export function createAvailability(
   status: () => readonly ScannedNetworkStatus[],
   networks: readonly RealNetwork[],
-  monotonicNow = () => performance.now(),
+  realNow: () => number,
 ): IsReadable {
   const byKey = new Map(networks.map((one) => [keyOf(one.network.mode, one.network.code), one]));
   let lags = new Map<string, number | undefined>();
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checked = { monotonic: Number.NEGATIVE_INFINITY, real: 0 };
 
   return ({ mode, code }, currency) => {
     const key = keyOf(mode, code);
     const real = byKey.get(key);
     if (!real) return true;
-    const now = monotonicNow();
-    if (now - checkedAt > rememberedMs) {
+    const now = { monotonic: performance.now(), real: realNow() };
+    const isSet = Math.abs(now.real - checked.real) > rememberedMs;
+    if (isSet || now.monotonic - checked.monotonic > rememberedMs) {
       lags = new Map(status().map((one) => [keyOf(one.mode, one.network), one.lagMs]));
-      checkedAt = now;
+      checked = now;
     }
     const lagMs = lags.get(key);
     return (
