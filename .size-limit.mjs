@@ -56,12 +56,14 @@ export default [
   {
     name: 'first paint: the script and its static imports',
     path: [...reachable(entry, /(?:from|import)\s*["'`](\.[^"'`]+)["'`]/g)],
-    limit: '14 kB',
+    // The aim is 14 kB. The choice of a language brought 0.2 kB more.
+    limit: '14.2 kB',
   },
   {
     name: 'up to the QR code: with its dynamic imports, except languages, wallets and what comes later',
     path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
-    limit: '34 kB',
+    // The aim is 34 kB, for the same reason.
+    limit: '34.3 kB',
   },
   ...languages.map((name) => ({ name: `language: ${name}`, path: `${folder}/${name}`, limit: '2.5 kB' })),
   ...(wallets.length === 0
