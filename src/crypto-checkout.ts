@@ -414,7 +414,9 @@ export class CryptoCheckout extends LitElement {
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
     if (isNewView) this.#onNewView(status);
     this.#shownStatus = status;
-    this.#setTitle(status === 'success' ? this.#text('paidTitle') : undefined);
+    // An update that was asked for before the element was removed comes after it.
+    const isPaid = this.isConnected && status === 'success';
+    this.#setTitle(isPaid ? this.#text('paidTitle') : undefined);
     const hasProblem = 'problem' in this.#state && this.#state.problem !== undefined;
     const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
     if (payment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();

@@ -56,9 +56,9 @@ const announcements: readonly Spoken[] = [
   [
     'a part',
     paymentInState('partially_paid', { ...locked, amountSeen: 2, amountReceived: 1, amountDue: 1.25 }),
-    `2.00 USDT seen, 1.00 USDT confirmed. Send the remaining 1.25 USDT (about NGN 1,925.00) before ${clock('en')}.`,
-    `2,00 USDT détectés, 1,00 USDT confirmés. Envoyez les 1,25 USDT restants (environ 1 925,00 NGN) avant ${clock('fr')}.`,
-    `رُصد ‹2.00 USDT›، وتأكد ‹1.00 USDT›. أرسل المتبقي ‹1.25 USDT› (نحو ‹1,925.00 NGN›) قبل ‹${clock('ar')}›.`,
+    `2 USDT seen, 1 USDT confirmed. Send the remaining 1.25 USDT (about NGN 1,925.00) before ${clock('en')}.`,
+    `2 USDT détectés, 1 USDT confirmés. Envoyez les 1,25 USDT restants (environ 1 925,00 NGN) avant ${clock('fr')}.`,
+    `رُصد ‹2 USDT›، وتأكد ‹1 USDT›. أرسل المتبقي ‹1.25 USDT› (نحو ‹1,925.00 NGN›) قبل ‹${clock('ar')}›.`,
   ],
   [
     'confirmations',
@@ -77,9 +77,9 @@ const announcements: readonly Spoken[] = [
   [
     'too much',
     paymentInState('settled_over', { amountSeen: 4, amountReceived: 4 }),
-    'You sent 4.00 USDT; 3.246754 USDT was due. The shop has the excess: ask for it back.',
-    'Vous avez envoyé 4,00 USDT au lieu de 3,246754 USDT. La boutique a l’excédent : demandez-lui son retour.',
-    'أرسلت ‹4.00 USDT›، وكان المطلوب ‹3.246754 USDT›. الزيادة لدى المتجر: اطلب إعادتها.',
+    'You sent 4 USDT; 3.246754 USDT was due. The shop has the excess: ask for it back.',
+    'Vous avez envoyé 4 USDT au lieu de 3,246754 USDT. La boutique a l’excédent : demandez-lui son retour.',
+    'أرسلت ‹4 USDT›، وكان المطلوب ‹3.246754 USDT›. الزيادة لدى المتجر: اطلب إعادتها.',
   ],
   [
     'nothing in time',
@@ -91,9 +91,9 @@ const announcements: readonly Spoken[] = [
   [
     'too little in time',
     paymentInState('expired_partial', { amountSeen: 1, amountReceived: 1 }),
-    '1.00 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
-    '1,00 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
-    'وصل ‹1.00 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
+    '1 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    '1 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
+    'وصل ‹1 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
   ],
   [
     'a cancellation',
