@@ -1,6 +1,6 @@
 /** The npm packages as their users get them: installed from a tarball, imported, bundled, and started. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -142,6 +142,8 @@ describe('the server’s package, installed beside the widget’s', () => {
       };
       for (const dependency of Object.keys(dependencies)) await link(modules, dependency);
     }
+    // As npm does with every bin of a package.
+    await chmod(join(modules, 'crypto-checkout-server/dist/cli.js'), 0o755);
     await symlink('../crypto-checkout-server/dist/cli.js', join(modules, '.bin/crypto-checkout-server'));
 
     const port = await freePort();
