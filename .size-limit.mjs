@@ -63,7 +63,7 @@ export default [
     name: 'up to the QR code: with its dynamic imports, except languages, wallets and what comes later',
     path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
     // The aim is 34 kB, for the same reason.
-    limit: '34.3 kB',
+    limit: '34.4 kB',
   },
   ...languages.map((name) => ({ name: `language: ${name}`, path: `${folder}/${name}`, limit: '2.5 kB' })),
   ...(wallets.length === 0

@@ -87,7 +87,9 @@ test('a payment by a French browser asks for French alone', async () => {
   const checkout = checkoutOn(page);
   await checkout.reach('awaiting-funds');
   await checkout.part('time-log').waitFor();
-  expect(await checkout.sentence()).toMatch(/^Envoyez exactement 20(?:,\d+)? USDT sur Tron avant \d+ h \d+\.$/);
+  expect(await checkout.sentence()).toMatch(
+    /^Envoyez exactement 20(?:,\d+)? USDT sur Tron avant \d+ h \d+\.$/,
+  );
   expect([...new Set(loaded)].filter((name) => name !== '').sort()).toEqual(['fr', 'fr-later']);
   await context.close();
 });
