@@ -17,7 +17,7 @@ async function phone(): Promise<BrowserContext> {
     isMobile: true,
     locale: 'en-GB',
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   return context;
 }
 

@@ -94,7 +94,7 @@ export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): 
         deviceScaleFactor: 1,
         locale: 'en-GB',
       });
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(30_000);
       contexts.push(context);
       return context;
     },
