@@ -95,6 +95,7 @@ describe('modal', () => {
     link.focus();
     link.click();
     await waitFor(() => isOpen(element));
+    await waitForStatus(element, 'choosing-currency');
     element.close();
     expect(document.activeElement === link).to.equal(true);
     expect(location.hash).to.equal('');

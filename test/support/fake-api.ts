@@ -1,4 +1,5 @@
 /** A fake API inside the page. It can do what a real one does not do on demand: fail, hang, and send invalid replies. */
+import { aTimeout } from '@open-wc/testing';
 import type { Payment } from '../../src/contract/checkout.js';
 import { createdPayment, paymentInState, lockedPayment, quotedPayment } from './payments.js';
 
@@ -39,19 +40,27 @@ export class FakeApi {
   /** Replace the default replies. */
   readonly handlers: Partial<Record<Call, Handler>> = {};
   readonly #fetch = window.fetch;
+  readonly #replies: Promise<Response>[] = [];
 
   /** Replaces `fetch` for the API's paths. */
   install(): this {
     window.fetch = (input, init) => {
       const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
       const call = paths.find(([, pattern]) => path.startsWith('/v1/') && pattern.test(path))?.[0];
-      return call ? this.#reply(call, path, init) : this.#fetch.call(window, input, init);
+      if (!call) return this.#fetch.call(window, input, init);
+      const reply = this.#reply(call, path, init);
+      if (!this.handlers[call]) this.#replies.push(reply);
+      return reply;
     };
     return this;
   }
 
-  remove(): void {
+  /** Resolves once the page has read every reply: one read later would be remembered for the order of the next test. */
+  async remove(): Promise<void> {
     window.fetch = this.#fetch;
+    await Promise.allSettled(this.#replies);
+    await aTimeout(0);
+    await aTimeout(0);
   }
 
   requestsFor(call: Call): ApiRequest[] {

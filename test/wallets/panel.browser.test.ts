@@ -18,9 +18,9 @@ beforeEach(() => {
   page = new AbortController();
   api = new FakeApi().install();
 });
-afterEach(() => {
+afterEach(async () => {
   page.abort();
-  api.remove();
+  await api.remove();
   Reflect.deleteProperty(window, 'ethereum');
 });
 
