@@ -30,6 +30,7 @@ const steps = [
   ['types in the package', 'attw --pack . --profile esm-only --no-emoji'],
   ['size budgets', 'size-limit'],
   ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
+  ['contracts', 'node scripts/contracts.mjs --check', 'npm run contracts'],
   ['API description', 'node scripts/openapi.mjs --check', 'npm run openapi'],
   ['lint of the API description', 'redocly lint openapi.json'],
   ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),

@@ -54,6 +54,7 @@ import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js'
 import type { Handlers } from './api/handler.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
+import { createForwarderChecks, evmNetworks } from './sweeps/forwarder-checks.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
@@ -148,7 +149,8 @@ export async function createApp(options: AppOptions) {
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
   const depositAddresses = createDepositAddresses((network) => {
     const isReal = connected.some((one) => one.network === network);
-    return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+    if (!isReal) return simulatedSources;
+    return overrides.addressSources ?? forwarderChecks.offered(network, depositKeys.sources);
   }, newId);
   const watchedAddresses = createWatchedAddresses(database);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
@@ -156,6 +158,11 @@ export async function createApp(options: AppOptions) {
     now: clock.real,
     watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
     openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
+  });
+  const forwarderChecks = createForwarderChecks({
+    networks: evmNetworks(connected),
+    forwarders: () => depositKeys.forwarders(),
+    log,
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
@@ -342,6 +349,7 @@ export async function createApp(options: AppOptions) {
     receipts,
     chains,
     depositKeys,
+    forwarderChecks,
     connected,
     rates,
     /** Undefined if rates come from a file. */

@@ -158,7 +158,14 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady),
+        healthRouter(checkReady, () =>
+          app.forwarderChecks
+            .problems()
+            .map(
+              (one) =>
+                `${one.network} (${one.mode}) is not offered to merchants with a treasury: ${one.problem}`,
+            ),
+        ),
         ...(metrics ? [metrics.router] : []),
         site({
           keys,
@@ -222,7 +229,7 @@ function createJobList(
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const { clock, serverTime, payments, execution, billing, webhooks, simulatedChains } = app;
-  const { depositKeys, worldRates, connected } = app;
+  const { depositKeys, forwarderChecks, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
@@ -240,6 +247,9 @@ function createJobList(
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+  }
+  if (connected.some(({ evm }) => evm)) {
+    jobs.push({ name: 'forwarders', intervalMs: 1000, run: (signal) => forwarderChecks.refresh(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

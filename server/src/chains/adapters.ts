@@ -17,8 +17,10 @@ import { isObject } from './rpc/node-client.js';
 import { checkTronNetwork, createTronChain, withJsonRpc } from './tron/tron-chain.js';
 
 const evm: Adapter = {
-  connect: (configured, deps) =>
-    connectionOf(createEvmChain(evmConfig(configured), evmDeps(configured, deps))),
+  connect: (configured, deps) => ({
+    ...connectionOf(createEvmChain(evmConfig(configured), evmDeps(configured, deps))),
+    evm: createEvmPool(evmConfig(configured), { now: deps.now }),
+  }),
   locate: (configured, txHash, signal) => locateOnEvm(evmConfig(configured), txHash, signal),
   check: (configured, signal) => checkEvmNetwork(evmConfig(configured), signal),
 };

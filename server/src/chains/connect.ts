@@ -4,6 +4,7 @@ import type { Mode } from '../shared/scope.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Family, Network } from './networks.js';
+import type { NodePool } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {
@@ -32,6 +33,8 @@ export interface Connection {
   readonly chain: Chain;
   /** Currencies that must not be offered, because their contract is not what the configuration says. */
   readonly unreadable: () => ReadonlySet<string>;
+  /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. Nothing was asked of them yet. */
+  readonly evm?: NodePool;
 }
 
 /** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */

@@ -160,10 +160,12 @@ export interface DepositKeyTable {
   merchant_id: string;
   mode: Mode;
   family: 'bitcoin' | 'litecoin' | 'evm' | 'tron';
-  /** As its owner gave it. */
-  extended_public_key: string;
+  /** As its owner gave it; null if there is a treasury instead. */
+  extended_public_key: string | null;
   /** Null: the script type of the key's prefix. */
   script: 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr' | null;
+  /** Where the forwarders at the addresses pay to; null if there is an extended key. */
+  treasury: string | null;
   /** The address source that the key is: the id in `derivations` and `addresses`. */
   source_id: string;
   created_at: EpochMs;

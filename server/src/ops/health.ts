@@ -69,7 +69,8 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
   };
 }
 
-export function healthRouter(checkReady: CheckReady): Router {
+/** @param notices what does not work, though the server can serve */
+export function healthRouter(checkReady: CheckReady, notices: () => readonly string[] = () => []): Router {
   const router = Router();
   router.get('/healthz', (_request, response) => {
     send(response, 'Alive');
@@ -86,7 +87,7 @@ export function healthRouter(checkReady: CheckReady): Router {
         { cause: error },
       );
     }
-    send(response, 'Ready');
+    send(response, ['Ready', ...new Set(notices())].join('. '));
   });
   return router;
 }
