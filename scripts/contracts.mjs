@@ -22,12 +22,13 @@ if (more.length > 0 || (option !== undefined && option !== '--check' && option !
 
 const require = createRequire(import.meta.url);
 const source = 'contracts/ForwarderFactory.sol';
+const readerSource = 'contracts/BalanceReader.sol';
 
 /** The sources by name, with everything that they import. */
 async function readSources() {
   /** @type {Record<string, { content: string }>} */
   const sources = {};
-  const waiting = [source];
+  const waiting = [source, readerSource];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (sources[name]) continue;
     const path = name.startsWith('contracts/')
@@ -102,6 +103,7 @@ async function compile() {
     initCode,
     code: codeOnChain(factory.evm.deployedBytecode, implementation),
     implementationCode: codeOnChain(forwarder.evm.deployedBytecode, address),
+    balanceReader: `0x${output.contracts[readerSource].BalanceReader.evm.bytecode.object}`,
     abi: factory.abi,
   };
   const style = await resolveConfig(file);

@@ -20,6 +20,7 @@ import { payoutCommands } from './payouts.js';
 import { rateCommands } from './rates.js';
 import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
+import { sweepCommands } from './sweeps.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
@@ -53,6 +54,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...customerCommands,
   ...balanceCommands,
   ...transferCommands,
+  ...sweepCommands,
   ...payoutCommands,
   ...webhookCommands,
   ...sandboxCommands,

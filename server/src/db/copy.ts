@@ -42,7 +42,11 @@ const tables = {
   subscribers: 34,
   subscriber_cycles: 35,
   deposit_keys: 36,
-  list_checkpoints: 37,
+  treasury_cursors: 37,
+  sweeps: 38,
+  treasury_payments: 39,
+  gas_transactions: 40,
+  list_checkpoints: 41,
 } as const satisfies Record<keyof Schema, number>;
 
 type TableName = keyof Schema;

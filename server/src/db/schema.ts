@@ -590,6 +590,76 @@ export interface SimulatedBlockTable {
   time: EpochMs;
 }
 
+/** Up to which block the sweeps and the payments of treasuries were read. Those blocks are final. */
+export interface TreasuryCursorTable {
+  mode: Mode;
+  network: string;
+  height: number;
+}
+
+/** What a forwarder paid to its treasury, as the chain tells it, whoever made the transaction. */
+export interface SweepTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  log_index: number;
+  merchant_id: string;
+  address: string;
+  treasury: string;
+  currency: string;
+  amount: Units;
+  block_height: number;
+  block_hash: string;
+  /** 1 if its block was dropped. */
+  is_reversed: 0 | 1;
+  /** How often its block was dropped. Part of its ledger keys. */
+  reversals: number;
+}
+
+/** What a treasury paid to the destination of a transfer. */
+export interface TreasuryPaymentTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  output_index: number;
+  merchant_id: string;
+  treasury: string;
+  currency: string;
+  address: string;
+  amount: Units;
+  block_height: number;
+  paid_at: EpochMs;
+  /** The transfer that it settled; null if it is not known which. */
+  transfer_id: string | null;
+}
+
+/** A transaction that a gas key signed. Those with the same nonce replace each other. */
+export interface GasTransactionTable {
+  id: string;
+  mode: Mode;
+  network: string;
+  sender: string;
+  nonce: number;
+  /** 0, and one more for each replacement. */
+  attempt: number;
+  tx_hash: string;
+  raw: string;
+  call_data: string;
+  /** How many it empties. */
+  addresses: number;
+  gas_limit: Units;
+  /** In wei per gas. */
+  max_fee: Units;
+  priority_fee: Units;
+  /** `open` while a transaction with its nonce may still get into a block. `lost`: another took its nonce. */
+  status: 'open' | 'mined' | 'reverted' | 'lost';
+  /** What it cost, in wei; null if it is not in a block. */
+  cost: Units | null;
+  block_height: number | null;
+  created_at: EpochMs;
+  ended_at: EpochMs | null;
+}
+
 export interface SimulatedTransferTable {
   tx_hash: string;
   /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
@@ -643,4 +713,8 @@ export interface Schema {
   test_clocks: TestClockTable;
   simulated_blocks: SimulatedBlockTable;
   simulated_transfers: SimulatedTransferTable;
+  treasury_cursors: TreasuryCursorTable;
+  sweeps: SweepTable;
+  treasury_payments: TreasuryPaymentTable;
+  gas_transactions: GasTransactionTable;
 }

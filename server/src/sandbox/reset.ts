@@ -48,6 +48,8 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('subscribers', 'id', own);
       await erase('payment_plans', 'id', own);
       await erase('receipts', 'id', own);
+      await erase('sweeps', 'tx_hash', own);
+      await erase('treasury_payments', 'tx_hash', own);
       await erase('addresses', 'id', inOwn('payment_id', 'payments'));
       await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
       await erase('log_entries', 'id', inOwn('payment_id', 'payments'));

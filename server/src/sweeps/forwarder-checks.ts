@@ -55,7 +55,7 @@ export interface ForwarderChecksDeps {
 
 /** A network that was ready is looked at again, in case of another node or a deep reorganisation. */
 const recheckMs = 600_000;
-const retryMs = 5000;
+const retryMs = 2000;
 
 const notChecked = 'The forwarders have not been checked yet';
 

@@ -344,13 +344,13 @@ describe('the forwarder contracts', () => {
         },
       ] as const;
 
-      type Step = {
+      interface Step {
         readonly from: Hex;
         readonly to: Hex;
         readonly data?: Hex;
         readonly value?: bigint;
         readonly credit?: { readonly asset: number; readonly party: number; readonly amount: bigint };
-      };
+      }
       const anyBatch = (): Batch => {
         const party = one(parties);
         return {
@@ -373,8 +373,8 @@ describe('the forwarder contracts', () => {
           const token = assets[asset] ?? native;
           const credit = { asset, party, amount };
           return token === native
-            ? { from: anvil.sender as Hex, to, value: amount, credit }
-            : { from: anvil.sender as Hex, to: token, data: transferData(to, amount), credit };
+            ? { from: anvil.sender, to, value: amount, credit }
+            : { from: anvil.sender, to: token, data: transferData(to, amount), credit };
         },
         () => ({
           from: one(thieves),
@@ -446,7 +446,7 @@ describe('the forwarder contracts', () => {
       const counts = await batch<Hex>(
         senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
       );
-      const nonces = new Map(senders.map((sender, index) => [String(sender), Number(counts[index])]));
+      const nonces = new Map<string, number>(senders.map((sender, index) => [sender, Number(counts[index])]));
       const credited = assets.map(() => parties.map(() => 0n));
       await anvil.automine(false);
       for (let round = 0; round < sequences; round += 1) {

@@ -9,6 +9,7 @@ import { createListCheckpoints } from './list-checkpoints.js';
 import { createPaymentTables } from './payments.js';
 import { createRecordTables } from './records.js';
 import { createSubscriptionTables } from './subscriptions.js';
+import { createSweepTables } from './sweeps.js';
 import { createWalletTable } from './wallets.js';
 import { createWebhookTables } from './webhooks.js';
 import { createWithdrawalTables } from './withdrawals.js';
@@ -26,5 +27,6 @@ export async function createFoundation(db: Kysely<unknown>, engine: Engine): Pro
   await createWebhookTables(db);
   await createWithdrawalTables(db);
   await createSubscriptionTables(db);
+  await createSweepTables(db);
   await createListCheckpoints(db, engine);
 }
