@@ -55,6 +55,7 @@ import type { Handlers } from './api/handler.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
 import { createForwarderChecks, evmNetworks } from './sweeps/forwarder-checks.js';
+import { createTreasuryWatcher } from './sweeps/treasury-watcher.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
@@ -263,6 +264,17 @@ export async function createApp(options: AppOptions) {
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
+  const treasuryWatcher = createTreasuryWatcher({
+    database,
+    clock,
+    networks: evmNetworks(connected),
+    depositKeys,
+    currencies,
+    ledger,
+    settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, '0', 'treasury'),
+    log,
+  });
+
   const simulatedChains = createSimulatedChains({
     database,
     clock,
@@ -350,6 +362,7 @@ export async function createApp(options: AppOptions) {
     chains,
     depositKeys,
     forwarderChecks,
+    treasuryWatcher,
     connected,
     rates,
     /** Undefined if rates come from a file. */

@@ -229,7 +229,7 @@ function createJobList(
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const { clock, serverTime, payments, execution, billing, webhooks, simulatedChains } = app;
-  const { depositKeys, forwarderChecks, worldRates, connected } = app;
+  const { depositKeys, forwarderChecks, treasuryWatcher, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
@@ -250,6 +250,7 @@ function createJobList(
   }
   if (connected.some(({ evm }) => evm)) {
     jobs.push({ name: 'forwarders', intervalMs: 1000, run: (signal) => forwarderChecks.refresh(signal) });
+    jobs.push({ name: 'treasuries', intervalMs: 2000, run: (signal) => treasuryWatcher.advance(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

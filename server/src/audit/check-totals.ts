@@ -29,7 +29,9 @@ class Sums {
 }
 
 export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Custody is what was received less what was sent, by network and merchant');
+  const report = new Report(
+    'Custody is what was received less what was sent, by network, merchant and place',
+  );
   const sums = new Sums();
   const received = await reader
     .selectFrom('receipts')
@@ -43,19 +45,40 @@ export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
   const sent = await reader
     .selectFrom('transfers')
     .where('status', '=', 'success')
-    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .groupBy(['mode', 'currency', 'network', 'merchant_id', 'paid_from'])
     .select([
-      ...(['mode', 'currency', 'network', 'merchant_id'] as const),
+      ...(['mode', 'currency', 'network', 'merchant_id', 'paid_from'] as const),
       sumUnits(reader, 'amount').as('units'),
       sumUnits(reader, 'network_fee').as('fees'),
     ])
     .execute();
-  for (const { mode, currency, network, merchant_id: owner, units, fees } of sent) {
-    sums.add([mode, currency, network, owner], -BigInt(units) - BigInt(fees));
+  for (const { mode, currency, network, merchant_id: owner, paid_from: place, units, fees } of sent) {
+    sums.add(
+      [mode, currency, network, owner, ...(place === null ? [] : [place])],
+      -BigInt(units) - BigInt(fees),
+    );
   }
-  const expected = sums.entries().map(([[mode, currency = '', network = '', owner = ''], units]) => ({
+  const swept = await reader
+    .selectFrom('sweeps')
+    .where('is_reversed', '=', 0)
+    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
+    .execute();
+  for (const { mode, currency, network, merchant_id: owner, units } of swept) {
+    sums.add([mode, currency, network, owner], -BigInt(units));
+    sums.add([mode, currency, network, owner, 'treasury'], BigInt(units));
+  }
+  const gas = await reader
+    .selectFrom('treasury_fees')
+    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
+    .execute();
+  for (const { mode, currency, network, merchant_id: owner, units } of gas) {
+    sums.add([mode, currency, network, owner, 'treasury'], -BigInt(units));
+  }
+  const expected = sums.entries().map(([[mode, currency = '', network = '', owner = '', place], units]) => ({
     mode: mode as Mode,
-    ...{ currency, network, owner },
+    ...{ currency, network, owner, ...(place !== undefined && { place }) },
     units: units.toString(),
   }));
   return report.result(await compareToAccounts(reader, report, 'custody', expected));

@@ -45,8 +45,9 @@ const tables = {
   treasury_cursors: 37,
   sweeps: 38,
   treasury_payments: 39,
-  gas_transactions: 40,
-  list_checkpoints: 41,
+  treasury_fees: 40,
+  gas_transactions: 41,
+  list_checkpoints: 42,
 } as const satisfies Record<keyof Schema, number>;
 
 type TableName = keyof Schema;

@@ -265,7 +265,7 @@ export interface ScannedBlockTable {
 }
 
 export interface LedgerAccountTable {
-  /** `mode/currency/kind[/network][/merchant id][/debt]`, unique. */
+  /** `mode/currency/kind[/network][/merchant id][/treasury][/debt]`, unique. */
   id: string;
   mode: Mode;
   kind: LedgerAccountKind;
@@ -277,7 +277,14 @@ export interface LedgerAccountTable {
 }
 
 export type LedgerAccountKind =
-  'custody' | 'unallocated' | 'available' | 'reserved' | 'fee_income' | 'network_fee' | 'bank_clearing';
+  | 'custody'
+  | 'unallocated'
+  | 'available'
+  | 'reserved'
+  | 'fee_income'
+  | 'network_fee'
+  | 'gas_paid'
+  | 'bank_clearing';
 
 export interface LedgerPostingTable {
   id: string;
@@ -395,6 +402,8 @@ export interface TransferTable {
   /** The signed transaction, stored before it is broadcast. A transfer is never signed twice. */
   signed_transaction: string | null;
   tx_hash: string | null;
+  /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
+  paid_from: 'treasury' | null;
   /** The network's fee, taken from custody in this currency; null until it is known. */
   network_fee: Units | null;
   failure_reason: string | null;
@@ -616,6 +625,16 @@ export interface SweepTable {
   reversals: number;
 }
 
+/** What a treasury paid the network for its own sweeps and payouts. */
+export interface TreasuryFeeTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  merchant_id: string;
+  currency: string;
+  amount: Units;
+}
+
 /** What a treasury paid to the destination of a transfer. */
 export interface TreasuryPaymentTable {
   mode: Mode;
@@ -716,5 +735,6 @@ export interface Schema {
   treasury_cursors: TreasuryCursorTable;
   sweeps: SweepTable;
   treasury_payments: TreasuryPaymentTable;
+  treasury_fees: TreasuryFeeTable;
   gas_transactions: GasTransactionTable;
 }

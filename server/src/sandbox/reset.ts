@@ -50,6 +50,7 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('receipts', 'id', own);
       await erase('sweeps', 'tx_hash', own);
       await erase('treasury_payments', 'tx_hash', own);
+      await erase('treasury_fees', 'tx_hash', own);
       await erase('addresses', 'id', inOwn('payment_id', 'payments'));
       await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
       await erase('log_entries', 'id', inOwn('payment_id', 'payments'));

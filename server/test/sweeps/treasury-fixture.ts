@@ -35,6 +35,10 @@ export interface TreasuryFixture {
   /** Runs a command in this process. @returns its JSON output */
   command<T = Record<string, unknown>>(command: Command | undefined, options: Options): Promise<T>;
   booksInOrder(): Promise<void>;
+  /** Makes enough blocks, and has the watcher read them. */
+  watch(): Promise<void>;
+  /** Custody on the books, in units: at the addresses, and in the treasury. */
+  custody(currency: 'ETH' | 'USDT'): Promise<{ addresses: bigint; treasury: bigint }>;
   stop(): Promise<void>;
 }
 
@@ -137,6 +141,25 @@ export async function openTreasury(
     async booksInOrder() {
       const checks = await server.database.snapshot((reader) => checkLedger(reader));
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+    },
+    async watch() {
+      await anvil.mine(confirmations);
+      await scan();
+      await server.app.treasuryWatcher.advance(signal);
+    },
+    async custody(currency) {
+      const rows = await server.database.reader
+        .selectFrom('ledger_accounts')
+        .select(['id', 'balance'])
+        .where('kind', '=', 'custody')
+        .where('network', '=', 'evm-dev')
+        .where('currency', '=', currency)
+        .execute();
+      const sum = (isTreasury: boolean) =>
+        rows
+          .filter(({ id }) => id.endsWith('/treasury') === isTreasury)
+          .reduce((total, { balance: units }) => total + BigInt(units), 0n);
+      return { addresses: sum(false), treasury: sum(true) };
     },
     async stop() {
       await server.stop();

@@ -63,6 +63,17 @@ export async function createSweepTables(db: Kysely<unknown>): Promise<void> {
     .execute();
 
   await schema
+    .createTable('treasury_fees')
+    .addColumn('mode', 'text', (c) => c.notNull())
+    .addColumn('network', 'text', (c) => c.notNull())
+    .addColumn('tx_hash', 'text', (c) => c.notNull())
+    .addColumn('merchant_id', 'text', (c) => c.notNull())
+    .addColumn('currency', 'text', (c) => c.notNull())
+    .addColumn('amount', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('treasury_fees_key', ['mode', 'network', 'tx_hash'])
+    .execute();
+
+  await schema
     .createTable('gas_transactions')
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('mode', 'text', (c) => c.notNull())
