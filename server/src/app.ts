@@ -55,6 +55,7 @@ import type { Handlers } from './api/handler.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
 import { createForwarderChecks, evmNetworks } from './sweeps/forwarder-checks.js';
+import { createGasSweeper, type GasSweeperDeps } from './sweeps/gas-sweeper.js';
 import { createTreasuryWatcher } from './sweeps/treasury-watcher.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
@@ -363,6 +364,22 @@ export async function createApp(options: AppOptions) {
     depositKeys,
     forwarderChecks,
     treasuryWatcher,
+    createGasSweeper: (key: Uint8Array, times: Pick<GasSweeperDeps, 'planEveryMs' | 'stuckMs'> = {}) =>
+      createGasSweeper(
+        {
+          database,
+          clock,
+          newId,
+          ledger,
+          depositKeys,
+          currencies,
+          rates,
+          networks: evmNetworks(connected),
+          log,
+          ...times,
+        },
+        key,
+      ),
     connected,
     rates,
     /** Undefined if rates come from a file. */

@@ -25,6 +25,7 @@ import { prune } from './ops/prune.js';
 import { countSetAside } from './payments/set-aside.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
+import { readGasKey } from './sweeps/keystore.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
 
@@ -107,6 +108,7 @@ async function serve(
     readPayment: (caller, id) => payments.retrieve(caller, id),
   });
   const jobList = createJobList(app, config, database, idempotency);
+  if (config.gasKey) jobList.push(await createSweepJob(app, config.gasKey, log));
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -219,6 +221,16 @@ async function serve(
       log.info('Stopped');
     },
   };
+}
+
+/** Opens the gas key, which takes about a second. */
+async function createSweepJob(app: App, gasKey: NonNullable<Config['gasKey']>, log: Logger): Promise<Job> {
+  const key = await orStartError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: the key cannot be opened', () =>
+    readGasKey(gasKey),
+  );
+  const sweeper = app.createGasSweeper(key);
+  log.info({ address: sweeper.address }, 'Sweeps are paid by the gas key');
+  return { name: 'sweeps', intervalMs: 2000, run: (signal) => sweeper.advance(signal) };
 }
 
 /** The jobs that run at intervals rather than on request. */

@@ -664,15 +664,17 @@ export interface GasTransactionTable {
   tx_hash: string;
   raw: string;
   call_data: string;
-  /** How many it empties. */
+  /** How many balances it fetches. */
   addresses: number;
+  /** The coin that gas is paid in. */
+  currency: string;
   gas_limit: Units;
   /** In wei per gas. */
   max_fee: Units;
   priority_fee: Units;
   /** `open` while a transaction with its nonce may still get into a block. `lost`: another took its nonce. */
   status: 'open' | 'mined' | 'reverted' | 'lost';
-  /** What it cost, in wei; null if it is not in a block. */
+  /** What it cost, in units of the coin; null if it is not in a block. */
   cost: Units | null;
   block_height: number | null;
   created_at: EpochMs;

@@ -85,6 +85,7 @@ export async function createSweepTables(db: Kysely<unknown>): Promise<void> {
     .addColumn('raw', 'text', (c) => c.notNull())
     .addColumn('call_data', 'text', (c) => c.notNull())
     .addColumn('addresses', 'integer', (c) => c.notNull())
+    .addColumn('currency', 'text', (c) => c.notNull())
     .addColumn('gas_limit', 'text', (c) => c.notNull())
     .addColumn('max_fee', 'text', (c) => c.notNull())
     .addColumn('priority_fee', 'text', (c) => c.notNull())
