@@ -1,4 +1,5 @@
 /** `sweeps …`: fetches what lies at the forwarders of treasuries, on EVM networks. */
+import { readFile, writeFile } from 'node:fs/promises';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { forwarderFactory } from '../chains/addresses/forwarder-factory.js';
@@ -6,6 +7,11 @@ import type { NodePool } from '../chains/rpc/node-pool.js';
 import { safeBatch } from '../sweeps/export.js';
 import { evmNetworks, readFactory } from '../sweeps/forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../sweeps/plan.js';
+import { listTransactions } from '../sweeps/gas-transactions.js';
+import { createKeystore } from '../sweeps/keystore.js';
+import { isoTime } from '../shared/clock.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { GasTransactionTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
 import {
   oneOf,
@@ -20,9 +26,9 @@ import {
 
 type EvmConnected = ConnectedNetwork & { readonly evm: NodePool };
 
-/** So many that the transaction fits into a block of every network with room to spare. */
+/** Ethereum takes no transaction above 16.7 million gas (EIP-7825). */
 const defaultMost = 100;
-const mostAtOnce = 300;
+const mostAtOnce = 200;
 
 const planOptions = {
   network: text,
@@ -103,6 +109,43 @@ ${planHelp}
         calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
       }[format];
       return { json: format === 'safe' ? batch : json, text: output };
+    },
+  },
+  'sweeps list': {
+    usage: 'sweeps list',
+    help: `Lists the last 100 transactions of the gas key, newest first: network, nonce, hash, state and cost. Those with the same
+nonce replace each other: one of them gets into a block.`,
+    options: {},
+    positionals: [],
+    async run({ database }) {
+      const rows = await listTransactions(database.reader, 100);
+      return {
+        json: rows.map(transactionJson),
+        text: rows.map(transactionLine).join('\n') || 'The gas key has made no transactions',
+      };
+    },
+  },
+  'sweeps new-key': {
+    usage: 'sweeps new-key --file FILE --password-file FILE',
+    help: `Makes a gas key, and writes it encrypted (keystore V3). Send its address some of the network's own coin, and set
+GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. Whoever steals it gains the gas in it and nothing else.
+
+  --file FILE           where to write the keystore; it must not exist yet
+  --password-file FILE  a file with the password that encrypts it`,
+    options: { file: text, 'password-file': text },
+    positionals: [],
+    async run(_context, options) {
+      const file = required(options, 'file');
+      const password = await readPassword(required(options, 'password-file'));
+      if (password.length < 12)
+        throw new UsageError('--password-file: the password needs at least 12 characters');
+      const { keystore, address } = await createKeystore(password);
+      try {
+        await writeFile(file, `${keystore}\n`, { flag: 'wx', mode: 0o600 });
+      } catch (error) {
+        throw new UsageError(`--file: it cannot be written: ${errorMessage(error)}`, { cause: error });
+      }
+      return { json: { address, file }, text: `The gas key ${address} is in ${file}` };
     },
   },
   'sweeps deploy': {
@@ -192,6 +235,34 @@ function readMost(options: Options): number {
   const most = Number(optional(options, 'most') ?? defaultMost);
   if (Number.isInteger(most) && most >= 1 && most <= mostAtOnce) return most;
   throw new UsageError(`--most must be an integer from 1 to ${mostAtOnce}`);
+}
+
+async function readPassword(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new UsageError(`--password-file: it cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function transactionJson(row: GasTransactionTable) {
+  const { network, mode, sender, nonce, attempt, status, addresses, currency, cost } = row;
+  return {
+    ...{ network, mode, sender, nonce, attempt, txHash: row.tx_hash, status, addresses },
+    maxFeeGwei: gwei(BigInt(row.max_fee)),
+    cost: cost === null ? null : amountOf(cost, currency),
+    currency,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+function transactionLine(row: GasTransactionTable): string {
+  const { network, nonce, attempt, txHash, status, addresses, cost, currency, createdAt } =
+    transactionJson(row);
+  const price = cost === null ? '' : `cost ${cost} ${currency}`;
+  return [createdAt, network, `nonce ${nonce}.${attempt}`, txHash, status, `${addresses} balances`, price]
+    .filter((part) => part !== '')
+    .join('  ');
 }
 
 function planJson(planned: SweepPlan) {

@@ -23,7 +23,7 @@ import type { Clock } from '../shared/clock.js';
 import { createFailures } from '../shared/failures.js';
 import type { NewId } from '../shared/ids.js';
 import { readGasPrice } from './gas.js';
-import * as store from './gas-store.js';
+import * as store from './gas-transactions.js';
 import { planSweeps, transactionsOf, type PlanDeps, type SweepTransaction } from './plan.js';
 import { addressOfPrivateKey, signTransaction } from './transaction.js';
 import { feeOf } from './watch-reads.js';

@@ -8,11 +8,11 @@ import {
   pbkdf2,
   randomBytes,
   randomUUID,
-  scrypt,
   timingSafeEqual,
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { scryptAsync } from '@noble/hashes/scrypt.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { isPrivate } from 'tiny-secp256k1';
@@ -148,11 +148,14 @@ async function derive(
   if (n === undefined || r === undefined || p === undefined) {
     throw new KeystoreError('The keystore does not say how its password is hashed');
   }
-  const memory = 128 * r * (n + p) * 2;
-  return new Promise((resolve, reject) => {
-    scrypt(password, bytes, dklen, { N: n, r, p, maxmem: memory }, (error, key) => {
-      if (error) reject(new KeystoreError('The keystore asks for a password hash that cannot be computed'));
-      else resolve(key);
+  try {
+    // OpenSSL refuses parameters that the specification's own example has.
+    return Buffer.from(
+      await scryptAsync(password, bytes, { N: n, r, p, dkLen: dklen, maxmem: 128 * r * (n + p) * 2 }),
+    );
+  } catch (error) {
+    throw new KeystoreError('The keystore asks for a password hash that cannot be computed', {
+      cause: error,
     });
-  });
+  }
 }
