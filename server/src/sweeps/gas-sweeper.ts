@@ -42,7 +42,7 @@ export interface GasSweeperDeps extends Omit<PlanDeps, 'reader'> {
   readonly ledger: Ledger;
   readonly networks: readonly (ConnectedNetwork & { readonly evm: NodePool })[];
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** How often a network's addresses are looked at; a minute by default. */
+  /** How often a network's addresses are looked at; every five blocks by default, and at least once a minute. */
   readonly planEveryMs?: number | undefined;
   /** After how long a transaction that is in no block is replaced by one that pays more; five minutes by default. */
   readonly stuckMs?: number | undefined;
@@ -54,7 +54,7 @@ const dollarDecimals = 2;
 
 /** @param privateKey 32 bytes */
 export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): GasSweeper {
-  const { database, clock, newId, ledger, log, planEveryMs = 60_000, stuckMs = 300_000 } = deps;
+  const { database, clock, newId, ledger, log, stuckMs = 300_000 } = deps;
   const sender = addressOfPrivateKey(privateKey);
   const networks = deps.networks.flatMap((network) => {
     const coin = Object.entries(network.chainAssets).find(([, { contract }]) => contract === undefined)?.[0];
@@ -88,6 +88,7 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): 
       return;
     }
     const now = performance.now();
+    const { planEveryMs = Math.min(60_000, Math.max(2000, 5000 * network.blockSeconds)) } = deps;
     if (now - (plannedAt.get(network) ?? -Infinity) < planEveryMs) return;
     plannedAt.set(network, now);
     // Before the plan: if another server sweeps meanwhile, this nonce is taken, and the outdated plan is dropped.

@@ -74,7 +74,7 @@ export async function endMined(
   await transaction.updateTable('gas_transactions').set(mined).where('id', '=', id).execute();
 }
 
-/** Whatever was mined from a nonce on, and is not on the chain any more, may get there again. */
+/** What was signed from a nonce on, and is not on the chain any more, may get there again. */
 export async function reopen(transaction: Transaction, account: GasAccount, from: number): Promise<void> {
   await transaction
     .updateTable('gas_transactions')
@@ -83,7 +83,6 @@ export async function reopen(transaction: Transaction, account: GasAccount, from
     .where('network', '=', account.network)
     .where('sender', '=', account.sender)
     .where('nonce', '>=', from)
-    .where('status', 'in', ['mined', 'reverted'])
     .execute();
 }
 

@@ -8,11 +8,12 @@ import {
   pbkdf2,
   randomBytes,
   randomUUID,
+  scrypt,
   timingSafeEqual,
+  type ScryptOptions,
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { scryptAsync } from '@noble/hashes/scrypt.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { isPrivate } from 'tiny-secp256k1';
@@ -149,10 +150,8 @@ async function derive(
     throw new KeystoreError('The keystore does not say how its password is hashed');
   }
   try {
-    // OpenSSL refuses parameters that the specification's own example has.
-    return Buffer.from(
-      await scryptAsync(password, bytes, { N: n, r, p, dkLen: dklen, maxmem: 128 * r * (n + p) * 2 }),
-    );
+    const scryptOf = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+    return await scryptOf(password, bytes, dklen, { N: n, r, p, maxmem: 256 * r * (n + p) });
   } catch (error) {
     throw new KeystoreError('The keystore asks for a password hash that cannot be computed', {
       cause: error,
