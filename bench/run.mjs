@@ -1,5 +1,5 @@
 /** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
-const benchmarks = ['payments', 'lists', 'dust', 'scan'];
+const benchmarks = ['payments', 'lists', 'dust', 'scan', 'sweeps'];
 const [, , name = ''] = process.argv;
 
 if (benchmarks.includes(name)) {
@@ -11,6 +11,7 @@ if (benchmarks.includes(name)) {
   lists      each list and filter with 1,000,000 payments, compared with 10,000
   dust       the scan that sees a payer's transfer, beside a payment with a flood of small ones
   scan       blocks of 300 transactions with 10 to 100,000 addresses, and catching up, compared with bare node calls
+  sweeps     gas per address of sweeps of 1, 10 and 100 addresses, compared with funding and emptying each
 
 For the options of a benchmark: npm run bench -- NAME --help`);
   process.exitCode = name === '' || name === '--help' ? 0 : 1;

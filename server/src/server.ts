@@ -25,7 +25,7 @@ import { prune } from './ops/prune.js';
 import { countSetAside } from './payments/set-aside.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
-import { readGasKey } from './sweeps/keystore.js';
+import { readGasKey } from './sweeps/key-file.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
 

@@ -21,6 +21,7 @@ import { rateCommands } from './rates.js';
 import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
 import { sweepCommands } from './sweeps.js';
+import { transferExportCommands } from './transfer-export.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
 import { ConfigError, readConfig } from '../config.js';
@@ -54,6 +55,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...customerCommands,
   ...balanceCommands,
   ...transferCommands,
+  ...transferExportCommands,
   ...sweepCommands,
   ...payoutCommands,
   ...webhookCommands,

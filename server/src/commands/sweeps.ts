@@ -8,7 +8,7 @@ import { safeBatch } from '../sweeps/export.js';
 import { evmNetworks, readFactory } from '../sweeps/forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../sweeps/plan.js';
 import { listTransactions } from '../sweeps/gas-transactions.js';
-import { createKeystore } from '../sweeps/keystore.js';
+import { createKeystore } from '../sweeps/key-file.js';
 import { isoTime } from '../shared/clock.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { GasTransactionTable } from '../db/schema.js';

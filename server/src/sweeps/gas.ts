@@ -13,7 +13,6 @@ export interface GasPrice {
 
 /** What `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
 export const sweepGas = {
-  transaction: 35_000n,
   /** An address that is deployed by the sweep, and one that was deployed before. */
   first: 70_000n,
   later: 25_000n,

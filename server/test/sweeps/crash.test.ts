@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { checkLedger } from '../../src/audit/check.js';
 import { openDatabase } from '../../src/db/open.js';
-import { createKeystore } from '../../src/sweeps/keystore.js';
+import { createKeystore } from '../../src/sweeps/key-file.js';
 import { sweptTopic } from '../../src/sweeps/factory.js';
 import { startAnvil } from '../support/anvil.js';
 import { call } from '../support/call.js';

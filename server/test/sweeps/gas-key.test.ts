@@ -10,7 +10,7 @@ import {
   type TransactionSerializedEIP1559,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { createKeystore, openKeystore } from '../../src/sweeps/keystore.js';
+import { createKeystore, openKeystore } from '../../src/sweeps/key-file.js';
 import { addressOfPrivateKey, signTransaction } from '../../src/sweeps/transaction.js';
 
 /** https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/ */

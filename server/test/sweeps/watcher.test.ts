@@ -1,7 +1,9 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Hex } from 'viem';
+import { getAddress, type Hex } from 'viem';
+import { ledgerCommands } from '../../src/commands/ledger.js';
 import { sweepCommands } from '../../src/commands/sweeps.js';
+import { transferExportCommands } from '../../src/commands/transfer-export.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -122,6 +124,62 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     await fixture.watch();
     expect([await transferStatus(token), await transferStatus(ether)]).toEqual(['success', 'success']);
     expect(await fixture.custody('USDT')).toEqual({ ...before, treasury: before.treasury - 3_500_000n });
+    await fixture.booksInOrder();
+  });
+
+  const chainCheck = async () => {
+    const checks = await fixture.command<{ invariant: string; violations: string[] }[]>(
+      ledgerCommands['ledger check'],
+      { chain: true },
+    );
+    expect(checks.some(({ invariant }) => invariant.includes('lies on evm-dev'))).toBe(true);
+    return checks.flatMap(({ violations }) => violations);
+  };
+
+  it('are what lies on the chain, before and after a sweep', async () => {
+    const paid = await fixture.pay('USDT');
+    await fixture.watch();
+    expect(await chainCheck()).toEqual([]);
+    await sweep();
+    // In a block that is not final yet.
+    expect(await chainCheck()).toEqual([]);
+    await fixture.watch();
+    expect(await chainCheck()).toEqual([]);
+    await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x5']);
+    await fixture.watch();
+    expect(await chainCheck()).toEqual([
+      expect.stringMatching(/lie 0\.000000000000000005 ETH, the books say 0 ETH/),
+    ]);
+    await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x0']);
+    const held = await fixture.balance('ETH', treasury);
+    await fixture.anvil.rpc('anvil_setBalance', [treasury, '0x1']);
+    await fixture.watch();
+    expect(await chainCheck()).toEqual([expect.stringMatching(/treasuries hold .* ETH, the books say/)]);
+    await fixture.anvil.rpc('anvil_setBalance', [treasury, `0x${held.toString(16)}`]);
+    await fixture.watch();
+    expect(await chainCheck()).toEqual([]);
+  });
+
+  it('settle what is paid by the exported transactions and links', async () => {
+    const ids = [await createTransfer(2.5), await createTransfer(0.002, 'ETH')];
+    const options = { network: 'evm-dev', merchant: fixture.merchantId };
+    const safe = await fixture.command<{
+      transactions: { to: string; value: string; data: string | null }[];
+    }>(transferExportCommands['transfers export'], { ...options, format: 'safe' });
+    const links = await fixture.command<{ link: string }[]>(transferExportCommands['transfers export'], {
+      ...options,
+      format: 'links',
+    });
+    expect(links.map(({ link }) => link)).toEqual([
+      `ethereum:${getAddress(fixture.token)}@31337/transfer?address=${destination}&uint256=2500000`,
+      `ethereum:${destination}@31337?value=2000000000000000`,
+    ]);
+    for (const { to, value, data } of safe.transactions) {
+      await transact(fixture.anvil, to, data ?? '0x', treasury, BigInt(value));
+    }
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
+    expect(await chainCheck()).toEqual([]);
     await fixture.booksInOrder();
   });
 
