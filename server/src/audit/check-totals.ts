@@ -161,3 +161,15 @@ export async function checkMerchants(reader: Reader): Promise<LedgerCheck> {
   }
   return report.result(checked);
 }
+
+export async function checkGas(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Gas is what the transactions of gas keys cost');
+  const paid = await reader
+    .selectFrom('gas_transactions')
+    .where('cost', 'is not', null)
+    .groupBy(['mode', 'currency'])
+    .select(['mode', 'currency', sumUnits(reader, 'cost').as('units')])
+    .execute();
+  const expected = paid.map((row): ExpectedBalance => ({ ...row, owner: null }));
+  return report.result(await compareToAccounts(reader, report, 'gas_paid', expected));
+}

@@ -95,7 +95,7 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): 
     const nonce = await readNonce(network, 'latest', signal);
     if (nonce < (await store.nextNonce(database.reader, accountOf(network)))) {
       // A reorganisation has dropped what was mined.
-      await database.write((transaction) => store.reopen(transaction, accountOf(network), nonce));
+      await reopen(network, nonce);
       return;
     }
     const due = await findDue(network, signal);
@@ -311,6 +311,32 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): 
     return signAndStore(network, unsigned, stuck.attempt + 1, stuck.addresses);
   }
 
+  /** Takes back what ended from a nonce on, and was dropped with its blocks. */
+  async function reopen(network: Swept, nonce: number): Promise<void> {
+    const now = clock.real();
+    await database.write(async (transaction) => {
+      for (const row of await store.lockTransactionsFrom(transaction, accountOf(network), nonce)) {
+        if (row.status === 'open') continue;
+        await store.reopen(transaction, row.id);
+        if (row.cost === null) continue;
+        const fee = BigInt(row.cost);
+        await ledger.post(
+          transaction,
+          {
+            key: `ungas:${row.id}:${row.ended_at}`,
+            mode: row.mode,
+            currency: row.currency,
+            entries: [
+              { account: { kind: 'gas_paid' }, debit: fee },
+              { account: { kind: 'network_fee' }, credit: fee },
+            ],
+          },
+          now,
+        );
+      }
+    });
+  }
+
   /** Books what it cost. The money that it swept is booked by what the chain tells, as that of every sweep. */
   async function end(
     network: Swept,
@@ -323,6 +349,9 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): 
     const isSuccess = receipt['status'] === '0x1';
     const now = clock.real();
     await database.write(async (transaction) => {
+      const locked = await store.lockTransactionsFrom(transaction, accountOf(network), row.nonce);
+      // Another server with the same key was faster.
+      if (locked.find(({ id }) => id === row.id)?.status !== 'open') return;
       await store.endNonce(transaction, row, now);
       await store.endMined(transaction, row.id, {
         status: isSuccess ? 'mined' : 'reverted',
@@ -333,7 +362,8 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): 
       await ledger.post(
         transaction,
         {
-          key: `gas:${row.id}`,
+          // It can end again, if a reorganisation drops its block.
+          key: `gas:${row.id}:${now}`,
           mode,
           currency: network.coin,
           entries: [

@@ -1,5 +1,6 @@
 /** Stores the transactions of gas keys. */
 import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -74,15 +75,26 @@ export async function endMined(
   await transaction.updateTable('gas_transactions').set(mined).where('id', '=', id).execute();
 }
 
-/** What was signed from a nonce on, and is not on the chain any more, may get there again. */
-export async function reopen(transaction: Transaction, account: GasAccount, from: number): Promise<void> {
+/** What was signed from a nonce on, ended or not. Locked until the transaction ends. */
+export function lockTransactionsFrom(
+  transaction: Transaction,
+  account: GasAccount,
+  nonce: number,
+): Promise<GasTransactionTable[]> {
+  return of(transaction, account)
+    .selectAll()
+    .where('nonce', '>=', nonce)
+    .orderBy('id')
+    .$call(forUpdate(transaction))
+    .execute();
+}
+
+/** It may get into a block again. */
+export async function reopen(transaction: Transaction, id: string): Promise<void> {
   await transaction
     .updateTable('gas_transactions')
-    .set({ status: 'open', ended_at: null, block_height: null })
-    .where('mode', '=', account.mode)
-    .where('network', '=', account.network)
-    .where('sender', '=', account.sender)
-    .where('nonce', '>=', from)
+    .set({ status: 'open', cost: null, ended_at: null, block_height: null })
+    .where('id', '=', id)
     .execute();
 }
 

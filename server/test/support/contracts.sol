@@ -113,6 +113,13 @@ contract Treasury {
         factory = factory_;
     }
 
+    function payOut(address payable[] calldata to, uint256 amount) external {
+        for (uint256 i = 0; i < to.length; i++) {
+            (bool sent, ) = to[i].call{value: amount}("");
+            require(sent, "not sent");
+        }
+    }
+
     function reenterWith(address token_, bytes32[] calldata salts_) external {
         token = token_;
         salts = salts_;

@@ -162,7 +162,7 @@ describe.each(engines)('the gas key on $name', (engine) => {
             attempt: 0,
           },
           ...{ tx_hash: sweeper.address, raw: '0x', call_data: '0x', addresses: 0, currency: 'ETH' },
-          ...{ gas_limit: '1', max_fee: '1', priority_fee: '1', status: 'mined', cost: '0', block_height: 1 },
+          ...{ gas_limit: '1', max_fee: '1', priority_fee: '1', status: 'mined', block_height: 1 },
           ...{ created_at: Date.now(), ended_at: Date.now() },
           cost: '499999999999999999',
         })

@@ -204,4 +204,18 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
     await fixture.booksInOrder();
   });
+
+  it('settle what a treasury that is a contract pays in ether, from inside of a call', async () => {
+    const contract = await fixture.anvil.deploy('Treasury', [0, factory.address]);
+    await fixture.setTreasury(getAddress(contract));
+    await fixture.pay('ETH');
+    await sweep();
+    await fixture.watch();
+    const other = '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f';
+    const ids = [await createTransfer(0.0005, 'ETH'), await createTransfer(0.0005, 'ETH', other)];
+    await fixture.anvil.call('Treasury', contract, 'payOut', [[destination, other], 500_000_000_000_000n]);
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
+    await fixture.booksInOrder();
+  });
 });
