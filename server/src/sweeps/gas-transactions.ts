@@ -30,10 +30,8 @@ export function openTransactions(reader: Reader, account: GasAccount): Promise<G
 
 /** The nonce after the last that was signed; 0 if none was. */
 export async function nextNonce(reader: Reader, account: GasAccount): Promise<number> {
-  const row = await of(reader, account)
-    .select((e) => e.fn.max('nonce').as('nonce'))
-    .executeTakeFirst();
-  return row?.nonce === null || row?.nonce === undefined ? 0 : Number(row.nonce) + 1;
+  const row = await of(reader, account).select('nonce').orderBy('nonce', 'desc').limit(1).executeTakeFirst();
+  return row ? row.nonce + 1 : 0;
 }
 
 /** @returns false if the nonce and attempt were signed already, maybe by another process */

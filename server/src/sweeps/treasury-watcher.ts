@@ -178,7 +178,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
       }
       for (const row of found) {
         const known = await store.findSweep(transaction, row);
-        if (known && known.is_reversed === 0) continue;
+        if (known?.is_reversed === 0) continue;
         const added = { ...row, reversals: known?.reversals ?? 0 };
         await store.writeSweep(transaction, added);
         await post(transaction, added, 'forth');

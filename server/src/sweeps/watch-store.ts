@@ -17,7 +17,7 @@ export async function readCursor(reader: Reader, { mode, network }: Place): Prom
     .where('mode', '=', mode)
     .where('network', '=', network)
     .executeTakeFirst();
-  return row && Number(row.height);
+  return row?.height;
 }
 
 export async function createCursor(transaction: Transaction, place: Place, height: number): Promise<void> {
@@ -37,7 +37,7 @@ export async function lockCursor(transaction: Transaction, { mode, network }: Pl
     .where('network', '=', network)
     .$call(forUpdate(transaction))
     .executeTakeFirstOrThrow();
-  return Number(height);
+  return height;
 }
 
 export async function moveCursor(

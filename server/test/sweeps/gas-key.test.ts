@@ -50,6 +50,18 @@ describe('a keystore', () => {
     expect(keystore).not.toContain(Buffer.from(key).toString('hex'));
   });
 
+  it('is what another program opens', async () => {
+    const { keystore, address } = await createKeystore('correct horse battery', { n: 1024, r: 8, p: 1 });
+    const { crypto } = JSON.parse(keystore) as {
+      crypto: { ciphertext: string; cipherparams: { iv: string }; kdfparams: { salt: string } };
+    };
+    const salt = Buffer.from(crypto.kdfparams.salt, 'hex');
+    const derived = scrypt('correct horse battery', salt, { N: 1024, r: 8, p: 1, dkLen: 32 });
+    const iv = Buffer.from(crypto.cipherparams.iv, 'hex');
+    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
+    expect(privateKeyToAccount(`0x${cipher.update(crypto.ciphertext, 'hex', 'hex')}`).address).toBe(address);
+  });
+
   it.each([
     [
       'a wrong password',

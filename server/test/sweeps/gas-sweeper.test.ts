@@ -40,16 +40,14 @@ describe.each(engines)('the gas key on $name', (engine) => {
 
   const sweeperWith = (times: { stuckMs?: number }) =>
     fixture.server.app.createGasSweeper(key, { planEveryMs: 0, ...times });
-  const transactions = async () =>
-    (
-      await fixture.server.database.reader
-        .selectFrom('gas_transactions')
-        .selectAll()
-        .where('sender', '=', sweeper.address)
-        .orderBy('nonce')
-        .orderBy('attempt')
-        .execute()
-    ).map(({ nonce, attempt, status, ...rest }) => ({ ...rest, nonce: Number(nonce), attempt, status }));
+  const transactions = () =>
+    fixture.server.database.reader
+      .selectFrom('gas_transactions')
+      .selectAll()
+      .where('sender', '=', sweeper.address)
+      .orderBy('nonce')
+      .orderBy('attempt')
+      .execute();
   const states = async () => (await transactions()).map(({ status }) => status);
   const gasBalance = () => fixture.balance('ETH', sweeper.address);
 

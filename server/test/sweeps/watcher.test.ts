@@ -1,6 +1,6 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getAddress, type Hex } from 'viem';
+import { getAddress } from 'viem';
 import { ledgerCommands } from '../../src/commands/ledger.js';
 import { sweepCommands } from '../../src/commands/sweeps.js';
 import { transferExportCommands } from '../../src/commands/transfer-export.js';
@@ -185,7 +185,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
 
   it('leave transfers alone that somebody else paid, or that were paid another amount', async () => {
     const id = await createTransfer(1.25);
-    await fixture.sendTo(destination as Hex, 'USDT', 1_250_000n);
+    await fixture.sendTo(destination, 'USDT', 1_250_000n);
     await payOut(destination, 1_250_001n);
     await fixture.watch();
     expect(await transferStatus(id)).toBe('pending');

@@ -1,13 +1,10 @@
 /** Encodes calls of contracts and decodes their words, as far as this server makes any. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 
 /** The keccak256 of a text, such as that of an event: 0x and 64 digits. */
 export const hashOfText = (text: string): string => `0x${hex.encode(keccak_256(utf8ToBytes(text)))}`;
-
-/** The keccak256 of bytes in hex. */
-export const hashOfHex = (text: string): string => `0x${hex.encode(keccak_256(hexToBytes(text.slice(2))))}`;
 
 /** The first four bytes of a call, such as of `transfer(address,uint256)`. */
 export const selector = (signature: string): string => hashOfText(signature).slice(0, 10);
@@ -27,11 +24,7 @@ export function wordsOf(data: string): string[] {
 export const addressOfWord = (text: string): string => `0x${text.slice(-40).toLowerCase()}`;
 
 const transferSelector = selector('transfer(address,uint256)');
-const balanceSelector = selector('balanceOf(address)');
 
 /** ERC-20 `transfer`. */
 export const transferData = (to: string, amount: bigint): string =>
   transferSelector + word(to) + word(amount);
-
-/** ERC-20 `balanceOf`. */
-export const balanceData = (owner: string): string => balanceSelector + word(owner);
