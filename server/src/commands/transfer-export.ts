@@ -2,10 +2,10 @@
 import type { TransferTable } from '../db/schema.js';
 import type { ChainAsset } from '../chains/config/networks-file.js';
 import { transferData } from '../chains/evm/abi.js';
-import { currencies } from '../money/currency-list.js';
+import { currencies as currencyList } from '../money/currency-list.js';
 import { safeBatch, type WalletCall } from '../sweeps/export.js';
 import { evmNetworks } from '../sweeps/forwarder-checks.js';
-import { unmatchedPayments } from '../sweeps/unmatched-payments.js';
+import { unmatchedPayments, type UnmatchedPayment } from '../sweeps/unmatched-payments.js';
 import { amountOf } from './amounts.js';
 import { oneOf, optional, required, text, UsageError, type Command } from './command.js';
 
@@ -14,7 +14,8 @@ export const transferExportCommands: Readonly<Record<string, Command>> = {
     usage: 'transfers export --network CODE --format json|safe|links [--merchant ID]',
     help: `Prints the pending transfers on an EVM network for the wallet that pays them. What a treasury pays settles by itself, once it
 has the network's confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of
-several transfers was paid, they wait for "transfers settle".
+several transfers was paid, they wait for "transfers settle". A transfer that the treasury has paid in a block that is not
+final yet is left out. What only waits in your wallet or in a node is not seen: do not export again before it is in a block.
 
   --network CODE  the network
   --format F      json, safe (a file for Safe's transaction builder) or links (EIP-681, one per transfer, for a wallet
@@ -22,7 +23,7 @@ several transfers was paid, they wait for "transfers settle".
   --merchant ID   only the transfers of this merchant; needed for safe if there are several`,
     options: { network: text, format: text, merchant: text },
     positionals: [],
-    async run({ connected, database, transfers, clock }, options) {
+    async run({ connected, database, transfers, depositKeys, currencies, clock, progress }, options) {
       const code = required(options, 'network');
       const format = oneOf(options, 'format', ['json', 'safe', 'links']);
       const merchantId = optional(options, 'merchant');
@@ -43,7 +44,12 @@ several transfers was paid, they wait for "transfers settle".
           'These are transfers of several merchants, whose wallets differ: name one with --merchant',
         );
       }
-      const unmatched = await unmatchedPayments(database.reader, { mode: found.network.mode, network: code });
+      const keys = (await depositKeys.list(database.reader)).filter(
+        (key) => key.mode === found.network.mode && rows.some((row) => row.merchant_id === key.merchantId),
+      );
+      const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
+      const { signal } = new AbortController();
+      const paid = await unmatchedPayments(database.reader, currencies, found, treasuries, rows, signal);
       const exported = rows.map((row) => {
         const call = callOf(row, found.chainAssets[row.currency]);
         return {
@@ -54,33 +60,36 @@ several transfers was paid, they wait for "transfers settle".
           address: row.address,
           ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
           link: linkOf(row, found.chainAssets[row.currency], chainId),
-          // Payments that could be of this transfer or of another one.
-          unclear: unmatched.filter((paid) => isOf(paid, row)).map(({ tx_hash: txHash }) => txHash),
+          // Waiting for confirmations, or maybe of another transfer.
+          paidBy: paid.filter((one) => isOf(one, row)).map(({ txHash }) => txHash),
         };
       });
-      const calls = rows.map((row) => callOf(row, found.chainAssets[row.currency]));
+      const unpaid = exported.filter(({ paidBy }) => paidBy.length === 0);
+      if (unpaid.length < exported.length) {
+        progress(
+          `Left out: ${exported.length - unpaid.length} transfers that the treasury seems to have paid. They settle once that is final. --format json names the transactions`,
+        );
+      }
+      const calls = unpaid.map(({ to, value, data }) => ({ to, data, value: BigInt(value) }));
       const batch = safeBatch('Pending transfers', chainId, calls, clock.real());
       const output = {
         json: JSON.stringify(exported, null, 2),
         safe: JSON.stringify(batch, null, 2),
-        links: exported.map(({ link }) => link).join('\n'),
+        links: unpaid.map(({ link }) => link).join('\n'),
       }[format];
       return { json: format === 'safe' ? batch : exported, text: output };
     },
   },
 };
 
-type Paid = Pick<TransferTable, 'merchant_id' | 'currency' | 'address' | 'amount'>;
-
-const isOf = (paid: Paid, row: Paid): boolean =>
-  paid.merchant_id === row.merchant_id &&
+const isOf = (paid: UnmatchedPayment, row: TransferTable): boolean =>
   paid.currency === row.currency &&
-  paid.address === row.address &&
-  paid.amount === row.amount;
+  paid.address === row.address.toLowerCase() &&
+  paid.amount === BigInt(row.amount);
 
 /** The amount as the chain counts it. The books have as many decimals, or fewer. */
 function chainAmount({ amount, currency }: TransferTable, asset: ChainAsset): bigint {
-  const unitDecimals = currencies.find(({ code }) => code === currency)?.decimals ?? asset.decimals;
+  const unitDecimals = currencyList.find(({ code }) => code === currency)?.decimals ?? asset.decimals;
   const difference = asset.decimals - unitDecimals;
   if (difference >= 0) return BigInt(amount) * 10n ** BigInt(difference);
   const step = 10n ** BigInt(-difference);

@@ -177,6 +177,15 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     for (const { to, value, data } of safe.transactions) {
       await transact(fixture.anvil, to, data ?? '0x', treasury, BigInt(value));
     }
+    // Nobody pays twice while the blocks are not final.
+    expect(
+      await fixture.command(transferExportCommands['transfers export'], { ...options, format: 'safe' }),
+    ).toMatchObject({ transactions: [] });
+    const json = await fixture.command<{ paidBy: string[] }[]>(transferExportCommands['transfers export'], {
+      ...options,
+      format: 'json',
+    });
+    expect(json.map(({ paidBy }) => paidBy.length)).toEqual([1, 1]);
     await fixture.watch();
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
     expect(await chainCheck()).toEqual([]);
