@@ -1,5 +1,6 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -44,6 +45,7 @@ export interface RunningServer {
 }
 
 const drainMs = 10_000;
+const firstCheckMs = 3000;
 
 /** @throws StartError */
 export async function startServer(
@@ -139,6 +141,16 @@ async function serve(
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);
+  const isSweeping = app.connected.some(({ sweeps }) => sweeps);
+  if (isSweeping && !config.gasKey)
+    log.warn('NETWORKS_FILE has sweeps, but GAS_KEY_FILE is not set: nothing is swept');
+  if (config.gasKey && !isSweeping)
+    log.warn('GAS_KEY_FILE is set, but no network in NETWORKS_FILE has sweeps');
+  // So that networks of treasuries are offered from the first request on. A node that hangs must not delay the start.
+  await Promise.race([
+    app.forwarderChecks.refresh(stopping.signal),
+    delay(firstCheckMs, undefined, { ref: false }),
+  ]);
 
   listener.serve(
     createExpressApp({

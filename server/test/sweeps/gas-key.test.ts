@@ -10,7 +10,10 @@ import {
   type TransactionSerializedEIP1559,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { readConfig } from '../../src/config.js';
 import { createKeystore, openKeystore } from '../../src/sweeps/key-file.js';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
 import { addressOfPrivateKey, signTransaction } from '../../src/sweeps/transaction.js';
 
 /** https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/ */
@@ -120,5 +123,27 @@ describe('a signed transaction', () => {
       );
       expect(parseTransaction(serialized).chainId).toBe(transaction.chainId);
     }
+  });
+});
+
+describe('the configuration of the gas key', () => {
+  it('names the key and its password, or neither', () => {
+    expect(readConfig({ GAS_KEY_FILE: 'key', GAS_KEY_PASSWORD_FILE: 'password' }).gasKey).toEqual({
+      file: 'key',
+      passwordFile: 'password',
+    });
+    expect(readConfig({}).gasKey).toBeUndefined();
+    for (const name of ['GAS_KEY_FILE', 'GAS_KEY_PASSWORD_FILE']) {
+      expect(() => readConfig({ [name]: 'file' })).toThrow('set both or none');
+    }
+  });
+
+  it('stops the start if the key cannot be opened', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('There is no database engine');
+    const env = { GAS_KEY_FILE: '/does/not/exist', GAS_KEY_PASSWORD_FILE: '/does/not/exist' };
+    await expect(startServer({ engine, env })).rejects.toThrow(
+      /^GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: the key cannot be opened/,
+    );
   });
 });
