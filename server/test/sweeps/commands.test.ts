@@ -23,7 +23,7 @@ describe.each(engines)('the commands of treasuries on $name', (engine) => {
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     testDatabase = await engine.create();
     await (await openDatabase(testDatabase.url)).close();
-    merchantId = String((await json<{ id: string }>('merchants', 'create', '--name', 'Shop')).id);
+    merchantId = (await json<{ id: string }>('merchants', 'create', '--name', 'Shop')).id;
   });
   afterAll(async () => {
     await testDatabase.dispose();

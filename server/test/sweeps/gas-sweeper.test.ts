@@ -87,51 +87,55 @@ describe.each(engines)('the gas key on $name', (engine) => {
     expect(BigInt(booked?.balance ?? 0)).toBeGreaterThan(0n);
   });
 
-  it(`brings every unit from ${2 * perMerchant} forwarders of two merchants to the right treasury`, async () => {
-    const { app, database } = fixture.server;
-    const other = '0x976EA74026E726554dB657fA54763abd0C3a0aa9';
-    const second = await database.write((transaction) =>
-      app.merchants.create(transaction, { name: 'Other Shop' }),
-    );
-    await database.write((transaction) =>
-      app.depositKeys.set(transaction, { merchantId: second.id, mode: 'test' }, 'evm', { treasury: other }),
-    );
-    await app.depositKeys.refresh();
-    await app.forwarderChecks.refresh(signal);
-    const { key: secondKey } = await database.write((transaction) =>
-      app.keys.create(transaction, { merchantId: second.id, kind: 'secret', mode: 'test' }),
-    );
-    const keys = new Map([[second.id, secondKey]]);
-    const sums = new Map<string, bigint>();
-    for (const [merchantId, to] of [
-      [fixture.merchantId, treasury],
-      [second.id, other],
-    ] as const) {
-      for (const currency of ['USDT', 'ETH'] as const) {
-        const before = await fixture.balance(currency, to);
-        let sum = 0n;
-        for (let index = 0; index < perMerchant / 2; index += 1) {
-          const address = await walletAddress(keys.get(merchantId), currency);
-          const amount =
-            currency === 'USDT'
-              ? BigInt(randomInt(4_000_000, 9_000_000))
-              : BigInt(randomInt(1e6, 9e6)) * 10n ** 9n;
-          await fixture.sendTo(address, currency, amount);
-          sum += amount;
+  it(
+    `brings every unit from ${2 * perMerchant} forwarders of two merchants to the right treasury`,
+    { timeout: 60_000 + perMerchant * 2000 },
+    async () => {
+      const { app, database } = fixture.server;
+      const other = '0x976EA74026E726554dB657fA54763abd0C3a0aa9';
+      const second = await database.write((transaction) =>
+        app.merchants.create(transaction, { name: 'Other Shop' }),
+      );
+      await database.write((transaction) =>
+        app.depositKeys.set(transaction, { merchantId: second.id, mode: 'test' }, 'evm', { treasury: other }),
+      );
+      await app.depositKeys.refresh();
+      await app.forwarderChecks.refresh(signal);
+      const { key: secondKey } = await database.write((transaction) =>
+        app.keys.create(transaction, { merchantId: second.id, kind: 'secret', mode: 'test' }),
+      );
+      const keys = new Map([[second.id, secondKey]]);
+      const sums = new Map<string, bigint>();
+      for (const [merchantId, to] of [
+        [fixture.merchantId, treasury],
+        [second.id, other],
+      ] as const) {
+        for (const currency of ['USDT', 'ETH'] as const) {
+          const before = await fixture.balance(currency, to);
+          let sum = 0n;
+          for (let index = 0; index < perMerchant / 2; index += 1) {
+            const address = await walletAddress(keys.get(merchantId), currency);
+            const amount =
+              currency === 'USDT'
+                ? BigInt(randomInt(4_000_000, 9_000_000))
+                : BigInt(randomInt(1e6, 9e6)) * 10n ** 9n;
+            await fixture.sendTo(address, currency, amount);
+            sum += amount;
+          }
+          sums.set(`${currency}/${to}`, before + sum);
         }
-        sums.set(`${currency}/${to}`, before + sum);
       }
-    }
-    await fixture.watch();
-    for (let pass = 0; pass < 12; pass += 1) {
-      await sweeper.advance(signal);
-      await fixture.anvil.mine(confirmations);
-    }
-    for (const [name, expected] of sums) {
-      const [currency, to] = name.split('/') as ['USDT' | 'ETH', string];
-      expect([name, await fixture.balance(currency, to)]).toEqual([name, expected]);
-    }
-  });
+      await fixture.watch();
+      for (let pass = 0; pass < 12; pass += 1) {
+        await sweeper.advance(signal);
+        await fixture.anvil.mine(confirmations);
+      }
+      for (const [name, expected] of sums) {
+        const [currency, to] = name.split('/') as ['USDT' | 'ETH', string];
+        expect([name, await fixture.balance(currency, to)]).toEqual([name, expected]);
+      }
+    },
+  );
 
   it('sends nothing while gas is too expensive, its own coin is missing, or the budget is spent', async () => {
     await fixture.pay('USDT');
