@@ -29,9 +29,7 @@ class Sums {
 }
 
 export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report(
-    'Custody is what was received less what was sent, by network and merchant',
-  );
+  const report = new Report('Custody is what was received less what was sent, by network and merchant');
   const sums = new Sums();
   const received = await reader
     .selectFrom('receipts')
