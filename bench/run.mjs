@@ -1,5 +1,5 @@
 /** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
-const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood'];
+const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps'];
 const [, , name = ''] = process.argv;
 
 if (benchmarks.includes(name)) {
@@ -12,6 +12,7 @@ if (benchmarks.includes(name)) {
   dust       the scan that sees a payer's transfer, beside a payment with a flood of small ones
   scan       blocks of 300 transactions with 10 to 100,000 addresses, and catching up, compared with bare node calls
   flood      verifying a live payment while strangers flood the sandbox, or the API without a key
+  sweeps     gas per address of sweeps of 1, 10 and 100 addresses, compared with funding and emptying each
 
 For the options of a benchmark: npm run bench -- NAME --help`);
   process.exitCode = name === '' || name === '--help' ? 0 : 1;

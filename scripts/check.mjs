@@ -31,6 +31,7 @@ const steps = [
   ['size budgets', 'size-limit'],
   ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
   ['code in the docs', 'node scripts/snippets.mjs --check', 'npm run snippets'],
+  ['contracts', 'node scripts/contracts.mjs --check', 'npm run contracts'],
   ['API description', 'node scripts/openapi.mjs --check', 'npm run openapi'],
   ['lint of the API description', 'redocly lint openapi.json'],
   ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),

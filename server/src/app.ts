@@ -54,6 +54,9 @@ import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js'
 import type { Handlers } from './api/handler.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
+import { createForwarderChecks, evmNetworks } from './sweeps/forwarder-checks.js';
+import { createGasSweeper, type GasSweeperDeps } from './sweeps/gas-sweeper.js';
+import { createTreasuryWatcher } from './sweeps/treasury-watcher.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
@@ -148,7 +151,8 @@ export async function createApp(options: AppOptions) {
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
   const depositAddresses = createDepositAddresses((network) => {
     const isReal = connected.some((one) => one.network === network);
-    return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+    if (!isReal) return simulatedSources;
+    return overrides.addressSources ?? forwarderChecks.offered(network, depositKeys.sources);
   }, newId);
   const watchedAddresses = createWatchedAddresses(database);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
@@ -157,6 +161,11 @@ export async function createApp(options: AppOptions) {
     watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
     isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
+  });
+  const forwarderChecks = createForwarderChecks({
+    networks: evmNetworks(connected),
+    forwarders: () => depositKeys.forwarders(),
+    log,
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
@@ -262,6 +271,17 @@ export async function createApp(options: AppOptions) {
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
+  const treasuryWatcher = createTreasuryWatcher({
+    database,
+    clock,
+    networks: evmNetworks(connected),
+    depositKeys,
+    currencies,
+    ledger,
+    settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, '0', 'treasury'),
+    log,
+  });
+
   const simulatedChains = createSimulatedChains({
     database,
     clock,
@@ -349,6 +369,24 @@ export async function createApp(options: AppOptions) {
     receipts,
     chains,
     depositKeys,
+    forwarderChecks,
+    treasuryWatcher,
+    createGasSweeper: (key: Uint8Array, times: Pick<GasSweeperDeps, 'planEveryMs' | 'stuckMs'> = {}) =>
+      createGasSweeper(
+        {
+          database,
+          clock,
+          newId,
+          ledger,
+          depositKeys,
+          currencies,
+          rates,
+          networks: evmNetworks(connected),
+          log,
+          ...times,
+        },
+        key,
+      ),
     connected,
     rates,
     /** Undefined if rates come from a file. */

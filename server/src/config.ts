@@ -66,6 +66,8 @@ export interface Config {
   readonly webhookAllowPrivate: readonly string[];
   /** The provider that looks up bank account holders in live mode. Without a key, the lookup is unavailable. */
   readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
+  /** The key that pays gas for sweeps, and the file of its password; undefined: the server sweeps nothing by itself. */
+  readonly gasKey: { readonly file: string; readonly passwordFile: string } | undefined;
   readonly logLevel: LogLevel;
   /** The token that protects `/metrics`; undefined turns metrics off. */
   readonly metricsToken: string | undefined;
@@ -165,6 +167,16 @@ const variables = {
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   NETWORKS_FILE: {
     help: 'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
+    allowed: 'a path',
+    schema: z.optional(z.string()),
+  },
+  GAS_KEY_FILE: {
+    help: 'Encrypted keystore (V3) of the key that pays gas for scheduled sweeps; see docs/treasury.md',
+    allowed: 'a path',
+    schema: z.optional(z.string()),
+  },
+  GAS_KEY_PASSWORD_FILE: {
+    help: 'File with the password of GAS_KEY_FILE',
     allowed: 'a path',
     schema: z.optional(z.string()),
   },
@@ -309,6 +321,7 @@ export function readConfig(environment: Environment): Config {
     sandbox: data.SANDBOX && data.SANDBOX === 'on',
     demo: data.DEMO && data.DEMO === 'on',
     networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
+    gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     rateSources: data.RATES,
@@ -350,6 +363,12 @@ function readNetworks(path: string, environment: Environment): ConfiguredNetwork
     const lines = error.message.split('\n').map((line) => `NETWORKS_FILE: ${line}`);
     throw new ConfigError(lines.join('\n'), { cause: error });
   }
+}
+
+function gasKeyOf(file: string | undefined, passwordFile: string | undefined): Config['gasKey'] {
+  if (file === undefined && passwordFile === undefined) return undefined;
+  if (file !== undefined && passwordFile !== undefined) return { file, passwordFile };
+  throw new ConfigError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: set both or none');
 }
 
 /** The help: two lines per variable, with its name, allowed values, default and purpose. */

@@ -1,5 +1,6 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -26,6 +27,7 @@ import { prune } from './ops/prune.js';
 import { countSetAside } from './payments/set-aside.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
+import { readGasKey } from './sweeps/key-file.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
 
@@ -44,6 +46,7 @@ export interface RunningServer {
 }
 
 const drainMs = 10_000;
+const firstCheckMs = 3000;
 
 /** @throws StartError */
 export async function startServer(
@@ -109,6 +112,7 @@ async function serve(
   });
   const jobList = createJobList(app, config, database, idempotency);
   const networks = () => networkHealth(scanner.status(), app.connected);
+  if (config.gasKey) jobList.push(await createSweepJob(app, config.gasKey, log));
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -139,6 +143,16 @@ async function serve(
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);
+  const isSweeping = app.connected.some(({ sweeps }) => sweeps);
+  if (isSweeping && !config.gasKey)
+    log.warn('NETWORKS_FILE has sweeps, but GAS_KEY_FILE is not set: nothing is swept');
+  if (config.gasKey && !isSweeping)
+    log.warn('GAS_KEY_FILE is set, but no network in NETWORKS_FILE has sweeps');
+  // So that networks of treasuries are offered from the first request on. A node that hangs must not delay the start.
+  await Promise.race([
+    app.forwarderChecks.refresh(stopping.signal),
+    delay(firstCheckMs, undefined, { ref: false }),
+  ]);
 
   listener.serve(
     createExpressApp({
@@ -160,7 +174,14 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady, networks),
+        healthRouter(checkReady, networks, () =>
+          app.forwarderChecks
+            .problems()
+            .map(
+              (one) =>
+                `${one.network} (${one.mode}) is not offered to merchants with a treasury: ${one.problem}`,
+            ),
+        ),
         ...(metrics ? [metrics.router] : []),
         site({
           keys,
@@ -216,6 +237,16 @@ async function serve(
   };
 }
 
+/** Opens the gas key, which takes about a second. */
+async function createSweepJob(app: App, gasKey: NonNullable<Config['gasKey']>, log: Logger): Promise<Job> {
+  const key = await orStartError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: the key cannot be opened', () =>
+    readGasKey(gasKey),
+  );
+  const sweeper = app.createGasSweeper(key);
+  log.info({ address: sweeper.address }, 'Sweeps are paid by the gas key');
+  return { name: 'sweeps', intervalMs: 2000, run: (signal) => sweeper.advance(signal) };
+}
+
 /** The jobs that run at intervals rather than on request. */
 function createJobList(
   app: App,
@@ -224,7 +255,7 @@ function createJobList(
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const { clock, serverTime, payments, execution, psbts, billing, webhooks, simulatedChains } = app;
-  const { depositKeys, worldRates, connected } = app;
+  const { depositKeys, forwarderChecks, treasuryWatcher, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
@@ -245,6 +276,10 @@ function createJobList(
   }
   if (connected.some(({ utxoNode }) => utxoNode)) {
     jobs.push({ name: 'psbts', intervalMs: 5000, run: (signal) => psbts.follow(signal) });
+  }
+  if (connected.some(({ evm }) => evm)) {
+    jobs.push({ name: 'forwarders', intervalMs: 1000, run: (signal) => forwarderChecks.refresh(signal) });
+    jobs.push({ name: 'treasuries', intervalMs: 2000, run: (signal) => treasuryWatcher.advance(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

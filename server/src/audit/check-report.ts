@@ -114,6 +114,8 @@ export interface ExpectedBalance {
   readonly network?: string;
   /** The merchant that owns the account; null for the service's own accounts. */
   readonly owner: string | null;
+  /** For custody that does not lie at the addresses that payers paid to. */
+  readonly place?: string;
   readonly units: string;
 }
 
@@ -128,8 +130,8 @@ export async function compareToAccounts(
   expected: readonly ExpectedBalance[],
 ): Promise<number> {
   const open = new Map(
-    expected.map(({ mode, currency, network = null, owner, units }) => [
-      [mode, currency, kind, network, owner].filter((part) => part !== null).join('/'),
+    expected.map(({ mode, currency, network = null, owner, place = null, units }) => [
+      [mode, currency, kind, network, owner, place].filter((part) => part !== null).join('/'),
       units,
     ]),
   );

@@ -43,19 +43,40 @@ export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
   const sent = await reader
     .selectFrom('transfers')
     .where('status', '=', 'success')
-    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .groupBy(['mode', 'currency', 'network', 'merchant_id', 'paid_from'])
     .select([
-      ...(['mode', 'currency', 'network', 'merchant_id'] as const),
+      ...(['mode', 'currency', 'network', 'merchant_id', 'paid_from'] as const),
       sumUnits(reader, 'amount').as('units'),
       sumUnits(reader, 'network_fee').as('fees'),
     ])
     .execute();
-  for (const { mode, currency, network, merchant_id: owner, units, fees } of sent) {
-    sums.add([mode, currency, network, owner], -BigInt(units) - BigInt(fees));
+  for (const { mode, currency, network, merchant_id: owner, paid_from: place, units, fees } of sent) {
+    sums.add(
+      [mode, currency, network, owner, ...(place === null ? [] : [place])],
+      -BigInt(units) - BigInt(fees),
+    );
   }
-  const expected = sums.entries().map(([[mode, currency = '', network = '', owner = ''], units]) => ({
+  const swept = await reader
+    .selectFrom('sweeps')
+    .where('is_reversed', '=', 0)
+    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
+    .execute();
+  for (const { mode, currency, network, merchant_id: owner, units } of swept) {
+    sums.add([mode, currency, network, owner], -BigInt(units));
+    sums.add([mode, currency, network, owner, 'treasury'], BigInt(units));
+  }
+  const gas = await reader
+    .selectFrom('treasury_fees')
+    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
+    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
+    .execute();
+  for (const { mode, currency, network, merchant_id: owner, units } of gas) {
+    sums.add([mode, currency, network, owner, 'treasury'], -BigInt(units));
+  }
+  const expected = sums.entries().map(([[mode, currency = '', network = '', owner = '', place], units]) => ({
     mode: mode as Mode,
-    ...{ currency, network, owner },
+    ...{ currency, network, owner, ...(place !== undefined && { place }) },
     units: units.toString(),
   }));
   return report.result(await compareToAccounts(reader, report, 'custody', expected));
@@ -137,4 +158,16 @@ export async function checkMerchants(reader: Reader): Promise<LedgerCheck> {
     report.add([`${names} has ${actual.get(name)} instead of ${sums.get(name)}`]);
   }
   return report.result(checked);
+}
+
+export async function checkGas(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report('Gas is what the transactions of gas keys cost');
+  const paid = await reader
+    .selectFrom('gas_transactions')
+    .where('cost', 'is not', null)
+    .groupBy(['mode', 'currency'])
+    .select(['mode', 'currency', sumUnits(reader, 'cost').as('units')])
+    .execute();
+  const expected = paid.map((row): ExpectedBalance => ({ ...row, owner: null }));
+  return report.result(await compareToAccounts(reader, report, 'gas_paid', expected));
 }

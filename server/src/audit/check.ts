@@ -9,7 +9,7 @@ import {
   visitPages,
   type LedgerCheck,
 } from './check-report.js';
-import { checkCustody, checkFeeIncome, checkMerchants } from './check-totals.js';
+import { checkCustody, checkFeeIncome, checkGas, checkMerchants } from './check-totals.js';
 import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
@@ -33,6 +33,7 @@ export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
     await checkCustody(reader),
     await checkFeeIncome(reader),
     await checkMerchants(reader),
+    await checkGas(reader),
   ];
 }
 

@@ -17,8 +17,10 @@ import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
 const noAddresses: EvmDeps = { watched: () => Promise.resolve(new Set()) };
 
 const evm: Adapter = {
-  connect: (configured, deps) =>
-    connectionOf(createEvmChain(evmConfig(configured), evmDeps(configured, deps))),
+  connect(configured, deps) {
+    const chain = createEvmChain(evmConfig(configured), evmDeps(configured, deps));
+    return { ...connectionOf(chain), evm: chain.nodes };
+  },
   locate: (configured, txHash, signal) =>
     createEvmChain(evmConfig(configured), noAddresses).locate(txHash, signal),
   check: (configured, signal) => checkEvmNetwork(evmConfig(configured), signal),

@@ -5,7 +5,7 @@ import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Family, Network } from './networks.js';
-import type { NodeStatus } from './rpc/node-pool.js';
+import type { NodePool, NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {
@@ -37,6 +37,8 @@ export interface Connection {
   /** Currencies that must not be offered, because their contract is not what the configuration says. */
   readonly unreadable: () => ReadonlySet<string>;
   readonly status: () => ConnectionStatus;
+  /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
+  readonly evm?: NodePool;
 }
 
 /** How a network's nodes do, as far as this process knows. Texts hold no URLs. */

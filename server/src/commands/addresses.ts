@@ -11,7 +11,8 @@ export const addressCommands: Readonly<Record<string, Command>> = {
       'addresses export --merchant ID [--family bitcoin|litecoin|evm|tron] --mode test|live --format csv|json',
     help: `Prints all addresses that were given out from the merchant's deposit keys: index, path below the account, address,
 payment or wallet, and what was received. Bitcoin and Litecoin keys come with the output descriptor and its range,
-for a wallet to import: wallets by themselves look only 20 unused addresses ahead.
+for a wallet to import: wallets by themselves look only 20 unused addresses ahead. Addresses of a treasury come with
+the salt that empties them, see docs/treasury.md.
 
   --merchant ID   whose addresses
   --family F      only addresses of this family
@@ -44,7 +45,9 @@ function keyJson({ key, descriptor, range }: ExportedKey) {
   return {
     id: key.id,
     family: key.family,
-    extendedPublicKey: key.extendedPublicKey,
+    ...(key.treasury === undefined
+      ? { extendedPublicKey: key.extendedPublicKey }
+      : { treasury: key.treasury }),
     ...(key.script && { script: key.script }),
     ...(descriptor !== undefined && { descriptor }),
     range,
@@ -67,7 +70,7 @@ function addressJson({ keyId, received, createdAt, ...address }: ExportedAddress
 
 function csvOf(keys: readonly ExportedKey[], addresses: readonly ExportedAddress[]): string {
   const byId = new Map(keys.map((exported) => [exported.key.id, exported]));
-  const header = 'index,path,address,currency,network,payment,wallet,received,created,descriptor,range';
+  const header = 'index,path,address,currency,network,payment,wallet,received,created,descriptor,range,salt';
   const rows = addresses.map((address) => {
     const key = byId.get(address.keyId);
     const received = address.received.map(
@@ -85,6 +88,7 @@ function csvOf(keys: readonly ExportedKey[], addresses: readonly ExportedAddress
       isoTime(address.createdAt),
       key?.descriptor ?? '',
       key ? key.range.join('-') : '',
+      address.salt ?? '',
     ].map((value) => quoted(String(value)));
   });
   return [header, ...rows.map((row) => row.join(','))].join('\n');

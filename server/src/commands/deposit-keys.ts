@@ -1,10 +1,20 @@
-/** `deposit-keys …`: the extended public keys that merchants' addresses on real networks come from. */
+/** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
 import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../chains/addresses/deposit-keys.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-import { modeOf, oneOf, required, text, type Command, type CommandContext } from './command.js';
+import {
+  modeOf,
+  oneOf,
+  optional,
+  required,
+  text,
+  UsageError,
+  type Command,
+  type CommandContext,
+  type Options,
+} from './command.js';
 
 export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
 
@@ -13,22 +23,30 @@ const previewed = 3;
 export const depositKeyCommands: Readonly<Record<string, Command>> = {
   'deposit-keys set': {
     usage:
-      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron --xpub KEY [--script TYPE] [--mode test|live] [--yes]',
+      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron (--xpub KEY [--script TYPE] | --treasury ADDRESS) [--mode test|live] [--yes]',
     help: `Sets the key of a wallet account that payments are received on. Without --yes it only shows the first ${previewed} addresses,
 to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched.
 A running server uses the key within two seconds.
+
+On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each
+payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and
+"sweeps" empty hundreds in one transaction. A network is offered once the factory of these contracts is deployed on it:
+see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.
 
   --merchant ID   who receives the payments
   --family F      bitcoin, litecoin, tron, or evm: Ethereum and all networks like it
   --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
                   whoever sees one can spend everything
   --script TYPE   ${scriptTypes.join(', ')}; for Bitcoin and Litecoin, if the key's prefix leaves it open
+  --treasury A    where the payments end up, as the wallet shows it, with upper and lower case letters; for evm. It can never
+                  be changed for an address that was given out: you must hold it on every EVM network
   --mode MODE     live (default) or test. In test mode, the simulated networks have keys of their own
   --yes           stores the key: the addresses are those of the wallet`,
     options: {
       merchant: text,
       family: text,
       xpub: text,
+      treasury: text,
       script: text,
       mode: text,
       yes: { type: 'boolean' },
@@ -38,13 +56,10 @@ A running server uses the key within two seconds.
       const merchantId = required(options, 'merchant');
       const family = oneOf(options, 'family', families);
       const mode = modeOf(options, 'live');
-      const key: GivenKey = {
-        extendedPublicKey: required(options, 'xpub').trim(),
-        script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),
-      };
-      const addresses = firstAddresses(context, mode, family, key);
+      const key = givenKey(options);
+      const addresses = firstAddresses(context, { merchantId, mode }, family, key);
       const isConfirmed = options['yes'] === true;
-      const sharing = await sharedWith(context, merchantId, mode, family, key);
+      const sharing = await sharedWith(context, { merchantId, mode }, family, key);
       const isChanged = await context.database.write(async (transaction) => {
         await context.merchants.retrieve(transaction, merchantId);
         return isConfirmed && (await setKey(context, transaction, { merchantId, mode }, family, key));
@@ -54,7 +69,9 @@ A running server uses the key within two seconds.
         ? isChanged
           ? `Stored. New ${mode} payments on ${family} networks get addresses of this key.`
           : 'This key is in use already. Nothing was changed.'
-        : `Nothing was stored yet. Compare these with the first receiving addresses in the wallet. If they are the same,
+        : key.treasury !== undefined
+          ? treasuryNote(key.treasury)
+          : `Nothing was stored yet. Compare these with the first receiving addresses in the wallet. If they are the same,
 run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
 wallet does not show.`;
       return {
@@ -84,6 +101,29 @@ wallet does not show.`;
   },
 };
 
+function givenKey(options: Options): GivenKey {
+  const treasury = optional(options, 'treasury');
+  if (treasury === undefined) {
+    return {
+      extendedPublicKey: required(options, 'xpub').trim(),
+      script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),
+    };
+  }
+  if (options['xpub'] !== undefined || options['script'] !== undefined) {
+    throw new UsageError('Give --xpub or --treasury, not both');
+  }
+  return { treasury: treasury.trim() };
+}
+
+function treasuryNote(treasury: string): string {
+  return `Nothing was stored yet. These are contracts that pay to
+
+  ${treasury}
+
+and nowhere else, for ever. They are not audited. Check that you hold this wallet on every EVM network you receive on: a
+multisig has to be deployed on each. If so, run the command again with --yes.`;
+}
+
 /** Sets the key and records it: whoever sets a key decides where the coins arrive. @returns whether it was another one */
 async function setKey(
   { depositKeys, auditLog, actor }: CommandContext,
@@ -107,21 +147,23 @@ async function setKey(
   return isChanged;
 }
 
-function keyFacts({ extendedPublicKey, script }: GivenKey) {
-  return { extendedPublicKey, script: script ?? null };
+function keyFacts({ extendedPublicKey, script, treasury }: GivenKey) {
+  return treasury === undefined ? { extendedPublicKey, script: script ?? null } : { treasury };
 }
 
 /** The other merchants that receive their payments on the same key. */
 async function sharedWith(
   { database, depositKeys }: CommandContext,
-  merchantId: string,
-  mode: Mode,
+  scope: Scope,
   family: Family,
   key: GivenKey,
 ): Promise<string[]> {
-  const { id } = depositKeys.preview(mode, family, key, undefined);
+  const { id } = depositKeys.preview(scope, family, key, undefined);
   const others = (await depositKeys.list(database.reader)).filter(
-    (other) => other.sourceId === id && other.merchantId !== merchantId && other.replacedAt === null,
+    (other) =>
+      (key.treasury === undefined ? other.sourceId === id : other.treasury === key.treasury) &&
+      other.merchantId !== scope.merchantId &&
+      other.replacedAt === null,
   );
   return [...new Set(others.map((other) => other.merchantId))];
 }
@@ -138,16 +180,16 @@ interface PreviewedAddress {
 /** The first addresses, in the form of each of the family's configured networks. */
 function firstAddresses(
   { connected, depositKeys }: CommandContext,
-  mode: Mode,
+  scope: Scope,
   family: Family,
   key: GivenKey,
 ): PreviewedAddress[] {
   const configured = connected
-    .filter(({ network }) => network.mode === mode && network.family === family)
+    .filter(({ network }) => network.mode === scope.mode && network.family === family)
     .map(({ network }) => network.addressNet);
   const nets: (AddressNet | undefined)[] = configured.length > 0 ? [...new Set(configured)] : [undefined];
   return nets.flatMap((net) => {
-    const source = depositKeys.preview(mode, family, key, net);
+    const source = depositKeys.preview(scope, family, key, net);
     return Array.from({ length: previewed }, (_, index) => ({ index, address: source.derive(index) }));
   });
 }
@@ -162,7 +204,7 @@ function keyJson({ createdAt, replacedAt, ...key }: DepositKeyRecord) {
 
 function keyLine(key: DepositKeyRecord): string {
   const { merchantId, mode, family, extendedPublicKey: xpub, script, used, createdAt, replacedAt } = key;
-  const short = `${xpub.slice(0, 12)}…${xpub.slice(-6)}`;
+  const short = key.treasury ?? `${xpub?.slice(0, 12)}…${xpub?.slice(-6)}`;
   const state = replacedAt === null ? 'in use' : `replaced ${isoTime(replacedAt)}`;
   return [merchantId, mode, family, short, script ?? '', `${used} used`, `since ${isoTime(createdAt)}`, state]
     .filter((part) => part !== '')

@@ -3,6 +3,7 @@ import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import { currencyOptions } from '../payments/quote.js';
+import { evmNetworks, findForwarderProblem } from '../sweeps/forwarder-checks.js';
 import { text, UsageError, type Command, type CommandContext } from './command.js';
 
 /** What the offers are for: ten US dollars. */
@@ -112,6 +113,7 @@ async function check(
       text: `The merchant has no deposit key for it: deposit-keys set --merchant ${merchantId} --mode ${network.mode} --family ${network.family} --xpub …`,
     });
   }
+  findings.push(...(await checkForwarders(context, connected, merchantId)));
   return {
     network: network.code,
     mode: network.mode,
@@ -119,6 +121,32 @@ async function check(
     addresses: source ? Array.from({ length: previewed }, (_, index) => source.derive(index)) : [],
     offers: source ? offersOn(context, connected) : [],
   };
+}
+
+/** Whether the merchant's treasury can be paid on the network; nothing if it has none. */
+async function checkForwarders(
+  { depositKeys, connected: all }: CommandContext,
+  connected: ConnectedNetwork,
+  merchantId: string | undefined,
+): Promise<NetworkFinding[]> {
+  const { network } = connected;
+  const [evm] = evmNetworks([connected]);
+  const forwarders = depositKeys
+    .forwarders()
+    .find(({ scope }) => scope.merchantId === merchantId && scope.mode === network.mode);
+  if (!evm || !forwarders) return [];
+  const finding = (kind: NetworkFinding['kind'], what: string) => [
+    { subject: network.code, kind, text: what },
+  ];
+  const others = evmNetworks(all.filter((one) => one !== connected && one.network.mode === network.mode));
+  try {
+    const found = await findForwarderProblem(evm, forwarders, others, new AbortController().signal);
+    return found === undefined
+      ? finding('ok', 'The forwarder factory is there, and derives the same addresses. It is not audited')
+      : finding('problem', `Not offered: ${found}`);
+  } catch (error) {
+    return finding('problem', errorMessage(error));
+  }
 }
 
 function offersOn(

@@ -22,6 +22,8 @@ import { psbtCommands } from './psbt.js';
 import { rateCommands } from './rates.js';
 import { rescanCommands } from './rescan.js';
 import { sandboxCommands } from './sandbox.js';
+import { sweepCommands } from './sweeps.js';
+import { transferExportCommands } from './transfer-export.js';
 import { transferCommands } from './transfers.js';
 import { unknownCommand } from './unknown-command.js';
 import { webhookCommands } from './webhooks.js';
@@ -57,6 +59,8 @@ export const commands: Readonly<Record<string, Command>> = {
   ...balanceCommands,
   ...transferCommands,
   ...psbtCommands,
+  ...transferExportCommands,
+  ...sweepCommands,
   ...payoutCommands,
   ...webhookCommands,
   ...sandboxCommands,

@@ -59,9 +59,10 @@ its address, and have enough confirmations. Repeating it with the same hash chan
       const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
       const isUnverified = options['unverified'] === true;
       const claim = isUnverified ? undefined : await prove(context, options, id, txHash);
+      const paidFrom = await placeOf(context, id);
       const change = async (transaction: Transaction) => {
         await claim?.(transaction);
-        return context.transfers.settle(transaction, id, txHash, networkFee);
+        return context.transfers.settle(transaction, id, txHash, networkFee, paidFrom);
       };
       return changeTransfer(context, id, 'transfer.settled', change, isUnverified ? { isUnverified } : {});
     },
@@ -94,6 +95,24 @@ async function changeTransfer(
   const find = (transaction: Transaction) => context.transfers.findAny(transaction, id);
   const changed = await changeByHand(context, { id, action, find, change, facts: transferFacts, remarks });
   return showRecord(transferJson(changed));
+}
+
+/** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
+async function placeOf(
+  { database, transfers, depositKeys, connected }: CommandContext,
+  id: string,
+): Promise<'treasury' | undefined> {
+  const row = await transfers.findAny(database.reader, id);
+  if (
+    !row ||
+    !connected.some(({ evm, network }) => evm && network.mode === row.mode && network.code === row.network)
+  )
+    return undefined;
+  const keys = await depositKeys.list(database.reader, row.merchant_id);
+  const hasTreasury = keys.some(
+    (key) => key.mode === row.mode && key.replacedAt === null && key.treasury !== undefined,
+  );
+  return hasTreasury ? 'treasury' : undefined;
 }
 
 function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {

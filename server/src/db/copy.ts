@@ -46,7 +46,12 @@ const tables = {
   psbt_inputs: 38,
   psbt_transfers: 39,
   psbt_versions: 40,
-  list_checkpoints: 41,
+  treasury_cursors: 41,
+  sweeps: 42,
+  treasury_payments: 43,
+  treasury_fees: 44,
+  gas_transactions: 45,
+  list_checkpoints: 46,
 } as const satisfies Record<keyof Schema, number>;
 
 type TableName = keyof Schema;

@@ -160,10 +160,12 @@ export interface DepositKeyTable {
   merchant_id: string;
   mode: Mode;
   family: 'bitcoin' | 'litecoin' | 'evm' | 'tron';
-  /** As its owner gave it. */
-  extended_public_key: string;
+  /** As its owner gave it; null if there is a treasury instead. */
+  extended_public_key: string | null;
   /** Null: the script type of the key's prefix. */
   script: 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr' | null;
+  /** Where the forwarders at the addresses pay to; null if there is an extended key. */
+  treasury: string | null;
   /** The address source that the key is: the id in `derivations` and `addresses`. */
   source_id: string;
   created_at: EpochMs;
@@ -269,7 +271,7 @@ export interface ScannedBlockTable {
 }
 
 export interface LedgerAccountTable {
-  /** `mode/currency/kind[/network][/merchant id][/debt]`, unique. */
+  /** `mode/currency/kind[/network][/merchant id][/treasury][/debt]`, unique. */
   id: string;
   mode: Mode;
   kind: LedgerAccountKind;
@@ -281,7 +283,14 @@ export interface LedgerAccountTable {
 }
 
 export type LedgerAccountKind =
-  'custody' | 'unallocated' | 'available' | 'reserved' | 'fee_income' | 'network_fee' | 'bank_clearing';
+  | 'custody'
+  | 'unallocated'
+  | 'available'
+  | 'reserved'
+  | 'fee_income'
+  | 'network_fee'
+  | 'gas_paid'
+  | 'bank_clearing';
 
 export interface LedgerPostingTable {
   id: string;
@@ -399,6 +408,8 @@ export interface TransferTable {
   /** The signed transaction, stored before it is broadcast. A transfer is never signed twice. */
   signed_transaction: string | null;
   tx_hash: string | null;
+  /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
+  paid_from: 'treasury' | null;
   /** The network's fee, taken from custody in this currency; null until it is known. */
   network_fee: Units | null;
   failure_reason: string | null;
@@ -676,6 +687,88 @@ export interface SimulatedBlockTable {
   time: EpochMs;
 }
 
+/** Up to which block the sweeps and the payments of treasuries were read. Those blocks are final. */
+export interface TreasuryCursorTable {
+  mode: Mode;
+  network: string;
+  height: number;
+}
+
+/** What a forwarder paid to its treasury, as the chain tells it, whoever made the transaction. */
+export interface SweepTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  log_index: number;
+  merchant_id: string;
+  address: string;
+  treasury: string;
+  currency: string;
+  amount: Units;
+  block_height: number;
+  block_hash: string;
+  /** 1 if its block was dropped. */
+  is_reversed: 0 | 1;
+  /** How often its block was dropped. Part of its ledger keys. */
+  reversals: number;
+}
+
+/** What a treasury paid the network for its own sweeps and payouts. */
+export interface TreasuryFeeTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  merchant_id: string;
+  currency: string;
+  amount: Units;
+}
+
+/** What a treasury paid to the destination of a transfer. */
+export interface TreasuryPaymentTable {
+  mode: Mode;
+  network: string;
+  tx_hash: string;
+  output_index: number;
+  merchant_id: string;
+  treasury: string;
+  currency: string;
+  address: string;
+  amount: Units;
+  block_height: number;
+  paid_at: EpochMs;
+  /** The transfer that it settled; null if it is not known which. */
+  transfer_id: string | null;
+}
+
+/** A transaction that a gas key signed. Those with the same nonce replace each other. */
+export interface GasTransactionTable {
+  id: string;
+  mode: Mode;
+  network: string;
+  sender: string;
+  nonce: number;
+  /** 0, and one more for each replacement. */
+  attempt: number;
+  tx_hash: string;
+  raw: string;
+  call_data: string;
+  /** How many balances it fetches. */
+  addresses: number;
+  /** The coin that gas is paid in. */
+  currency: string;
+  gas_limit: Units;
+  /** In wei per gas. */
+  max_fee: Units;
+  priority_fee: Units;
+  /** `open` while a transaction with its nonce may still get into a block. `lost`: another took its nonce. */
+  status: 'open' | 'mined' | 'reverted' | 'lost';
+  /** What it cost, in units of the coin; null if it is not in a block. */
+  cost: Units | null;
+  block_height: number | null;
+  created_at: EpochMs;
+  ended_at: EpochMs | null;
+}
+
 export interface SimulatedTransferTable {
   tx_hash: string;
   /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
@@ -733,4 +826,9 @@ export interface Schema {
   test_clocks: TestClockTable;
   simulated_blocks: SimulatedBlockTable;
   simulated_transfers: SimulatedTransferTable;
+  treasury_cursors: TreasuryCursorTable;
+  sweeps: SweepTable;
+  treasury_payments: TreasuryPaymentTable;
+  treasury_fees: TreasuryFeeTable;
+  gas_transactions: GasTransactionTable;
 }

@@ -12,6 +12,8 @@ export interface AccountName {
   readonly network?: string;
   /** For accounts that belong to a merchant: custody, unallocated, available, reserved. */
   readonly merchantId?: string;
+  /** For custody: the coins lie in the merchant's treasury. Without it, at the addresses that payers paid to. */
+  readonly place?: 'treasury';
   /**
    * The part of unallocated that the merchant owes, never above 0: a receipt was credited, withdrawn, and then
    * lost. Each later credit to available first repays it.
@@ -174,7 +176,7 @@ export function createLedger(newId: NewId): Ledger {
         if (currency !== code) continue;
         if (kind === 'reserved') holdings.held += BigInt(balance);
         if (kind === 'reserved' && network === on) holdings.heldHere = BigInt(balance);
-        if (kind === 'custody' && network === on) holdings.coins = BigInt(balance);
+        if (kind === 'custody' && network === on) holdings.coins += BigInt(balance);
         if (id === debtId(mode, code, { kind: 'available', merchantId })) holdings.debt = -BigInt(balance);
       }
       return holdings;
@@ -258,8 +260,12 @@ function debtId(mode: Mode, currency: string, account: AccountName): string {
   return accountId(mode, currency, debtOf(account));
 }
 
-function accountId(mode: Mode, currency: string, { kind, network, merchantId, isDebt }: AccountName): string {
-  return [mode, currency, kind, network, merchantId, isDebt && 'debt'].filter(Boolean).join('/');
+function accountId(
+  mode: Mode,
+  currency: string,
+  { kind, network, merchantId, place, isDebt }: AccountName,
+): string {
+  return [mode, currency, kind, network, merchantId, place, isDebt && 'debt'].filter(Boolean).join('/');
 }
 
 function emptyAccount(mode: Mode, currency: string, name: AccountName): LedgerAccountTable {

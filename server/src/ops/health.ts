@@ -81,7 +81,12 @@ function describeNetwork(one: ReturnType<Condition['networks']>[number]) {
   };
 }
 
-export function healthRouter(checkReady: CheckReady, networks: Condition['networks']): Router {
+/** @param notices what does not work, though the server can serve */
+export function healthRouter(
+  checkReady: CheckReady,
+  networks: Condition['networks'],
+  notices: () => readonly string[] = () => [],
+): Router {
   const router = Router();
   router.get('/healthz', (_request, response) => {
     send(response, 'Alive');
@@ -99,7 +104,8 @@ export function healthRouter(checkReady: CheckReady, networks: Condition['networ
       );
     }
     const real = networks().filter(({ connection }) => connection !== undefined);
-    send(response, 'Ready', real.length > 0 ? { networks: real.map(describeNetwork) } : undefined);
+    const message = ['Ready', ...new Set(notices())].join('. ');
+    send(response, message, real.length > 0 ? { networks: real.map(describeNetwork) } : undefined);
   });
   return router;
 }

@@ -51,6 +51,9 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('receipts', 'id', own);
       await erase('set_aside', 'id', inOwn('payment_id', 'payments'));
       await erase('set_aside', 'id', toOwnWallets(merchantId));
+      await erase('sweeps', 'tx_hash', own);
+      await erase('treasury_payments', 'tx_hash', own);
+      await erase('treasury_fees', 'tx_hash', own);
       await erase('addresses', 'id', inOwn('payment_id', 'payments'));
       await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
       await erase('log_entries', 'id', inOwn('payment_id', 'payments'));

@@ -29,6 +29,7 @@ export interface Sent {
   readonly txHash: string;
   /** What the network took from custody in the currency that was sent. */
   readonly networkFee: bigint;
+  readonly paidFrom?: 'treasury' | undefined;
 }
 
 export interface SettlementDeps {
@@ -71,7 +72,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
      * Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and the network's
      * fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
      */
-    succeed(transaction, row, { txHash, networkFee }) {
+    succeed(transaction, row, { txHash, networkFee, paidFrom = null }) {
       const amount = BigInt(row.amount);
       const fee = BigInt(row.fee);
       const ended = {
@@ -79,13 +80,14 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         status: 'success',
         tx_hash: txHash,
         network_fee: networkFee.toString(),
+        paid_from: paidFrom,
         settled_at: clock.now(scopeOf(row)),
         confirmed_at: clock.real(),
       } as const;
       return end(transaction, ended, 'post', [
         { account: reservedOf(row), debit: amount + fee },
         { account: { kind: 'network_fee' }, debit: networkFee },
-        { account: custodyOf(row), credit: amount + networkFee },
+        { account: custodyOf(ended), credit: amount + networkFee },
         { account: { kind: 'fee_income' }, credit: fee },
       ]);
     },
@@ -155,6 +157,6 @@ function reservedOf({ network, merchant_id: merchantId }: TransferTable): Accoun
   return { kind: 'reserved', network, merchantId };
 }
 
-function custodyOf({ network, merchant_id: merchantId }: TransferTable): AccountName {
-  return { kind: 'custody', network, merchantId };
+function custodyOf({ network, merchant_id: merchantId, paid_from: place }: TransferTable): AccountName {
+  return { kind: 'custody', network, merchantId, ...(place && { place }) };
 }

@@ -15,14 +15,14 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
 /** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   const { status, signed_transaction, tx_hash, network_fee, failure_reason } = row;
-  const { settled_at, confirmed_at, updated_at } = row;
+  const { paid_from, settled_at, confirmed_at, updated_at } = row;
   await send(
     transaction,
     transaction
       .updateTable('transfers')
       .set({
         ...{ status, signed_transaction, tx_hash, network_fee, failure_reason },
-        ...{ settled_at, confirmed_at, updated_at },
+        ...{ paid_from, settled_at, confirmed_at, updated_at },
       })
       .where('id', '=', row.id),
   );

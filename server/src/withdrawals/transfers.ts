@@ -44,8 +44,15 @@ export interface Transfers {
    * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
    * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
    * @param networkFee plain decimal: what the network took from custody in the currency that was sent
+   * @param paidFrom where the coins lay; undefined for the addresses that payers paid to
    */
-  settle(transaction: Transaction, id: string, txHash: string, networkFee: string): Promise<TransferTable>;
+  settle(
+    transaction: Transaction,
+    id: string,
+    txHash: string,
+    networkFee: string,
+    paidFrom?: 'treasury',
+  ): Promise<TransferTable>;
   /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
   fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
 }
@@ -106,6 +113,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         wallet_address_id: savedId,
         signed_transaction: null,
         tx_hash: null,
+        paid_from: null,
         network_fee: null,
         failure_reason: null,
         settled_at: null,
@@ -150,7 +158,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     listAll: (status) => store.listAllTransfers(database.reader, status),
 
-    async settle(transaction, id, givenHash, networkFee) {
+    async settle(transaction, id, givenHash, networkFee, paidFrom) {
       const row = await lockForOperator(transaction, id);
       const txHash = parseHash(givenHash);
       if (row.status === 'success') {
@@ -166,6 +174,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       return settlement.succeed(transaction, row, {
         txHash,
         networkFee: parseAmount(networkFee, currency, 'network-fee', currency.decimals),
+        paidFrom,
       });
     },
 

@@ -57,9 +57,10 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
 
   it('finds no violations, and reports how many records it checked', async () => {
     const checks = (await merchant.command('ledger', 'check')) as { checked: number; violations: string[] }[];
-    expect(checks).toHaveLength(13);
+    expect(checks).toHaveLength(14);
     for (const check of checks) expect(check).toMatchObject({ violations: [] });
-    for (const { checked } of checks) expect(checked).toBeGreaterThan(0);
+    // The last is about gas keys, and there is none.
+    for (const { checked } of checks.slice(0, -1)) expect(checked).toBeGreaterThan(0);
   });
 
   type Tamper = (transaction: Transaction) => Promise<unknown>;

@@ -154,7 +154,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
       stdout: expect.stringContaining('"addresses": []') as string,
     });
     expect((await run(...args, 'csv')).stdout).toBe(
-      'index,path,address,currency,network,payment,wallet,received,created,descriptor,range\n',
+      'index,path,address,currency,network,payment,wallet,received,created,descriptor,range,salt\n',
     );
   });
 

@@ -12,7 +12,7 @@ contract PlainToken {
         balanceOf[msg.sender] = type(uint128).max;
     }
 
-    function transfer(address to, uint256 value) external returns (bool) {
+    function transfer(address to, uint256 value) external virtual returns (bool) {
         move(msg.sender, to, value);
         return true;
     }
@@ -81,5 +81,87 @@ contract Splitter {
 
     function fail(address payable) external payable {
         revert("on purpose");
+    }
+}
+
+interface Factory {
+    struct Batch {
+        address treasury;
+        address token;
+        bytes32[] salts;
+    }
+
+    function sweep(Batch[] calldata batches) external returns (uint256);
+    function sweepOne(address treasury, address token, bytes32 salt) external returns (uint256);
+}
+
+/// A treasury that is a contract: it takes everything, or does with ether what it is told to.
+contract Treasury {
+    enum Behaviour {
+        Accept,
+        Refuse,
+        BurnGas,
+        Reenter
+    }
+    Behaviour public behaviour;
+    Factory private factory;
+    address private token;
+    bytes32[] private salts;
+
+    constructor(Behaviour behaviour_, Factory factory_) {
+        behaviour = behaviour_;
+        factory = factory_;
+    }
+
+    function payOut(address payable[] calldata to, uint256 amount) external {
+        for (uint256 i = 0; i < to.length; i++) {
+            (bool sent, ) = to[i].call{value: amount}("");
+            require(sent, "not sent");
+        }
+    }
+
+    function reenterWith(address token_, bytes32[] calldata salts_) external {
+        token = token_;
+        salts = salts_;
+    }
+
+    receive() external payable {
+        if (behaviour == Behaviour.Refuse) revert("no ether");
+        if (behaviour == Behaviour.BurnGas) while (true) {}
+        if (behaviour == Behaviour.Reenter) {
+            for (uint256 i = 0; i < salts.length; i++) {
+                try factory.sweepOne(address(this), token, salts[i]) {} catch {}
+                try factory.sweepOne(address(this), address(0), salts[i]) {} catch {}
+            }
+        }
+    }
+}
+
+/// A token that can refuse all transfers, burn gas, or call the factory back from inside of a transfer.
+contract HostileToken is PlainToken(6) {
+    uint8 public behaviour;
+    Factory private factory;
+    address private treasury;
+    bytes32[] private salts;
+
+    function behave(uint8 behaviour_, Factory factory_, address treasury_, bytes32[] calldata salts_) external {
+        behaviour = behaviour_;
+        factory = factory_;
+        treasury = treasury_;
+        salts = salts_;
+    }
+
+    function transfer(address to, uint256 value) external override returns (bool) {
+        if (behaviour == 1) revert("no transfer");
+        if (behaviour == 2) while (true) {}
+        if (behaviour == 3) return false;
+        if (behaviour == 4) {
+            for (uint256 i = 0; i < salts.length; i++) {
+                try factory.sweepOne(treasury, address(0), salts[i]) {} catch {}
+                try factory.sweepOne(treasury, address(this), salts[i]) {} catch {}
+            }
+        }
+        move(msg.sender, to, value);
+        return true;
     }
 }

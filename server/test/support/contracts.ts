@@ -10,7 +10,8 @@ export interface Artifact {
   readonly bytecode: Hex;
 }
 
-export type ContractName = 'PlainToken' | 'SilentToken' | 'FeeToken' | 'Splitter';
+export type ContractName =
+  'PlainToken' | 'SilentToken' | 'FeeToken' | 'Splitter' | 'Treasury' | 'HostileToken';
 
 interface CompilerOutput {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];

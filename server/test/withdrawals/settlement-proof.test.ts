@@ -81,6 +81,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       wallet_address_id: null,
       signed_transaction: null,
       tx_hash: null,
+      paid_from: null,
       network_fee: null,
       failure_reason: null,
       settled_at: null,

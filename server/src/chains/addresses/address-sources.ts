@@ -1,4 +1,4 @@
-/** Where deposit addresses come from: one extended public key per merchant, mode and family of networks. */
+/** Where deposit addresses come from: one extended public key or treasury per merchant, mode and family of networks. */
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../../shared/scope.js';
 import type { AddressNet, Family } from '../networks.js';
@@ -6,7 +6,7 @@ import type { ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
 import { addressFormat, defaultNet } from './formats.js';
 
-/** Derives the deposit addresses of one extended public key. */
+/** Derives the deposit addresses of one extended public key, or of one treasury. */
 export interface AddressSource {
   /**
    * Depends on the key and the script type alone, however they are written. Indexes are counted per id, so two merchants
@@ -17,6 +17,15 @@ export interface AddressSource {
   readonly descriptor: string | undefined;
   /** The address at a child index. */
   derive(index: number): string;
+  /** Of a treasury's addresses alone: contracts that pay to it. */
+  readonly forwarder?: Forwarder;
+}
+
+export interface Forwarder {
+  /** In canonical form. */
+  readonly treasury: string;
+  /** With which the factory makes the address at an index: 0x and 64 digits. */
+  salt(index: number): string;
 }
 
 export interface AddressSources {

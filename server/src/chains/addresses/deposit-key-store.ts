@@ -97,3 +97,13 @@ export function listKeys(reader: Reader, merchantId: string | undefined): Promis
     .orderBy('deposit_keys.id')
     .execute();
 }
+
+/** Whether an address was given to a payment or wallet, in any mode. */
+export async function isAssigned(reader: Reader, address: string): Promise<boolean> {
+  const row = await reader
+    .selectFrom('addresses')
+    .select('address')
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row !== undefined;
+}

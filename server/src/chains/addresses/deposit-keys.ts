@@ -1,4 +1,4 @@
-/** Deposit keys: the merchant's own extended public keys, from which the addresses of payments on real networks come. */
+/** Deposit keys: the merchant's own extended public keys and treasuries, from which the addresses of payments on real networks come. */
 import type { Database } from '../../db/database.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import { errorMessage } from '../../shared/error-message.js';
@@ -6,7 +6,13 @@ import type { NewId } from '../../shared/ids.js';
 import { invalidField } from '../../shared/problem.js';
 import type { Mode, Scope } from '../../shared/scope.js';
 import type { AddressNet, Family } from '../networks.js';
-import { createAddressSource, type AddressSource, type AddressSources } from './address-sources.js';
+import {
+  createAddressSource,
+  type AddressSource,
+  type AddressSources,
+  type Forwarder,
+} from './address-sources.js';
+import { createForwarderSource } from './forwarders.js';
 import * as store from './deposit-key-store.js';
 import type { DepositKeyTable } from '../../db/schema.js';
 
@@ -15,13 +21,23 @@ export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
 export type KeyScript = (typeof scriptTypes)[number];
 
 /** An account's extended public key, as its owner gave it. */
-export interface GivenKey {
+export interface ExtendedKey {
   readonly extendedPublicKey: string;
   /** By default that of the key's prefix. For Bitcoin and Litecoin only. */
   readonly script: KeyScript | undefined;
+  readonly treasury?: undefined;
 }
 
-export interface DepositKeyRecord extends GivenKey {
+/** The wallet that the forwarders at the addresses pay to. For EVM networks only. */
+export interface Treasury {
+  readonly treasury: string;
+  readonly extendedPublicKey?: undefined;
+  readonly script?: undefined;
+}
+
+export type GivenKey = ExtendedKey | Treasury;
+
+export type DepositKeyRecord = GivenKey & {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: Mode;
@@ -32,13 +48,21 @@ export interface DepositKeyRecord extends GivenKey {
   readonly createdAt: number;
   /** When another key took its place; null while it is in use. Its addresses stay watched. */
   readonly replacedAt: number | null;
+};
+
+/** The forwarders of a merchant whose treasury is in use. */
+export interface CurrentForwarders {
+  readonly scope: Scope;
+  readonly source: AddressSource & { readonly forwarder: Forwarder };
 }
 
 export interface DepositKeys {
   /** The keys in use, as this process last read them. */
   readonly sources: AddressSources;
+  /** The merchants whose treasury is in use, as this process last read them. */
+  forwarders(): readonly CurrentForwarders[];
   /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
-  preview(mode: Mode, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource;
+  preview(scope: Scope, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource;
   /**
    * Makes a key the one for new addresses. The addresses of the former one stay watched, and the same key set again goes
    * on where it stopped. Problem: `validation_error`.
@@ -51,7 +75,10 @@ export interface DepositKeys {
   refresh(): Promise<void>;
 }
 
-interface CurrentKey extends GivenKey {
+interface CurrentKey {
+  readonly scope: Scope;
+  readonly family: Family;
+  readonly key: GivenKey;
   readonly sourceId: string;
 }
 
@@ -66,14 +93,20 @@ export async function createDepositKeys(
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
 
-  const preview: DepositKeys['preview'] = (mode, family, { extendedPublicKey, script }, net) => {
+  const preview: DepositKeys['preview'] = (scope, family, key, net) => {
+    if (key.treasury !== undefined && family !== 'evm') {
+      throw invalidField('treasury', 'Only EVM networks have forwarders. Use an extended public key');
+    }
     try {
-      const source = createAddressSource(mode, family, extendedPublicKey, { script, net });
+      const source =
+        key.treasury === undefined
+          ? createAddressSource(scope.mode, family, key.extendedPublicKey, { script: key.script, net })
+          : createForwarderSource(scope, key.treasury);
       // Refuses what derives nothing now, rather than when a payer waits for an address.
       source.derive(0);
       return source;
     } catch (error) {
-      throw invalidField('xpub', errorMessage(error));
+      throw invalidField(key.treasury === undefined ? 'xpub' : 'treasury', errorMessage(error));
     }
   };
 
@@ -86,8 +119,9 @@ export async function createDepositKeys(
       rows.map((row) => [
         keyOf({ merchantId: row.merchant_id, mode: row.mode }, row.family),
         {
-          extendedPublicKey: row.extended_public_key,
-          script: row.script ?? undefined,
+          scope: { merchantId: row.merchant_id, mode: row.mode },
+          family: row.family,
+          key: keyOfRow(row),
           sourceId: row.source_id,
         },
       ]),
@@ -95,23 +129,31 @@ export async function createDepositKeys(
     version = read;
   }
 
+  function find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined {
+    const found = current.get(keyOf(scope, family));
+    if (!found) return undefined;
+    const { key, sourceId } = found;
+    const name = [scope.mode, family, net ?? '', sourceId, key.script ?? ''].join('/');
+    const source = sources.get(name) ?? preview(scope, family, key, net);
+    sources.set(name, source);
+    return source;
+  }
+
   await refresh();
   return {
-    sources: {
-      find(scope, family, net) {
-        const key = current.get(keyOf(scope, family));
-        if (!key) return undefined;
-        const name = [scope.mode, family, net ?? '', key.sourceId, key.script ?? ''].join('/');
-        const source = sources.get(name) ?? preview(scope.mode, family, key, net);
-        sources.set(name, source);
-        return source;
-      },
-    },
+    sources: { find },
+
+    forwarders: () =>
+      [...current.values()].flatMap(({ scope, family, key }) => {
+        const source = key.treasury === undefined ? undefined : find(scope, family);
+        return source?.forwarder ? [{ scope, source: { ...source, forwarder: source.forwarder } }] : [];
+      }),
 
     preview,
 
     async set(transaction, scope, family, key) {
-      const source = preview(scope.mode, family, key, undefined);
+      const source = preview(scope, family, key, undefined);
+      if (key.treasury !== undefined) await refuseOwnAddress(transaction, key.treasury);
       await store.raiseVersion(transaction);
       if (await store.isOfOtherMode(transaction, scope, source.id)) {
         const other = scope.mode === 'live' ? 'test' : 'live';
@@ -129,8 +171,9 @@ export async function createDepositKeys(
         merchant_id: scope.merchantId,
         mode: scope.mode,
         family,
-        extended_public_key: key.extendedPublicKey,
+        extended_public_key: key.extendedPublicKey ?? null,
         script: key.script ?? null,
+        treasury: source.forwarder?.treasury ?? null,
         source_id: source.id,
         created_at: time,
         replaced_at: null,
@@ -142,12 +185,11 @@ export async function createDepositKeys(
     async list(reader, merchantId) {
       const rows = await store.listKeys(reader, merchantId);
       return rows.map((row) => ({
+        ...keyOfRow(row),
         id: row.id,
         merchantId: row.merchant_id,
         mode: row.mode,
         family: row.family,
-        extendedPublicKey: row.extended_public_key,
-        script: row.script ?? undefined,
         sourceId: row.source_id,
         used: row.next_index ?? 0,
         createdAt: row.created_at,
@@ -157,6 +199,23 @@ export async function createDepositKeys(
 
     refresh,
   };
+}
+
+/** Coins that a forwarder pays to another address of this server would go round for ever. */
+async function refuseOwnAddress(transaction: Transaction, treasury: string): Promise<void> {
+  if (!(await store.isAssigned(transaction, treasury))) return;
+  throw invalidField(
+    'treasury',
+    'This is a deposit address of this server. The treasury must be a wallet of yours',
+  );
+}
+
+function keyOfRow(row: DepositKeyTable): GivenKey {
+  const { treasury, extended_public_key: extendedPublicKey, script } = row;
+  if (treasury !== null) return { treasury };
+  if (extendedPublicKey === null)
+    throw new Error(`The deposit key ${row.id} is neither a key nor a treasury`);
+  return { extendedPublicKey, script: script ?? undefined };
 }
 
 function keyOf({ merchantId, mode }: Scope, family: Family): string {

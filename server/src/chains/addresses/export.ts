@@ -4,6 +4,7 @@ import type { Reader } from '../../db/engine.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Family } from '../networks.js';
 import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
+import { forwarderSalt } from './forwarders.js';
 
 export interface ExportedKey {
   readonly key: DepositKeyRecord;
@@ -16,8 +17,10 @@ export interface ExportedKey {
 export interface ExportedAddress {
   readonly keyId: string;
   readonly index: number;
-  /** Below the account that the key is of. */
+  /** Below the account that the key is of; empty for a treasury. */
   readonly path: string;
+  /** With which the forwarder factory makes the address; undefined if it comes from an extended key. */
+  readonly salt: string | undefined;
   readonly address: string;
   readonly currency: string;
   readonly network: string;
@@ -96,7 +99,8 @@ export async function exportAddresses(
       {
         keyId: key.id,
         index: row.derivation_index,
-        path: `0/${row.derivation_index}`,
+        path: key.treasury === undefined ? `0/${row.derivation_index}` : '',
+        salt: key.treasury === undefined ? undefined : forwarderSalt(scope, row.derivation_index),
         address: row.address,
         currency: row.currency,
         network: row.network,
@@ -111,7 +115,7 @@ export async function exportAddresses(
   return {
     keys: [...keyBySource.values()].map((key) => ({
       key,
-      descriptor: depositKeys.preview(key.mode, key.family, key, undefined).descriptor,
+      descriptor: depositKeys.preview(scope, key.family, key, undefined).descriptor,
       range: [0, key.used - 1],
     })),
     addresses,

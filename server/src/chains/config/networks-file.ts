@@ -1,6 +1,6 @@
 /** The file in `NETWORKS_FILE`: which real networks the server watches, through which nodes. */
 import { readFileSync } from 'node:fs';
-import { parseDecimal } from 'crypto-checkout/contract';
+import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { parseAddress } from '../addresses/formats.js';
@@ -29,8 +29,20 @@ export interface ConfiguredNetwork {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
   readonly requestsPerMinute: number | undefined;
+  /** When the gas key sweeps by itself; never without it. */
+  readonly sweeps: SweepSettings | undefined;
   /** By currency code: the token's contract, and the decimals of amounts on the chain. */
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
+}
+
+/** Decimals. */
+export interface SweepSettings {
+  /** In US dollars: a treasury's forwarders are swept when more than this lies there. */
+  readonly minValue: string;
+  /** Above this price of gas, nothing is swept. */
+  readonly maxGasPriceGwei: string;
+  /** In the network's own coin: the most that may be spent in 24 hours. */
+  readonly dailyBudget: string;
 }
 
 export interface ChainAsset {
@@ -137,6 +149,16 @@ const networkSettings = z.strictObject({
       error: publicUrlForm,
     }),
   ),
+  sweeps: z.optional(
+    z.strictObject(
+      {
+        minValue: decimalText('must be a decimal, in US dollars'),
+        maxGasPriceGwei: decimalText('must be a decimal, in gwei'),
+        dailyBudget: decimalText("must be a decimal, in the network's own coin"),
+      },
+      { error: 'must be an object with minValue, maxGasPriceGwei and dailyBudget' },
+    ),
+  ),
   assets: z.optional(z.record(z.string(), asset, { error: 'must be an object, by currency code' })),
 });
 
@@ -198,6 +220,16 @@ function configure(
 ): ConfiguredNetwork {
   const { mode, family, addressNet } = preset;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
+  if (settings.sweeps && family !== 'evm') report('sweeps', 'is only for EVM networks');
+  for (const [key, most] of [
+    ['minValue', 2],
+    ['maxGasPriceGwei', 9],
+    ['dailyBudget', 18],
+  ] as const) {
+    if (settings.sweeps && countDecimals(settings.sweeps[key]) > most) {
+      report(`sweeps.${key}`, `must have at most ${most} decimals`);
+    }
+  }
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
   const evm = configureEvm(preset, settings, identity);
@@ -232,6 +264,7 @@ function configure(
         ]),
       ),
     requestsPerMinute: settings.requestsPerMinute,
+    sweeps: settings.sweeps,
     chainAssets,
   };
 }

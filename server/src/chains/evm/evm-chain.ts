@@ -24,6 +24,8 @@ export interface EvmStatus {
 }
 
 export interface EvmChain extends Chain {
+  /** For what the scan does not do. A failure of such work counts against the node here too. */
+  readonly nodes: NodePool;
   status(): EvmStatus;
   /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
   overdueMs(): number;
@@ -156,6 +158,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   return {
     mode,
     network: code,
+    nodes: pool,
 
     async head(signal) {
       /** The best of the heads that are lower than one told before. */

@@ -86,9 +86,12 @@ function isBitcoinLike(family: Network['family']): family is BitcoinFamily {
 
 /** Problem: `invalid_state` if the fingerprint or the path cannot be right. */
 export function accountOf(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): SpendingAccount {
+  const { extendedPublicKey } = key;
+  // Treasuries are of EVM networks alone.
+  if (extendedPublicKey === undefined) throw new Error(`The deposit key ${key.id} is a treasury`);
   try {
     const { family, net } = to;
-    return readSpendingAccount(key.extendedPublicKey, { family, net, script: key.script, ...names });
+    return readSpendingAccount(extendedPublicKey, { family, net, script: key.script, ...names });
   } catch (error) {
     throw new Problem('invalid_state', errorMessage(error));
   }

@@ -191,6 +191,24 @@ describe('Errors', () => {
     [{ networks: {}, extra: 1 }, 'extra: is not a known key'],
     [{ networks: { doge: { nodes } } }, 'networks.doge: is not known; known are ethereum, bsc'],
     [{ networks: { polygon: {} } }, 'networks.polygon.nodes: is required'],
+    [
+      { networks: { polygon: { nodes, sweeps: { minValue: '1', maxGasPriceGwei: '2' } } } },
+      'networks.polygon.sweeps.dailyBudget: must be a decimal',
+    ],
+    [
+      {
+        networks: {
+          polygon: { nodes, sweeps: { minValue: '1.234', maxGasPriceGwei: '2', dailyBudget: '3' } },
+        },
+      },
+      'networks.polygon.sweeps.minValue: must have at most 2 decimals',
+    ],
+    [
+      {
+        networks: { litecoin: { nodes, sweeps: { minValue: '1', maxGasPriceGwei: '2', dailyBudget: '3' } } },
+      },
+      'networks.litecoin.sweeps: is only for EVM networks',
+    ],
     [{ networks: { polygon: { nodes: [] } } }, 'networks.polygon.nodes: must have at least one node'],
     [
       { networks: { polygon: { nodes: ['ws://secret.example.com'] } } },

@@ -1,4 +1,4 @@
-/** The merchants' extended public keys for deposit addresses. */
+/** Where the merchants' deposit addresses come from: extended public keys and treasuries. */
 import { sql, type Kysely } from 'kysely';
 
 export async function createDepositKeyTable(db: Kysely<unknown>): Promise<void> {
@@ -10,8 +10,9 @@ export async function createDepositKeyTable(db: Kysely<unknown>): Promise<void> 
     .addColumn('merchant_id', 'text', (c) => c.notNull().references('merchants.id'))
     .addColumn('mode', 'text', (c) => c.notNull())
     .addColumn('family', 'text', (c) => c.notNull())
-    .addColumn('extended_public_key', 'text', (c) => c.notNull())
+    .addColumn('extended_public_key', 'text')
     .addColumn('script', 'text')
+    .addColumn('treasury', 'text')
     .addColumn('source_id', 'text', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('replaced_at', 'bigint')

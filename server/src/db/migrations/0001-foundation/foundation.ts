@@ -10,6 +10,7 @@ import { createPaymentTables } from './payments.js';
 import { createPsbtTables } from './psbts.js';
 import { createRecordTables } from './records.js';
 import { createSubscriptionTables } from './subscriptions.js';
+import { createSweepTables } from './sweeps.js';
 import { createWalletTable } from './wallets.js';
 import { createWebhookTables } from './webhooks.js';
 import { createWithdrawalTables } from './withdrawals.js';
@@ -28,5 +29,6 @@ export async function createFoundation(db: Kysely<unknown>, engine: Engine): Pro
   await createWithdrawalTables(db);
   await createPsbtTables(db);
   await createSubscriptionTables(db);
+  await createSweepTables(db);
   await createListCheckpoints(db, engine);
 }

@@ -19,6 +19,7 @@ export async function createWithdrawalTables(db: Kysely<unknown>): Promise<void>
     .addColumn('wallet_address_id', 'text')
     .addColumn('signed_transaction', 'text')
     .addColumn('tx_hash', 'text')
+    .addColumn('paid_from', 'text')
     .addColumn('network_fee', 'text')
     .addColumn('failure_reason', 'text')
     .addColumn('settled_at', 'bigint')

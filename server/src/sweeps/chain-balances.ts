@@ -1,0 +1,162 @@
+/**
+ * Compares the books with the chain at one height, network by network: what lies at forwarders, which nobody but a sweep can
+ * move, must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
+ */
+import type { DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import { toUnits } from '../chains/evm/assets.js';
+import { hexOf } from '../chains/evm/read-blocks.js';
+import type { NodePool } from '../chains/rpc/node-pool.js';
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import { sumUnits } from '../db/units.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Scope } from '../shared/scope.js';
+import { readBalancesAt } from './balances.js';
+import { nativeToken } from './factory.js';
+import { readPaidForwarders } from './sweep-store.js';
+import { readCursor } from './watch-store.js';
+
+type EvmConnected = ConnectedNetwork & { readonly evm: NodePool };
+
+export interface PlaceBalance {
+  readonly currency: string;
+  /** The merchant of forwarders; undefined for all treasuries of the network together. */
+  readonly merchantId: string | undefined;
+  /** In units of the currency, at the height. */
+  readonly books: bigint;
+  readonly chain: bigint;
+  /** How far the chain may differ, where it counts more decimals than the books. */
+  readonly tolerance: bigint;
+}
+
+export interface ChainBalances {
+  readonly height: number;
+  readonly places: readonly PlaceBalance[];
+}
+
+export interface ChainBalanceDeps {
+  readonly reader: Reader;
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+  readonly currencies: Pick<Currencies, 'known'>;
+}
+
+/**
+ * @returns undefined if no merchant has a treasury on the network, or its sweeps were never read
+ * @throws NodesUnavailable, also if the node has dropped the state of the height
+ */
+export async function compareWithChain(
+  { reader, depositKeys, currencies }: ChainBalanceDeps,
+  network: EvmConnected,
+  signal: AbortSignal,
+): Promise<ChainBalances | undefined> {
+  const { mode, code } = network.network;
+  const height = await readCursor(reader, { mode, network: code });
+  const keys = (await depositKeys.list(reader)).filter(
+    (key) => key.mode === mode && key.treasury !== undefined,
+  );
+  if (height === undefined || keys.length === 0) return undefined;
+  const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
+  const merchants = [...new Set(keys.map(({ merchantId }) => merchantId))];
+  const forwarders = new Map<string, string[]>();
+  for (const merchantId of merchants) {
+    const found = await readPaidForwarders(reader, { merchantId, mode }, network.network, true);
+    forwarders.set(
+      merchantId,
+      found.map(({ address }) => address),
+    );
+  }
+  const places: PlaceBalance[] = [];
+  for (const [currency, { contract, decimals }] of Object.entries(network.chainAssets)) {
+    const unitDecimals = currencies.known(currency).decimals;
+    const read = async (addresses: readonly string[]) => {
+      const balances = await readBalancesAt(
+        network.evm,
+        contract ?? nativeToken,
+        addresses,
+        hexOf(height),
+        signal,
+      );
+      return toUnits(sum(balances), { currency, decimals, unitDecimals });
+    };
+    for (const [merchantId, addresses] of forwarders) {
+      const at = { scope: { merchantId, mode }, network: code, currency, height, addresses };
+      const { units, count } = await receivedAt(reader, at);
+      places.push({
+        ...{ currency, merchantId },
+        books: units - (await sweptAt(reader, at)),
+        chain: await read(addresses),
+        // Of each receipt, what is too small for the books was cut off.
+        tolerance: decimals > unitDecimals ? BigInt(count) : 0n,
+      });
+    }
+    places.push({
+      ...{ currency, merchantId: undefined, tolerance: 0n },
+      books: await inTreasuries(reader, mode, code, currency),
+      chain: await read(treasuries),
+    });
+  }
+  return { height, places };
+}
+
+interface At {
+  readonly scope: Scope;
+  readonly network: string;
+  readonly currency: string;
+  readonly height: number;
+  readonly addresses: readonly string[];
+}
+
+async function receivedAt(
+  reader: Reader,
+  { scope, network, currency, height, addresses }: At,
+): Promise<{ units: bigint; count: number }> {
+  const rows = await inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .select('amount')
+      .where('merchant_id', '=', scope.merchantId)
+      .where('mode', '=', scope.mode)
+      .where('network', '=', network)
+      .where('currency', '=', currency)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .where('block_height', '<=', height)
+      .where('address', 'in', chunk)
+      .execute(),
+  );
+  return { units: sum(rows.map(({ amount }) => BigInt(amount))), count: rows.length };
+}
+
+async function sweptAt(reader: Reader, { scope, network, currency, height }: At): Promise<bigint> {
+  const row = await reader
+    .selectFrom('sweeps')
+    .select(sumUnits(reader, 'amount').as('units'))
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('is_reversed', '=', 0)
+    .where('block_height', '<=', height)
+    .executeTakeFirstOrThrow();
+  return BigInt(row.units);
+}
+
+async function inTreasuries(
+  reader: Reader,
+  mode: Scope['mode'],
+  network: string,
+  currency: string,
+): Promise<bigint> {
+  const rows = await reader
+    .selectFrom('ledger_accounts')
+    .select('balance')
+    .where('kind', '=', 'custody')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('id', 'like', '%/treasury')
+    .execute();
+  return sum(rows.map(({ balance }) => BigInt(balance)));
+}
+
+const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);

@@ -1,0 +1,121 @@
+/** Stores the transactions of gas keys. */
+import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
+import type { GasTransactionTable } from '../db/schema.js';
+import type { Mode } from '../shared/scope.js';
+
+export interface GasAccount {
+  readonly mode: Mode;
+  readonly network: string;
+  /** The address of the key. */
+  readonly sender: string;
+}
+
+const of = (reader: Reader, { mode, network, sender }: GasAccount) =>
+  reader
+    .selectFrom('gas_transactions')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('sender', '=', sender);
+
+/** Those that may still get into a block: lowest nonce first, then the newest attempt. */
+export function openTransactions(reader: Reader, account: GasAccount): Promise<GasTransactionTable[]> {
+  return of(reader, account)
+    .selectAll()
+    .where('status', '=', 'open')
+    .orderBy('nonce')
+    .orderBy('attempt', 'desc')
+    .execute();
+}
+
+/** The nonce after the last that was signed; 0 if none was. */
+export async function nextNonce(reader: Reader, account: GasAccount): Promise<number> {
+  const row = await of(reader, account).select('nonce').orderBy('nonce', 'desc').limit(1).executeTakeFirst();
+  return row ? row.nonce + 1 : 0;
+}
+
+/** @returns false if the nonce and attempt were signed already, maybe by another process */
+export async function insertTransaction(
+  transaction: Transaction,
+  row: GasTransactionTable,
+): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto('gas_transactions')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['mode', 'network', 'sender', 'nonce', 'attempt']).doNothing())
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+/** Ends all attempts of a nonce: one got into a block, or none can any more. */
+export async function endNonce(
+  transaction: Transaction,
+  { mode, network, sender, nonce }: GasTransactionTable,
+  now: number,
+): Promise<void> {
+  await transaction
+    .updateTable('gas_transactions')
+    .set({ status: 'lost', ended_at: now })
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('sender', '=', sender)
+    .where('nonce', '=', nonce)
+    .where('status', '=', 'open')
+    .execute();
+}
+
+export async function endMined(
+  transaction: Transaction,
+  id: string,
+  mined: Pick<GasTransactionTable, 'status' | 'cost' | 'block_height' | 'ended_at'>,
+): Promise<void> {
+  await transaction.updateTable('gas_transactions').set(mined).where('id', '=', id).execute();
+}
+
+/** What was signed from a nonce on, ended or not. Locked until the transaction ends. */
+export function lockTransactionsFrom(
+  transaction: Transaction,
+  account: GasAccount,
+  nonce: number,
+): Promise<GasTransactionTable[]> {
+  return of(transaction, account)
+    .selectAll()
+    .where('nonce', '>=', nonce)
+    .orderBy('id')
+    .$call(forUpdate(transaction))
+    .execute();
+}
+
+/** It may get into a block again. */
+export async function reopen(transaction: Transaction, id: string): Promise<void> {
+  await transaction
+    .updateTable('gas_transactions')
+    .set({ status: 'open', cost: null, ended_at: null, block_height: null })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The transactions that may have cost something since a time: what each cost, or what it can cost at most. */
+export async function transactionsSince(
+  reader: Reader,
+  account: GasAccount,
+  since: number,
+): Promise<Pick<GasTransactionTable, 'nonce' | 'cost' | 'gas_limit' | 'max_fee' | 'status'>[]> {
+  return of(reader, account)
+    .select(['nonce', 'cost', 'gas_limit', 'max_fee', 'status'])
+    .where((e) => e.or([e('created_at', '>', since), e('ended_at', '>', since), e('status', '=', 'open')]))
+    .execute();
+}
+
+/** Newest first, of all networks. */
+export function listTransactions(reader: Reader, most: number): Promise<GasTransactionTable[]> {
+  return reader
+    .selectFrom('gas_transactions')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('nonce', 'desc')
+    .orderBy('attempt', 'desc')
+    .limit(most)
+    .execute();
+}

@@ -1,0 +1,181 @@
+/** Stores what the watcher of treasuries has read. */
+import { inChunks } from '../db/chunks.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
+import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { Mode } from '../shared/scope.js';
+
+interface Place {
+  readonly mode: Mode;
+  readonly network: string;
+}
+
+export async function readCursor(reader: Reader, { mode, network }: Place): Promise<number | undefined> {
+  const row = await reader
+    .selectFrom('treasury_cursors')
+    .select('height')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .executeTakeFirst();
+  return row?.height;
+}
+
+export async function createCursor(transaction: Transaction, place: Place, height: number): Promise<void> {
+  await transaction
+    .insertInto('treasury_cursors')
+    .values({ mode: place.mode, network: place.network, height })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Locks the cursor. @returns its height */
+export async function lockCursor(transaction: Transaction, { mode, network }: Place): Promise<number> {
+  const { height } = await transaction
+    .selectFrom('treasury_cursors')
+    .select('height')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .$call(forUpdate(transaction))
+    .executeTakeFirstOrThrow();
+  return height;
+}
+
+export async function moveCursor(
+  transaction: Transaction,
+  { mode, network }: Place,
+  height: number,
+): Promise<void> {
+  await transaction
+    .updateTable('treasury_cursors')
+    .set({ height })
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .execute();
+}
+
+/** The merchants of forwarders, by address in canonical form. */
+export async function findForwarders(
+  reader: Reader,
+  mode: Mode,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('addresses')
+      .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+      .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+      .select(['addresses.address', 'payments.merchant_id as payer', 'wallets.merchant_id as holder'])
+      .where('addresses.mode', '=', mode)
+      .where('addresses.address', 'in', chunk)
+      .where('addresses.source_id', 'like', 'forwarder:%')
+      .execute(),
+  );
+  return new Map(rows.map(({ address, payer, holder }) => [address, payer ?? holder ?? '']));
+}
+
+export function sweepsFrom(
+  reader: Reader,
+  { mode, network }: Place,
+  from: number,
+  to: number,
+): Promise<SweepTable[]> {
+  return reader
+    .selectFrom('sweeps')
+    .selectAll()
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('block_height', '>=', from)
+    .where('block_height', '<=', to)
+    .execute();
+}
+
+export function findSweep(
+  reader: Reader,
+  { mode, network, tx_hash, log_index }: SweepTable,
+): Promise<SweepTable | undefined> {
+  return reader
+    .selectFrom('sweeps')
+    .selectAll()
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('tx_hash', '=', tx_hash)
+    .where('log_index', '=', log_index)
+    .executeTakeFirst();
+}
+
+export async function writeSweep(transaction: Transaction, row: SweepTable): Promise<void> {
+  const { block_height, block_hash, is_reversed, reversals, amount } = row;
+  await transaction
+    .insertInto('sweeps')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['mode', 'network', 'tx_hash', 'log_index'])
+        .doUpdateSet({ block_height, block_hash, is_reversed, reversals, amount }),
+    )
+    .execute();
+}
+
+/** @returns false if it was known */
+export async function insertFee(transaction: Transaction, row: TreasuryFeeTable): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto('treasury_fees')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('tx_hash')
+    .execute();
+  return inserted.length > 0;
+}
+
+export async function insertPayment(transaction: Transaction, row: TreasuryPaymentTable): Promise<void> {
+  await transaction
+    .insertInto('treasury_payments')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Those that have not settled a transfer. */
+export function openPayments(reader: Reader, { mode, network }: Place): Promise<TreasuryPaymentTable[]> {
+  return reader
+    .selectFrom('treasury_payments')
+    .selectAll()
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('transfer_id', 'is', null)
+    .orderBy('block_height')
+    .orderBy('output_index')
+    .execute();
+}
+
+/** @returns false if another process has used it */
+export async function assignPayment(
+  transaction: Transaction,
+  { mode, network, tx_hash, output_index }: TreasuryPaymentTable,
+  transferId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('treasury_payments')
+    .set({ transfer_id: transferId })
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('tx_hash', '=', tx_hash)
+    .where('output_index', '=', output_index)
+    .where('transfer_id', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The transfers that wait for a merchant's wallet, oldest first. */
+export function pendingTransfers(reader: Reader, { mode, network }: Place): Promise<TransferTable[]> {
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where('executor', '=', 'operator')
+    .where('status', '=', 'pending')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
