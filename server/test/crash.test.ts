@@ -9,7 +9,7 @@ import { startProcess, type ServerProcess } from './support/process.js';
 import { roundsOf, startRound } from './support/rounds.js';
 import { openDatabase } from '../src/db/open.js';
 
-const rounds = roundsOf({ usual: 3, soak: 20 });
+const rounds = roundsOf({ usual: 2, soak: 20 });
 const streams = 6;
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;

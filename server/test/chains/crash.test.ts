@@ -16,7 +16,7 @@ import { startProcess, type ServerProcess } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 
 /** Per engine. */
-const rounds = roundsOf({ usual: 2, soak: 10 });
+const rounds = roundsOf({ usual: 1, soak: 10 });
 const streams = 3;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
 const xpub = HDKey.fromMasterSeed(new Uint8Array(32).fill(5)).derive("m/44'/60'/0'").publicExtendedKey;

@@ -41,14 +41,17 @@ const postgresUrl = inject('postgresUrl');
 const template = inject('postgresTemplate');
 /** The key of the advisory lock that one test process holds while it creates the template. The number is arbitrary. */
 const templateLock = 5_203_117;
-let templateReady: Promise<void> | undefined;
+/** How databases are copied from the template. */
+let copying: Promise<string> | undefined;
 
 const postgres: TestEngine = {
   name: 'PostgreSQL',
   async create() {
-    templateReady ??= withClient(createTemplate);
-    await templateReady;
-    return createPostgres(`template ${template}`);
+    copying ??= withClient(async (client) => {
+      await createTemplate(client);
+      return chooseCopying(client);
+    });
+    return createPostgres(await copying);
   },
   createEmpty: () => createPostgres(''),
 };
@@ -74,6 +77,14 @@ async function createTemplate(client: pg.Client): Promise<void> {
   const database = await openDatabase(urlOf(unfinished));
   await database.close();
   await client.query(`alter database ${unfinished} rename to ${template}`);
+}
+
+/** Where the files lie in memory, copying them is faster than writing them through the log. On a disk it is slower. */
+async function chooseCopying(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ isInMemory: boolean }>(
+    `select current_setting('data_directory') like '/dev/shm/%' and current_setting('server_version_num')::int >= 150000 as "isInMemory"`,
+  );
+  return `template ${template}${rows[0]?.isInMemory ? ' strategy file_copy' : ''}`;
 }
 
 function urlOf(name: string): string {
