@@ -12,6 +12,8 @@ export interface LedgerCheck {
   readonly checked: number;
   /** Where it does not hold, the first `Report.limit` places; empty if it holds. */
   readonly violations: readonly string[];
+  /** What is worth knowing, and no fault. */
+  readonly notes?: readonly string[];
 }
 
 /** Collects the violations of an invariant. */

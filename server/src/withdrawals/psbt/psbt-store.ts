@@ -290,10 +290,23 @@ export async function psbtsSpending(
 /** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
 export async function knownCoins(
   reader: Reader,
-  { merchantId, mode }: Scope,
+  scope: Scope,
   network: string,
   currency: string,
   sourceId: string,
+): Promise<KnownCoin[]> {
+  const coins = await coinsEver(reader, scope, network, currency, sourceId);
+  const taken = await heldOutpoints(reader, { mode: scope.mode, network });
+  return coins.filter(({ tx_hash: hash, output_index: index }) => !taken.has(`${hash}:${index}`));
+}
+
+/** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
+export async function coinsEver(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  network: string,
+  currency: string,
+  sourceId?: string,
 ): Promise<KnownCoin[]> {
   const deposits = await reader
     .selectFrom('receipts')
@@ -306,7 +319,7 @@ export async function knownCoins(
     .where('receipts.network', '=', network)
     .where('receipts.currency', '=', currency)
     .where('receipts.status', '=', 'confirmed')
-    .where('addresses.source_id', '=', sourceId)
+    .$if(sourceId !== undefined, (query) => query.where('addresses.source_id', '=', sourceId ?? ''))
     .execute();
   const changes = await reader
     .selectFrom('psbts')
@@ -326,11 +339,10 @@ export async function knownCoins(
     .where('psbts.merchant_id', '=', merchantId)
     .where('psbts.mode', '=', mode)
     .where('psbts.network', '=', network)
-    .where('psbts.source_id', '=', sourceId)
+    .$if(sourceId !== undefined, (query) => query.where('psbts.source_id', '=', sourceId ?? ''))
     .where('psbts.state', '=', 'settled')
     .where('psbt_versions.change_amount', '<>', '0')
     .execute();
-  const taken = await heldOutpoints(reader, { mode, network });
   return [
     ...deposits.map((row): KnownCoin => ({ ...row, branch: 0 })),
     ...changes.flatMap(({ tx_hash, change_index, change_amount, outputs }): KnownCoin[] =>
@@ -346,7 +358,7 @@ export async function knownCoins(
             },
           ],
     ),
-  ].filter(({ tx_hash: hash, output_index: index }) => !taken.has(`${hash}:${index}`));
+  ];
 }
 
 /** The raw transactions of our own payouts, by hash. Their change needs no node to be spent. */
