@@ -29,14 +29,22 @@ export interface Output {
   readonly isPrinted?: boolean;
 }
 
-export interface Command {
+export interface CommandText {
   /** The usage line, without the name of the program. */
   readonly usage: string;
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** The names of the arguments that follow the command. */
   readonly positionals: readonly string[];
+}
+
+export interface Command extends CommandText {
   run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Output>;
+}
+
+/** Needs neither the database nor the configuration. */
+export interface StandaloneCommand extends CommandText {
+  runAlone(options: Options): Promise<Output>;
 }
 
 /** A command cannot do what it was asked to; the message says why and what to do. */

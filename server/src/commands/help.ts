@@ -1,22 +1,22 @@
 /** Formats help texts for a terminal of 80 columns. */
-import type { Command } from './command.js';
+import type { CommandText } from './command.js';
 
 export const program = 'crypto-checkout-server';
 const columns = 80;
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: CommandText): string {
   const closing = `  --json          prints the result as one JSON value
   --help          prints this text`;
   return `${usageText(command)}\n\n${formatHelp(`${command.help}\n\n${closing}`)}`;
 }
 
-const start: Pick<Command, 'usage' | 'help'> = {
+const start: Pick<CommandText, 'usage' | 'help'> = {
   usage: 'start',
   help: 'Starts the server. Its own --help lists the environment variables.',
 };
 
 /** The help of a group of commands, or of the whole program. */
-export function groupHelp(listed: readonly Command[], isWhole: boolean): string {
+export function groupHelp(listed: readonly CommandText[], isWhole: boolean): string {
   const lines = [...(isWhole ? [start] : []), ...listed].map(
     ({ usage, help }) => `${wrap('  ', usage, 4)}\n${wrap(' '.repeat(6), firstSentence(help), 6)}`,
   );
@@ -34,7 +34,7 @@ Test and live records never mix. A command that works on the records of one mode
   --help          prints the help of a command or a group`)}`;
 }
 
-export function usageText({ usage }: Command): string {
+export function usageText({ usage }: CommandText): string {
   return wrap('Usage: ', `${program} ${usage} [--json]`, 7);
 }
 

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { CommandError, UsageError, type Command, type Options, type CommandContext } from './command.js';
+import {
+  CommandError,
+  UsageError,
+  type Command,
+  type CommandContext,
+  type CommandText,
+  type Options,
+  type StandaloneCommand,
+} from './command.js';
 import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
@@ -11,6 +19,7 @@ import { chainCommands } from './chains.js';
 import { customerCommands } from './customers.js';
 import { databaseCommands } from './database.js';
 import { depositKeyCommands } from './deposit-keys.js';
+import { gasKeyCommands } from './gas-key.js';
 import { commandHelp, groupHelp, program, usageText } from './help.js';
 import { keyCommands } from './keys.js';
 import { ledgerCommands } from './ledger.js';
@@ -49,7 +58,7 @@ export interface Streams {
   stderr(text: string): void;
 }
 
-export const commands: Readonly<Record<string, Command>> = {
+export const commands: Readonly<Record<string, Command | StandaloneCommand>> = {
   ...merchantCommands,
   ...keyCommands,
   ...auditCommands,
@@ -61,6 +70,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...psbtCommands,
   ...transferExportCommands,
   ...sweepCommands,
+  ...gasKeyCommands,
   ...payoutCommands,
   ...webhookCommands,
   ...sandboxCommands,
@@ -107,9 +117,10 @@ export async function runCommandTo(
       return 0;
     }
     const isJson = values.json === true;
-    const output = await withContext(environment, streams, (context) =>
-      command.run(context, values, positionals),
-    );
+    const output =
+      'runAlone' in command
+        ? await command.runAlone(values)
+        : await withContext(environment, streams, (context) => command.run(context, values, positionals));
     if (!output.isPrinted) {
       await streams.stdout(`${isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
     }
@@ -124,7 +135,7 @@ export async function runCommandTo(
   }
 }
 
-function parseCommand(command: Command, args: readonly string[]) {
+function parseCommand(command: CommandText, args: readonly string[]) {
   try {
     const { values, positionals }: { values: Options; positionals: string[] } = parseArgs({
       args: [...args],

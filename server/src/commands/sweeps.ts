@@ -1,5 +1,4 @@
 /** `sweeps …`: fetches what lies at the forwarders of treasuries, on EVM networks. */
-import { readFile, writeFile } from 'node:fs/promises';
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { forwarderFactory } from '../chains/addresses/forwarder-factory.js';
@@ -8,9 +7,7 @@ import { safeBatch } from '../sweeps/export.js';
 import { evmNetworks, readFactory } from '../sweeps/forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../sweeps/plan.js';
 import { listTransactions } from '../sweeps/gas-transactions.js';
-import { createKeystore } from '../sweeps/key-file.js';
 import { isoTime } from '../shared/clock.js';
-import { errorMessage } from '../shared/error-message.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
 import {
@@ -125,29 +122,6 @@ nonce replace each other: one of them gets into a block.`,
       };
     },
   },
-  'sweeps new-key': {
-    usage: 'sweeps new-key --file FILE --password-file FILE',
-    help: `Makes a gas key, and writes it encrypted (keystore V3). Send its address some of the network's own coin, and set
-GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. Whoever steals it gains the gas in it and nothing else.
-
-  --file FILE           where to write the keystore; it must not exist yet
-  --password-file FILE  a file with the password that encrypts it`,
-    options: { file: text, 'password-file': text },
-    positionals: [],
-    async run(_context, options) {
-      const file = required(options, 'file');
-      const password = await readPassword(required(options, 'password-file'));
-      if (password.length < 12)
-        throw new UsageError('--password-file: the password needs at least 12 characters');
-      const { keystore, address } = await createKeystore(password);
-      try {
-        await writeFile(file, `${keystore}\n`, { flag: 'wx', mode: 0o600 });
-      } catch (error) {
-        throw new UsageError(`--file: it cannot be written: ${errorMessage(error)}`, { cause: error });
-      }
-      return { json: { address, file }, text: `The gas key ${address} is in ${file}` };
-    },
-  },
   'sweeps deploy': {
     usage: 'sweeps deploy --network CODE',
     help: `Prints the transaction that deploys the forwarder factory on a network, if it is not there yet. Any account can send it: the
@@ -235,14 +209,6 @@ function readMost(options: Options): number {
   const most = Number(optional(options, 'most') ?? defaultMost);
   if (Number.isInteger(most) && most >= 1 && most <= mostAtOnce) return most;
   throw new UsageError(`--most must be an integer from 1 to ${mostAtOnce}`);
-}
-
-async function readPassword(file: string): Promise<string> {
-  try {
-    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new UsageError(`--password-file: it cannot be read: ${errorMessage(error)}`, { cause: error });
-  }
 }
 
 function transactionJson(row: GasTransactionTable) {

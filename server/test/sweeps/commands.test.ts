@@ -102,6 +102,23 @@ describe.each(engines)('the commands of treasuries on $name', (engine) => {
     expect((await run(...args)).stderr).toContain('at least 12 characters');
   });
 
+  it('make a gas key before there is a server, with a password of its own', async () => {
+    const [file, passwordFile] = ['first-key.json', 'first-password'].map((name) =>
+      join(directory, engine.name + name),
+    ) as [string, string];
+    const nowhere = { DATABASE_URL: 'sqlite:/nowhere/at-all.db' };
+    const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
+    const { stdout, stderr } = await runCommand(args, nowhere);
+    expect(stderr).toBe('');
+    expect(stdout).toContain(addressOfPrivateKey(await readGasKey({ file, passwordFile })));
+    expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
+    // A keystore that is in the way keeps its password, and nothing is left behind.
+    const unused = join(directory, `${engine.name}unused`);
+    const again = ['sweeps', 'new-key', '--file', file, '--password-file', unused];
+    expect((await runCommand(again, nowhere)).exitCode).toBe(2);
+    await expect(stat(unused)).rejects.toThrow('ENOENT');
+  });
+
   it.each([
     ['plan', ['sweeps', 'plan'], /No EVM network is configured/],
     [
