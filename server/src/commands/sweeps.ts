@@ -10,6 +10,7 @@ import { listTransactions } from '../sweeps/gas-transactions.js';
 import { isoTime } from '../shared/clock.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import { amountOf } from './amounts.js';
+import { counted } from './counted.js';
 import {
   oneOf,
   optional,
@@ -83,7 +84,7 @@ ${planHelp}
       const planned = await plan(context, network, options);
       const transactions = transactionsOf(planned, most);
       const swept = transactions.reduce((sum, { items }) => sum + items.length, 0);
-      context.progress(`${swept} balances in ${transactions.length} transactions`);
+      context.progress(`${counted(swept, 'balance')} in ${counted(transactions.length, 'transaction')}`);
       const json = {
         network: planned.network.code,
         chainId: planned.chainId,
@@ -226,7 +227,15 @@ function transactionLine(row: GasTransactionTable): string {
   const { network, nonce, attempt, txHash, status, addresses, cost, currency, createdAt } =
     transactionJson(row);
   const price = cost === null ? '' : `cost ${cost} ${currency}`;
-  return [createdAt, network, `nonce ${nonce}.${attempt}`, txHash, status, `${addresses} balances`, price]
+  return [
+    createdAt,
+    network,
+    `nonce ${nonce}.${attempt}`,
+    txHash,
+    status,
+    counted(addresses, 'balance'),
+    price,
+  ]
     .filter((part) => part !== '')
     .join('  ');
 }
