@@ -71,15 +71,17 @@ const stage = useStage({
 });
 
 beforeAll(async () => {
-  shop = createServer(async (request, response) => {
+  shop = createServer((request, response) => {
     if (request.method === 'GET') {
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(shopPage);
       return;
     }
-    const body: Buffer[] = [];
-    for await (const chunk of request) body.push(chunk as Buffer);
-    webhooks.push(verifyWebhook(Buffer.concat(body).toString(), request.headers, secret));
-    response.writeHead(204).end();
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      webhooks.push(verifyWebhook(Buffer.concat(chunks).toString(), request.headers, secret));
+      response.writeHead(204).end();
+    });
   });
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
