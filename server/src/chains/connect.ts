@@ -30,6 +30,8 @@ export interface NetworkFinding {
   /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
   readonly kind: 'ok' | 'warning' | 'problem';
   readonly text: string;
+  /** If it concerns this currency alone. */
+  readonly currency?: string;
 }
 
 export interface Connection {
