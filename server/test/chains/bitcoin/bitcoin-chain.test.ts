@@ -9,7 +9,7 @@ import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.j
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
 import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
-import { readDifference } from '../../../src/chains/read-chain.js';
+import { ChainBehind, readDifference } from '../../../src/chains/read-chain.js';
 import { litecoinTestKey, withVersion } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/core-proxy.js';
@@ -404,7 +404,11 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         bestblockhash: olderHash,
       });
       proxy.behave = forge('getblockchaininfo', older);
-      await expect(chain.head(signal)).rejects.toThrow(`is behind: it is at block ${height - 2}`);
+      const behind = `is at block ${height - 2}, behind block ${height} that was read before`;
+      await expect(chain.head(signal)).rejects.toThrow(behind);
+      await expect(chain.head(signal)).rejects.toBeInstanceOf(ChainBehind);
+      chain.forgetHead?.();
+      expect(await chain.head(signal)).toMatchObject({ height: height - 2, hash: olderHash });
       chain = open({ nodes: [node.url, proxy.url] });
       expect(await chain.head(signal)).toMatchObject({ height });
     });
