@@ -13,6 +13,7 @@ import {
   rpcCodes,
   unknownForm,
   unlessError,
+  type BitcoinNodes,
 } from './bitcoin-nodes.js';
 import type { BitcoinConfig } from './config.js';
 import { createMempool, type FindTransfers } from './mempool.js';
@@ -28,6 +29,8 @@ export interface BitcoinDeps {
 }
 
 export interface BitcoinChain extends Chain {
+  /** For what the scan does not do. A failure of such work counts against the node here too. */
+  readonly nodes: BitcoinNodes;
   status(): BitcoinStatus;
 }
 
@@ -153,6 +156,7 @@ export function createBitcoinChain(
   return {
     mode,
     network,
+    nodes,
 
     async head(signal) {
       // Only once: blocks can also be taken back to where they were.
