@@ -28,6 +28,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/litecoind.setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // Each file drives a browser and a server, and mostly waits for pages, blocks and timers.

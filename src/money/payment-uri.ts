@@ -17,9 +17,10 @@ export interface PaymentUri {
   readonly holdsAmount: boolean;
 }
 
+/** By coin. A wallet tells a test network by its addresses: the scheme is the same on all, as in Bitcoin Core. */
 const schemes = new Map([
-  ['BTC on bitcoin', 'bitcoin'],
-  ['LTC on litecoin', 'litecoin'],
+  ['BTC', 'bitcoin'],
+  ['LTC', 'litecoin'],
 ]);
 
 /**
@@ -34,7 +35,8 @@ const schemes = new Map([
  * @see https://eips.ethereum.org/EIPS/eip-681
  */
 export function paymentUri({ currency, network, address, amount }: PaymentRequest): PaymentUri {
-  const scheme = schemes.get(`${currency} on ${network}`);
-  if (scheme === undefined) return { text: address, holdsAmount: false };
+  const scheme = schemes.get(currency);
+  // `bitcoin`, or a test network of it such as `bitcoin-testnet4`.
+  if (scheme === undefined || network.split('-')[0] !== scheme) return { text: address, holdsAmount: false };
   return { text: `${scheme}:${address}?amount=${decimalOf(amount)}`, holdsAmount: true };
 }

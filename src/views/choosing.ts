@@ -4,7 +4,7 @@ import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '..
 import type { CurrencyOption } from '../contract/checkout.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { isolate } from './isolate.js';
-import { minutesFor, networkFacts } from './networks.js';
+import { isCostly, minutesFor } from './networks.js';
 import type { View, ViewContext } from './view.js';
 
 const minCoinsForSearch = 8;
@@ -114,11 +114,10 @@ function networkPicker(
   </div>`;
 }
 
-function networkDetail({ network, confirmations }: CurrencyOption, { text }: ViewContext): string {
-  const facts = networkFacts(network);
-  if (!facts) return '';
-  const minutes = minutesFor(network, confirmations) ?? 1;
-  return `${text(facts.isCheap ? 'networkFeeLow' : 'networkFeeHigh')} · ${text('minutes', { minutes })}`;
+function networkDetail({ network, currency, confirmations }: CurrencyOption, { text }: ViewContext): string {
+  const minutes = minutesFor(network, confirmations);
+  if (minutes === undefined) return '';
+  return `${text(isCostly(network, currency) ? 'networkFeeHigh' : 'networkFeeLow')} · ${text('minutes', { minutes })}`;
 }
 
 interface OptionLabel {

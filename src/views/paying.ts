@@ -41,7 +41,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     seen: money(payment.amountSeen ?? amountReceived, currency),
     confirmed: money(amountReceived, currency),
     due: money(due, currency),
-    worth: money(worthOf(due, amount, baseAmount), baseCurrency),
+    worth: money(Number(worthOf(due, amount, baseAmount).toFixed(2)), baseCurrency),
     network,
     time: clock(expiresBy),
   };

@@ -1,20 +1,18 @@
 /** Paying from a wallet in the browser, on a real chain: the wallet signs with viem, anvil mines, and the server sees it arrive. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Payment } from 'crypto-checkout/contract';
 import type { Page } from 'playwright-core';
 import { createWalletClient, http, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { checkoutOn, type Checkout } from './checkout.js';
+import { setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { useStage } from './stage.js';
 
 /** The second of anvil's published accounts: the payer. The first one deploys the token. */
@@ -22,13 +20,10 @@ const payer = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88
 /** Like USDT on BNB Smart Chain, and unlike the books, which have six. */
 const tokenDecimals = 18;
 
-/** The shop's wallet: m/44'/60'/0' of the seed of 32 bytes that are all 9. */
-const depositKey =
-  'xpub6BzDmPGP69jotX9BJ1TKZ7mFzkxUwJ5RxfZAzKUJ8NsGSpEvumjKjEfUiYSamNoFzyobJyMY7T7VT4SBnUuEnoLS25rvmpQvcQZXTGC6GKw';
-
 let anvil: Anvil;
 let token: Hex;
 let directory: string;
+let serverEnv: ServerEnv;
 let shop: Server | undefined;
 
 const stage = useStage({
@@ -44,50 +39,17 @@ const stage = useStage({
       assets: { USDT: { contract: token, decimals: tokenDecimals } },
     };
     await writeFile(file, JSON.stringify({ networks: { 'evm-dev': network } }));
-    return { databaseUrl: `sqlite:${join(directory, 'data.sqlite')}`, env: { NETWORKS_FILE: file } };
+    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
+    return { env: serverEnv };
   },
 });
 
-beforeAll(async () => {
-  const [merchant] = JSON.parse(await command('merchants', 'list', '--json')) as { id: string }[];
-  await command(
-    'deposit-keys',
-    'set',
-    '--merchant',
-    merchant?.id ?? '',
-    '--family',
-    'evm',
-    '--mode',
-    'test',
-    '--xpub',
-    depositKey,
-    '--yes',
-  );
-  // A running server takes up a key within two seconds.
-  await vi.waitFor(
-    async () => {
-      const { currencyOptions = [] } = (await stage.create()).payment;
-      expect(currencyOptions.map(({ network }) => network)).toContain('evm-dev');
-    },
-    { timeout: 20_000, interval: 200 },
-  );
-});
+beforeAll(() => setDepositKey(stage, serverEnv, 'evm', 'evm-dev'));
 afterAll(async () => {
   shop?.close();
   await anvil.stop();
   await rm(directory, { recursive: true, force: true });
 });
-
-/** Runs a command of the server beside it. */
-async function command(...words: string[]): Promise<string> {
-  const cli = fileURLToPath(new URL('../../server/dist/cli.js', import.meta.url));
-  const env = {
-    ...process.env,
-    DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
-    NETWORKS_FILE: join(directory, 'networks.json'),
-  };
-  return (await promisify(execFile)(process.execPath, [cli, ...words], { env })).stdout;
-}
 
 interface TestWallet {
   /** Methods in the order in which the page called them. */

@@ -42,10 +42,14 @@ const bitcoin: Adapter = {
       warn: warnOf(configured, deps),
       now: deps.now,
     });
-    return { chain, unreadable: () => new Set(), status: () => ({ ...chain.status(), assetProblems: [] }) };
+    return {
+      chain,
+      unreadable: () => new Set(),
+      status: () => ({ ...chain.status(), assetProblems: [] }),
+      utxoNode: createUtxoNode(chain.nodes),
+    };
   },
   locate: (configured, txHash, signal) => locateTransaction(bitcoinConfig(configured), txHash, signal),
-  utxoNode: (configured) => createUtxoNode(bitcoinConfig(configured)),
   check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
 };
 

@@ -30,6 +30,8 @@ export interface NetworkFinding {
   /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
   readonly kind: 'ok' | 'warning' | 'problem';
   readonly text: string;
+  /** If it concerns this currency alone. */
+  readonly currency?: string;
 }
 
 export interface Connection {
@@ -39,6 +41,8 @@ export interface Connection {
   readonly status: () => ConnectionStatus;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
   readonly evm?: NodePool;
+  /** For payouts by PSBT, on networks of Bitcoin's kind. It shares nodes and budget with the scan. */
+  readonly utxoNode?: UtxoNode;
 }
 
 /** How a network's nodes do, as far as this process knows. Texts hold no URLs. */
@@ -60,8 +64,6 @@ export interface Adapter {
    * @throws if no node answers
    */
   locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
-  /** For payouts by PSBT, on networks of Bitcoin's kind. */
-  utxoNode?(configured: ConfiguredNetwork): UtxoNode;
   /** Yields each finding when it is known. */
   check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
 }
@@ -74,8 +76,6 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
-  /** Undefined on networks that are not of Bitcoin's kind. */
-  readonly utxoNode: UtxoNode | undefined;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
@@ -94,7 +94,6 @@ export function connectNetworks(
       ...configured,
       ...adapter.connect(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
-      utxoNode: adapter.utxoNode?.(configured),
       check: (signal) => adapter.check(configured, signal),
       locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
       chainFor(addresses) {

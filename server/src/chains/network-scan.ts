@@ -75,7 +75,10 @@ export function createNetworkScan(
 
   /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
   async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
+    const former = known;
     known = await cursors.readCursor(database.reader, ref);
+    // Another process moved it back, such as the command that accepts a deep reorganisation.
+    if (former && known && known.height < former.height) chain.forgetHead?.();
     if (!known) {
       const syncedAt = clock.real();
       await cursors.createCursor(database, lease(), await chain.head(signal), syncedAt);

@@ -1,5 +1,5 @@
 /** Reads what changed on a chain since a block: orphaned blocks, new blocks, and pending transfers. */
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from './chain.js';
+import type { Chain, ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
 
 export interface Difference {
   /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */
@@ -41,10 +41,15 @@ interface Base {
 export class ChainBehind extends Error {
   override readonly name = 'ChainBehind';
 
-  constructor({ network }: Chain, tip: ChainHead, last: ChainHead) {
+  /** What to do if it stays behind, as one sentence or more without the last full stop. */
+  readonly remedy: string;
+
+  constructor({ network }: NetworkRef, tip: ChainHead, last: ChainHead, options?: ErrorOptions) {
     super(
       `The node of ${network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
+      options,
     );
+    this.remedy = `If the node is still catching up, wait. If its chain was started anew, as a development chain can be, run "chains rescan --network ${network} --from 1 --accept-reorg": it takes back what was received on the old chain, and the server goes on with the new one`;
   }
 }
 

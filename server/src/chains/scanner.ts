@@ -23,7 +23,7 @@ export interface NetworkStatus extends NetworkRef {
   readonly lagMs: number | undefined;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
-  /** Why it waits, if its nodes work but have fewer blocks than were read. */
+  /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
   readonly problem?: string | undefined;
 }
 
@@ -37,6 +37,8 @@ export interface Scanner {
 }
 
 const longestPauseMs = 30_000;
+/** A node that lags catches up within seconds. One that stays behind for longer may never do so. */
+const stuckMs = 5 * 60_000;
 /** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
@@ -61,6 +63,9 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     const { signal } = stopping;
     let failures = 0;
     let problem: string | undefined;
+    /** Since when the nodes have had fewer blocks than were read, in real time. */
+    let behindSince: number | undefined;
+    let isStuck = false;
     let running: Promise<void> = Promise.resolve();
     /** The scan that begins when the running one has ended. Callers until then share it. */
     let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
@@ -90,15 +95,28 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
         if (failures > 0) log.info({ mode, network: code }, 'Scanning works again');
         failures = 0;
         problem = undefined;
+        behindSince = undefined;
+        isStuck = false;
       } catch (error) {
         if (signal.aborted) throw error;
-        problem = error instanceof ChainBehind ? error.message : undefined;
+        problem = error instanceof ChainBehind ? describeBehind(error) : undefined;
         failures += 1;
         if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
         // Another process may reach the network's node when this one does not.
-        await scan.release(errorMessage(error).slice(0, 1000)).catch(() => {});
+        await scan.release((problem ?? errorMessage(error)).slice(0, 1000)).catch(() => {});
         throw error;
       }
+    }
+
+    /** What to do is said only to those whose node stays behind: it would do harm while a node merely lags. */
+    function describeBehind({ message, remedy }: ChainBehind): string {
+      const now = deps.clock.real();
+      behindSince ??= now;
+      if (now - behindSince < stuckMs) return message;
+      const whole = `${message}. This has lasted for more than ${stuckMs / 60_000} minutes. ${remedy}`;
+      if (!isStuck) log.error({ mode, network: code, problem: whole }, 'Scanning is stuck');
+      isStuck = true;
+      return whole;
     }
 
     async function runUnlessLost(isUrgent: boolean): Promise<void> {

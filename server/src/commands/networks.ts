@@ -18,6 +18,10 @@ interface CheckedNetwork {
   readonly addresses: readonly string[];
   /** What a payer of the merchant would be offered for 10 USD. */
   readonly offers: readonly Pick<CurrencyOption, 'currency' | 'amount'>[];
+  /** Why nothing is offered, if it is because of a finding. */
+  readonly notOffered: string | undefined;
+  /** The currencies that are not offered, each because of a finding. */
+  readonly off: readonly string[];
 }
 
 export const networkCommands: Readonly<Record<string, Command>> = {
@@ -114,12 +118,16 @@ async function check(
     });
   }
   findings.push(...(await checkForwarders(context, connected, merchantId)));
+  const notOffered = findUnusable(connected, findings);
+  const off = [...new Set(findings.flatMap(({ currency }) => currency ?? []))];
   return {
     network: network.code,
     mode: network.mode,
     findings,
     addresses: source ? Array.from({ length: previewed }, (_, index) => source.derive(index)) : [],
-    offers: source ? offersOn(context, connected) : [],
+    offers: source && notOffered === undefined ? offersOn(context, connected, off) : [],
+    notOffered,
+    off,
   };
 }
 
@@ -149,16 +157,35 @@ async function checkForwarders(
   }
 }
 
+/** Why payers cannot be offered the network at all, whatever currency; undefined if they can. */
+function findUnusable(
+  { network, nodes }: ConnectedNetwork,
+  findings: readonly NetworkFinding[],
+): string | undefined {
+  const failing = new Set(
+    findings.flatMap(({ kind, currency, subject }) =>
+      kind === 'problem' && currency === undefined ? [subject] : [],
+    ),
+  );
+  if (failing.has(network.code)) return 'there is a problem, see above';
+  const isUsable = nodes.some((_, index) => !failing.has(`node ${index + 1}`));
+  return isUsable ? undefined : 'no node can be used, see above';
+}
+
+/** @param off currencies that cannot be read */
 function offersOn(
   { currencies, rates }: CommandContext,
   { network }: ConnectedNetwork,
+  off: readonly string[],
 ): CheckedNetwork['offers'] {
   const usd = currencies.known('USD');
   const rate = rates.latest('USD');
   if (!rate) return [];
   return currencyOptions(
     { units: exampleUnits, currency: usd, rate },
-    currencies.options(network.mode).filter((option) => option.network === network),
+    currencies
+      .options(network.mode)
+      .filter((option) => option.network === network && !off.includes(option.currency.code)),
     (currency) => rates.latest(currency),
     0,
   ).map(({ currency, amount }) => ({ currency, amount }));
@@ -166,12 +193,15 @@ function offersOn(
 
 const marks = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
 
-function describe({ network, mode, findings, addresses, offers }: CheckedNetwork): string {
+function describe(checked: CheckedNetwork): string {
+  const { network, mode, findings, addresses, offers, notOffered, off } = checked;
   const lines = findings.map(({ subject, kind, text: what }) => `  ${marks[kind]} ${subject}: ${what}`);
   if (addresses.length > 0) {
     lines.push('  first addresses', ...addresses.map((address, index) => `    ${index}  ${address}`));
     const offered = offers.map(({ currency, amount }) => `${amount} ${currency}`).join(', ');
-    lines.push(`  10 USD would be  ${offered || 'payable in nothing: there are no exchange rates'}`);
+    const nothing = `payable in nothing: ${notOffered ?? 'there are no exchange rates'}`;
+    const without = notOffered === undefined && off.length > 0 ? `, not in ${off.join(', ')}: see above` : '';
+    lines.push(`  10 USD would be  ${offered || nothing}${without}`);
   }
   return [`${network} (${mode})`, ...lines].join('\n');
 }

@@ -11,7 +11,8 @@ running. Says how far it is while it works.
 
 A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so.
 Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that
-was received from that block on is taken back, and the server reads on from there and credits it again as it finds it.
+was received from that block on is taken back, and the server reads on from there and credits it again as it finds it. A
+development chain that was started anew is such a reorganisation: --from 1 --accept-reorg.
 
   --network CODE  the network
   --from HEIGHT   the first block to read

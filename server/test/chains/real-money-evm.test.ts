@@ -453,6 +453,10 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toMatch(why);
     const output = await networkCommands['networks check']?.run(commandContext(server), { network }, []);
     expect(output).toMatchObject({ hasFailed: true, text: expect.stringMatching(why) as string });
+    const { networks } = output?.json as { networks: { offers: { currency: string }[]; off: string[] }[] };
+    expect(networks[0]?.offers.map((offer) => offer.currency).sort()).toEqual(['ETH', 'TRX', 'USDC', 'USDT']);
+    expect(networks[0]?.off).toEqual(['BNB']);
+    expect(output?.text).toMatch(/10 USD would be .*, not in BNB: see above/);
   });
 
   describe('the node', () => {

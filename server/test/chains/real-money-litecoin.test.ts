@@ -278,7 +278,7 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
               ...{ blocks: height, headers: height, bestblockhash },
             }));
           },
-          message: /node 1 is behind/,
+          message: /is at block \d+, behind block \d+ that was read before/,
         },
         {
           name: 'is on another chain since it was interrupted',

@@ -200,6 +200,9 @@ describe.each(engines)('real nodes on $name', (engine) => {
   it('says no credential of a node in a line of its log, while nodes fail', async () => {
     await anvil.stop();
     await expect(scan('evm-dev')).rejects.toThrow(/node 2 cannot be reached/);
+    const context = commandContext(server, []);
+    const output = await networkCommands['networks check']?.run(context, { network: 'evm-dev' }, []);
+    expect(output?.text).toContain('10 USD would be  payable in nothing: no node can be used, see above');
     await vi.waitFor(() => expect(lines.join()).toContain('Scanning failed'));
     const ready = await fetch(`${server.url}/readyz`);
     expect(`${lines.join()} ${await ready.text()}`).not.toContain(secret);

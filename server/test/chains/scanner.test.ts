@@ -6,6 +6,7 @@ import type { ScanSink } from '../../src/chains/scan.js';
 import type { Chain } from '../../src/chains/chain.js';
 import type { Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { ScriptedChain, type NodeView } from '../support/scripted-chain.js';
 import {
   bestChain,
   openEmptyFixture,
@@ -260,6 +261,58 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await fixture.mine('tron');
     await scanner.scanNow(testNetwork('tron'));
     await expectFollowed(shorter);
+  });
+
+  it('Waits for a node that lags, and says what to do once it has stayed behind for five minutes', async () => {
+    const tron = testNetwork('tron');
+    const chain = new ScriptedChain('test', 'tron', 0, fixture.clock.time);
+    const forgetHead = vi.fn();
+    const { scanner, lines } = scan(fixture, { chains: [Object.assign(chain, { forgetHead })] });
+    const stuck = () => lines.filter(({ msg }) => msg === 'Scanning is stuck');
+    const mine = (count: number) => chain.mine(count, fixture.clock.time);
+    mine(300);
+    await scanner.scanNow(tron);
+    const older: NodeView = chain.view();
+    mine(250);
+    await scanner.scanNow(tron);
+    const applied = fixture.sink.batches.length;
+    const expectBehind = async (height: number) => {
+      await expect(scanner.scanNow(tron)).rejects.toThrow(`at block ${height}, behind block 550`);
+    };
+
+    // A balancer's backend that lags, twice, and catches up in between.
+    for (let time = 0; time < 2; time += 1) {
+      chain.expect({ lag: older });
+      await expectBehind(300);
+      fixture.clock.time += 4 * 60_000;
+      await expectBehind(300);
+      expect(scanner.status()[0]?.problem).toMatch(/Waiting until it has caught up$/);
+      chain.expect({});
+      await scanner.scanNow(tron);
+      expect(scanner.status()[0]?.problem).toBeUndefined();
+    }
+    expect(stuck()).toHaveLength(0);
+
+    // The development chain is started anew: other blocks, below all that are stored.
+    chain.reorg(550, -547, fixture.clock.time, () => false);
+    await expectBehind(3);
+    fixture.clock.time += 5 * 60_000;
+    for (let time = 0; time < 2; time += 1) await expectBehind(3);
+    const remedy = 'run "chains rescan --network tron --from 1 --accept-reorg"';
+    expect(scanner.status()[0]?.problem).toContain(remedy);
+    expect((await readCursor(fixture.database.reader, tron))?.problem).toContain(remedy);
+    expect(stuck()).toMatchObject([{ network: 'tron', problem: expect.stringContaining(remedy) as string }]);
+    expect(fixture.sink.batches).toHaveLength(applied);
+    expect(forgetHead).not.toHaveBeenCalled();
+
+    await acceptReorg({ ...fixture, chain, from: 1, signal });
+    await scanner.scanNow(tron);
+    expect(forgetHead).toHaveBeenCalledOnce();
+    await expectFollowed(chain);
+    mine(2);
+    await scanner.scanNow(tron);
+    await expectFollowed(chain);
+    expect(scanner.status()[0]?.problem).toBeUndefined();
   });
 
   it('Never takes a transfer for dropped that is mined during the scan', async () => {

@@ -1,7 +1,6 @@
 /** A real Litecoin Core on a regtest network of its own, with a wallet that has coins to pay with. */
 import { inject } from 'vitest';
 import { startLitecoind, type Litecoind } from '../../../scripts/find-litecoind.mjs';
-import type { BitcoinConfig } from '../../src/chains/bitcoin/config.js';
 
 const litecoindPath = inject('litecoindPath');
 /** Whether tests on Litecoin Core can run. If not, the global setup prints the reason, and fails if CI=true. */
@@ -14,7 +13,7 @@ export const litecoinRegtest = {
   addressNet: 'regtest',
   genesisHash: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9',
   currency: 'LTC',
-} as const satisfies Omit<BitcoinConfig, 'nodes'>;
+} as const;
 
 export interface LitecoinNode extends Litecoind {
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;

@@ -2,8 +2,9 @@
 import { addressPrefixes } from '../addresses/bitcoin-scripts.js';
 import { defaultNet } from '../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
+import { ChainBehind } from '../read-chain.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
 import {
   createBitcoinNodes,
@@ -12,6 +13,7 @@ import {
   rpcCodes,
   unknownForm,
   unlessError,
+  type BitcoinNodes,
 } from './bitcoin-nodes.js';
 import type { BitcoinConfig } from './config.js';
 import { createMempool, type FindTransfers } from './mempool.js';
@@ -27,6 +29,8 @@ export interface BitcoinDeps {
 }
 
 export interface BitcoinChain extends Chain {
+  /** For what the scan does not do. A failure of such work counts against the node here too. */
+  readonly nodes: BitcoinNodes;
   status(): BitcoinStatus;
 }
 
@@ -46,7 +50,8 @@ const noParent = '0'.repeat(64);
  * Creates the chain of a Bitcoin or Litecoin network. Asks nothing of the nodes before the first call.
  *
  * Every call works with one node, and starts again with the next one if that fails. Calls throw NodesUnavailable if no node
- * can be used. Its message has a sentence per node, without URLs.
+ * can be used. Its message has a sentence per node, without URLs. If that is because nodes have fewer blocks than were told
+ * before, it is the cause of a ChainBehind.
  * @throws if the configuration has no node, or a URL that is none
  */
 export function createBitcoinChain(
@@ -80,9 +85,11 @@ export function createBitcoinChain(
   /** A head that was no longer its node's when the mempool was read: the next one must be another. */
   let outdated: string | undefined;
 
+  /** @param refused gets a head that is lower than the last one */
   async function readHead(
     node: NodeClient,
     former: string | undefined,
+    refused: ChainHead[],
     signal: AbortSignal,
   ): Promise<ChainHead> {
     const info = await readBlockchainInfo(node, signal);
@@ -94,6 +101,7 @@ export function createBitcoinChain(
       );
     }
     if (latest && height < latest.height && !(await isReplaced(node, latest, signal))) {
+      refused.push({ height, hash });
       throw new NodeError(
         'behind',
         `${node.name} is behind: it is at block ${height}, and block ${latest.height} was read before`,
@@ -148,13 +156,25 @@ export function createBitcoinChain(
   return {
     mode,
     network,
+    nodes,
 
     async head(signal) {
       // Only once: blocks can also be taken back to where they were.
       const former = outdated;
       outdated = undefined;
-      latest = await nodes.run((node) => readHead(node, former, signal), signal);
+      const refused: ChainHead[] = [];
+      try {
+        latest = await nodes.run((node) => readHead(node, former, refused, signal), signal);
+      } catch (error) {
+        const [lower] = refused.sort((a, b) => b.height - a.height);
+        if (!(error instanceof NodesUnavailable) || !lower || !latest) throw error;
+        throw new ChainBehind({ mode, network }, lower, latest, { cause: error });
+      }
       return latest;
+    },
+
+    forgetHead() {
+      latest = undefined;
     },
 
     block: (height, signal) => nodes.run((node) => readBlock(node, height, signal), signal),

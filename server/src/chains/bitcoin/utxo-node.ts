@@ -2,8 +2,7 @@
 import { isObject, type NodeClient } from '../rpc/node-client.js';
 import { RpcFailure } from '../rpc/node-error.js';
 import { readSatoshis } from './amounts.js';
-import { createBitcoinNodes, rpcCodes, unknownForm, unlessError } from './bitcoin-nodes.js';
-import type { BitcoinConfig } from './config.js';
+import { rpcCodes, unknownForm, unlessError, type BitcoinNodes } from './bitcoin-nodes.js';
 import { isHash, isHeight } from './transactions.js';
 
 /** An output of a transaction, which a later one can spend. */
@@ -92,13 +91,8 @@ const alreadyInChain = -27;
 /** It cannot be read, it spends what does not exist, or it breaks a rule. Other errors are about the node. */
 const refusals: ReadonlySet<number> = new Set([-22, -25, -26]);
 
-/**
- * Asks nothing of the nodes before the first call. Calls throw NodesUnavailable if no node can be used.
- * @throws if the configuration has no node, or a URL that is none
- */
-export function createUtxoNode(config: BitcoinConfig): UtxoNode {
-  const nodes = createBitcoinNodes(config);
-
+/** Calls throw NodesUnavailable if no node can be used. @param nodes those of the scan, so that both share a budget */
+export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
   return {
     height: (signal) => nodes.run((node) => readHeight(node, signal), signal),
 

@@ -1,4 +1,5 @@
 /** Checks the nodes of an EVM network for `networks check`: what they are, how far they are, and what they can do. */
+import type { NetworkFinding } from '../connect.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
 import { NodeError, RpcFailure } from '../rpc/node-error.js';
 import { checkContracts, readAssets } from './assets.js';
@@ -9,15 +10,6 @@ import { createEvmPool } from './evm-chain.js';
 import { hexOf } from './read-blocks.js';
 import { hashOf, numberOf, parseHeader, type EvmHeader } from './replies.js';
 import { transferTopic } from './token.js';
-
-/** One result of a check. */
-export interface NetworkFinding {
-  /** `node 1`, or the network's code for what concerns all its nodes. */
-  readonly subject: string;
-  /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
-  readonly kind: 'ok' | 'warning' | 'problem';
-  readonly text: string;
-}
 
 const zeroAddress = `0x${'0'.repeat(40)}`;
 
@@ -89,7 +81,7 @@ async function* checkNode(
     readAssets(config.code, config.assets, dialect),
     signal,
   );
-  for (const asset of problems) yield problem(asset.problem);
+  for (const { currency, problem: text } of problems) yield { ...problem(text), currency };
   for (const { currency, contract } of config.assets) {
     if (contract === undefined || problems.some((asset) => asset.currency === currency)) continue;
     yield ok(`${currency}: the contract ${contract} is there, with the right decimals`);

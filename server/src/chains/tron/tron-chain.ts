@@ -1,5 +1,6 @@
 /** The chain of Tron: java-tron's Ethereum-style JSON-RPC, with its HTTP API where that does not say enough. */
-import { checkEvmLikeNetwork, type NetworkFinding } from '../evm/check.js';
+import type { NetworkFinding } from '../connect.js';
+import { checkEvmLikeNetwork } from '../evm/check.js';
 import type { EvmConfig, EvmDeps } from '../evm/config.js';
 import type { Dialect } from '../evm/dialect.js';
 import { createEvmLikeChain, type EvmChain } from '../evm/evm-chain.js';

@@ -2,14 +2,17 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { adapters } from '../../../src/chains/adapters.js';
 import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
 import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
-import { readDifference } from '../../../src/chains/read-chain.js';
+import { parseNetworks } from '../../../src/chains/config/networks-file.js';
+import { ChainBehind, readDifference } from '../../../src/chains/read-chain.js';
 import { litecoinTestKey, withVersion } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../../support/core-proxy.js';
@@ -404,7 +407,11 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         bestblockhash: olderHash,
       });
       proxy.behave = forge('getblockchaininfo', older);
-      await expect(chain.head(signal)).rejects.toThrow(`is behind: it is at block ${height - 2}`);
+      const behind = `is at block ${height - 2}, behind block ${height} that was read before`;
+      await expect(chain.head(signal)).rejects.toThrow(behind);
+      await expect(chain.head(signal)).rejects.toBeInstanceOf(ChainBehind);
+      chain.forgetHead?.();
+      expect(await chain.head(signal)).toMatchObject({ height: height - 2, hash: olderHash });
       chain = open({ nodes: [node.url, proxy.url] });
       expect(await chain.head(signal)).toMatchObject({ height });
     });
@@ -436,6 +443,32 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       chain = open({ nodes: [proxy.url, node.url] });
       await chain.head(signal);
       expect(await chain.block(height - 5, signal)).toMatchObject({ height: height - 5 });
+    });
+
+    it('Payouts are followed on the nodes and the budget of the scan', async () => {
+      const nodes = [proxy.url, node.url];
+      const file = { networks: { 'litecoin-regtest': { nodes, requestsPerMinute: 600 } } };
+      const [configured] = parseNetworks(file, {});
+      const connection =
+        configured &&
+        adapters.litecoin?.connect(configured, {
+          log: pino({ level: 'silent' }),
+          // It stands still, so that the budget does not grow.
+          now: () => 0,
+          watched: () => Promise.resolve(new Set()),
+          openAddresses: () => Promise.resolve([]),
+          isAnyoneExpected: () => Promise.resolve(false),
+        });
+      const head = await connection?.chain.head(signal);
+      const scanned = connection?.status();
+      proxy.behave = () => 'hang up';
+      expect(await connection?.utxoNode?.height(signal)).toBe(head?.height);
+      const { nodes: used = [], requestsLeft = 0 } = connection?.status() ?? {};
+      expect(used).toMatchObject([
+        { problem: expect.stringContaining('cannot be reached') as string, isInUse: false },
+        { problem: undefined, isInUse: true },
+      ]);
+      expect(requestsLeft).toBeLessThan(scanned?.requestsLeft ?? 0);
     });
 
     it('The mempool of a second node is used if it has the same head, and not otherwise', async () => {

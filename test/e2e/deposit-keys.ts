@@ -1,0 +1,59 @@
+/** Runs commands of the server beside it, and gives its merchant deposit keys for the real networks of a test. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, vi } from 'vitest';
+import type { Stage } from './stage.js';
+
+const cli = fileURLToPath(new URL('../../server/dist/cli.js', import.meta.url));
+
+/** The accounts m/44'/60'/0' and m/84'/1'/0' of the seed of 32 bytes that are all 9. */
+const keys = {
+  evm: 'xpub6BzDmPGP69jotX9BJ1TKZ7mFzkxUwJ5RxfZAzKUJ8NsGSpEvumjKjEfUiYSamNoFzyobJyMY7T7VT4SBnUuEnoLS25rvmpQvcQZXTGC6GKw',
+  litecoin:
+    'vpub5ZhyYzqxFMvArtCSqnJd7Pnyn3ab1khYYXv2UFBnXbcqN4EcXKw1ChJzQcKnpdPiNy3SBXWjXMUkK4vQLjrAZbB6AtgfkE2vEYjF3bgMfWd',
+} as const;
+
+/** What the server was started with. */
+export type ServerEnv = Readonly<Record<'DATABASE_URL' | 'NETWORKS_FILE', string>>;
+
+/** @returns what the command printed, parsed */
+export async function runCommand(serverEnv: ServerEnv, ...words: string[]): Promise<unknown> {
+  const env = { ...process.env, ...serverEnv };
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...words, '--json'], { env });
+  return JSON.parse(stdout);
+}
+
+export async function merchantIdOf(serverEnv: ServerEnv): Promise<string> {
+  const [merchant] = (await runCommand(serverEnv, 'merchants', 'list')) as { id: string }[];
+  return merchant?.id ?? '';
+}
+
+/** Resolves when payers are offered the network. */
+export async function setDepositKey(
+  stage: Stage,
+  serverEnv: ServerEnv,
+  family: keyof typeof keys,
+  network: string,
+): Promise<void> {
+  const merchant = ['--merchant', await merchantIdOf(serverEnv), '--mode', 'test'];
+  await runCommand(
+    serverEnv,
+    'deposit-keys',
+    'set',
+    ...merchant,
+    '--family',
+    family,
+    '--xpub',
+    keys[family],
+    '--yes',
+  );
+  // A running server takes up a key within two seconds.
+  await vi.waitFor(
+    async () => {
+      const { currencyOptions = [] } = (await stage.create()).payment;
+      expect(currencyOptions.map((option) => option.network)).toContain(network);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+}

@@ -1,0 +1,304 @@
+/** The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full or in two parts. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifyWebhook, type ReceivedWebhook } from 'crypto-checkout/client';
+import { decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
+import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
+import { checkoutOn, type Checkout } from './checkout.js';
+import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { useStage } from './stage.js';
+
+/** How a coin is paid and mined. */
+interface Coin {
+  readonly currency: string;
+  /** As the coin picker names it. */
+  readonly name: string;
+  readonly network: string;
+  readonly networkName: string;
+  /** Decimals on the chain. */
+  readonly decimals: number;
+  readonly explorer: string;
+  /** Sends this much, and returns the transaction's hash. It waits for a block. */
+  send(address: string, amount: string): Promise<string>;
+  mine(): Promise<void>;
+  /** The coins of an address that are in a block, in the smallest unit of the chain. */
+  balanceOf(address: string): Promise<bigint>;
+}
+
+const explorer = 'https://explorer.example/tx/';
+const explorers = { tx: `${explorer}{txHash}`, address: `${explorer}{address}` };
+/** Of public test networks by default. */
+const confirmations = 2;
+
+let anvil: Anvil;
+let litecoin: LitecoinNode | undefined;
+let token: Hex;
+let directory: string;
+let serverEnv: ServerEnv;
+let shop: Server;
+let shopUrl: string;
+let secret: string;
+/** What the shop's page holds. */
+let shopPage = '';
+const webhooks: ReceivedWebhook[] = [];
+
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-real-chains-'));
+    [anvil, litecoin] = await Promise.all([startAnvil(), hasLitecoind ? startLitecoin() : undefined]);
+    token = await anvil.deploy('SilentToken');
+    await anvil.automine(false);
+    const networks = {
+      'evm-dev': {
+        nodes: [anvil.url],
+        explorer: explorers,
+        assets: { USDT: { contract: token, decimals: 6 } },
+      },
+      ...(litecoin && { 'litecoin-regtest': { nodes: [litecoin.url], explorer: explorers } }),
+    };
+    const file = join(directory, 'networks.json');
+    await writeFile(file, JSON.stringify({ networks }));
+    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
+    return { env: serverEnv };
+  },
+});
+
+beforeAll(async () => {
+  shop = createServer((request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end(shopPage);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      webhooks.push(verifyWebhook(Buffer.concat(chunks).toString(), request.headers, secret));
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
+  const merchant = await merchantIdOf(serverEnv);
+  const updated = await runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl);
+  secret = (updated as { webhookSecret: string }).webhookSecret;
+  await setDepositKey(stage, serverEnv, 'evm', 'evm-dev');
+  if (litecoin) await setDepositKey(stage, serverEnv, 'litecoin', 'litecoin-regtest');
+});
+beforeEach(() => {
+  webhooks.length = 0;
+});
+afterAll(async () => {
+  shop.close();
+  await Promise.all([anvil.stop(), litecoin?.stop()]);
+  await rm(directory, { recursive: true, force: true });
+});
+
+const mineOnAnvil = () => anvil.mine();
+const onAnvil = { network: 'evm-dev', networkName: 'EVM development chain', mine: mineOnAnvil, explorer };
+const ether: Coin = {
+  ...{ ...onAnvil, currency: 'ETH', name: 'Ether', decimals: 18 },
+  send: (address, amount) => anvil.send(address, toUnits(amount, 18)),
+  balanceOf: (address) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt),
+};
+const tether: Coin = {
+  ...{ ...onAnvil, currency: 'USDT', name: 'Tether USD', decimals: 6 },
+  send: (address, amount) => anvil.call('SilentToken', token, 'transfer', [address, toUnits(amount, 6)]),
+  async balanceOf(address) {
+    const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
+    return BigInt(await anvil.rpc<Hex>('eth_call', [{ to: token, data }, 'latest']));
+  },
+};
+const litecoins: Coin = {
+  ...{ currency: 'LTC', name: 'Litecoin', decimals: 8, explorer },
+  ...{ network: 'litecoin-regtest', networkName: 'Litecoin regtest' },
+  send: (address, amount) => coreNode().pay(address, amount),
+  async mine() {
+    await coreNode().mine();
+  },
+  async balanceOf(address) {
+    const found = await coreNode().rpc<{ total_amount: number }>('scantxoutset', 'start', [
+      `addr(${address})`,
+    ]);
+    return toUnits(decimalOf(found.total_amount), 8);
+  },
+};
+function coreNode(): LitecoinNode {
+  if (!litecoin) throw new Error('There is no Litecoin Core');
+  return litecoin;
+}
+
+interface Opened {
+  readonly page: Page;
+  readonly checkout: Checkout;
+}
+
+/** Opens a payment of 20 dollars that the shop's server created. */
+async function openHostedPage(): Promise<Opened> {
+  const { url } = await stage.create();
+  const page = await stage.page();
+  await page.goto(url);
+  return { page, checkout: checkoutOn(page) };
+}
+
+let orders = 0;
+/** Opens a shop's own page, whose widget creates the payment when the payer presses its button. */
+async function openWidget(): Promise<Opened> {
+  orders += 1;
+  const { url, publicKey } = stage.server;
+  shopPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title>
+    <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
+    <script type="module" src="${url}/crypto-checkout.js"></script></head><body><h1>A shop</h1>
+    <crypto-checkout public-key="${publicKey}" amount="20" base-currency="USD" tx-ref="shop-${orders}"></crypto-checkout>
+    </body></html>`;
+  const page = await stage.page();
+  await page.goto(shopUrl);
+  const checkout = checkoutOn(page);
+  await checkout.reach('idle');
+  await checkout.act();
+  return { page, checkout };
+}
+
+/** What the page tells to send: the plain decimal. */
+async function amountOn(checkout: Checkout, { currency }: Coin): Promise<string> {
+  const [amount = '', code] = (await checkout.part('amount').innerText()).split(/\s/u);
+  expect(code).toBe(currency);
+  expect(amount).toMatch(/^\d+(\.\d+)?$/);
+  return amount;
+}
+
+/** The payment as the shop's server sees it. */
+async function paymentTo(address: string): Promise<Payment> {
+  const { data } = await stage.merchant.transactions.list();
+  const found = data.find(({ addressInformation }) => addressInformation?.address === address);
+  if (!found) throw new Error(`No payment has the address ${address}`);
+  return stage.verify(found.id);
+}
+
+const eventsOf = ({ id }: Payment) => webhooks.flatMap(({ type, data }) => (data.id === id ? [type] : []));
+
+/** The page and the shop's server agree that it is paid, by these transactions. */
+async function expectPaid(
+  { page, checkout }: Opened,
+  coin: Coin,
+  address: string,
+  amount: string,
+  hashes: readonly string[],
+): Promise<Payment> {
+  await checkout.reach('success');
+  expect(await checkout.sentence()).toContain(`${amount} ${coin.currency}`);
+  const shown = checkout.part('transaction').locator('a');
+  expect(await shown.evaluateAll((links) => links.map((link) => link.getAttribute('title')).sort())).toEqual(
+    [...hashes].sort(),
+  );
+  expect(await shown.first().getAttribute('href')).toBe(
+    `${explorer}${await shown.first().getAttribute('title')}`,
+  );
+  expect(await page.title()).toBe('✓ Paid');
+  const units = toUnits(amount, coin.decimals);
+  expect(await coin.balanceOf(address)).toBe(units);
+  const payment = await paymentTo(address);
+  expect(payment).toMatchObject({ status: 'success', state: 'settled', ...coinOf(coin) });
+  expect(decimalOf(payment.amountReceived ?? 0)).toBe(decimalOf(Number(amount)));
+  expect(payment.receipts?.map(({ status, txHash }) => ({ status, txHash }))).toEqual(
+    hashes.map((txHash) => ({ status: 'confirmed', txHash })),
+  );
+  await expect.poll(() => eventsOf(payment)).toContain('payment.success');
+  return payment;
+}
+
+const coinOf = ({ currency, network }: Coin) => ({ currency, currencyNetwork: network });
+
+describe.each([
+  { where: 'the hosted page', open: openHostedPage },
+  { where: "a shop's page with the widget", open: openWidget },
+])('on $where', ({ open }) => {
+  /** Takes a new payment to its address. */
+  async function openPayment(coin: Coin) {
+    const opened = await open();
+    const { checkout } = opened;
+    await checkout.choose(coin.name, coin.networkName);
+    return { ...opened, address: await checkout.address(), amount: await amountOn(checkout, coin) };
+  }
+
+  /** Presses "Check now", as an impatient payer does, until the page says it. */
+  async function checkUntil({ checkout }: Opened, sentence: RegExp): Promise<void> {
+    await expect
+      .poll(
+        async () => {
+          const said = await checkout.sentence();
+          if (!sentence.test(said)) await checkout.act();
+          return said;
+        },
+        { interval: 150, timeout: 20_000 },
+      )
+      .toMatch(sentence);
+  }
+
+  async function payExactly(coin: Coin): Promise<void> {
+    const opened = await openPayment(coin);
+    const { checkout, address, amount } = opened;
+    const hash = await coin.send(address, amount);
+    await checkUntil(
+      opened,
+      new RegExp(`^${amount} ${coin.currency} seen: 0 of ${confirmations} confirmations`),
+    );
+    expect(await checkout.element.getAttribute('status')).toBe('confirming');
+    expect(await paymentTo(address)).toMatchObject({ status: 'in progress', amountReceived: 0 });
+    expect(await coin.balanceOf(address), 'nothing is in a block').toBe(0n);
+    await coin.mine();
+    await checkUntil(opened, new RegExp(`1 of ${confirmations} confirmations`));
+    expect(webhooks).toEqual([]);
+    await coin.mine();
+    const payment = await expectPaid(opened, coin, address, amount, [hash]);
+    expect(eventsOf(payment)).toEqual(['payment.success']);
+  }
+
+  async function payInTwoParts(coin: Coin): Promise<void> {
+    const opened = await openPayment(coin);
+    const { checkout, address, amount } = opened;
+    const whole = toUnits(amount, coin.decimals);
+    // A quarter, in whole cents or 1000 of the smallest unit, as a person would type it.
+    const first = fromUnits(whole / 4n - ((whole / 4n) % 10_000n), coin.decimals);
+    const rest = fromUnits(whole - toUnits(first, coin.decimals), coin.decimals);
+    const hashes = [await coin.send(address, first)];
+    await checkUntil(
+      opened,
+      new RegExp(`^${first}0* ${coin.currency} seen, 0(\\.0+)? ${coin.currency} confirmed`),
+    );
+    expect(await checkout.element.getAttribute('status')).toBe('partially-paid');
+    expect(await checkout.sentence()).toMatch(/\(about (US)?\$15\.00\)/);
+    expect(decimalOf(Number(await amountOn(checkout, coin)))).toBe(rest);
+    expect(await checkout.address()).toBe(address);
+    await coin.mine();
+    await coin.mine();
+    await checkUntil(
+      opened,
+      new RegExp(`^${first}0* ${coin.currency} seen, ${first}0* ${coin.currency} confirmed`),
+    );
+    const underpaid = await paymentTo(address);
+    expect(underpaid).toMatchObject({ status: 'in progress', state: 'partially_paid' });
+    expect(decimalOf(underpaid.amountReceived ?? 0)).toBe(first);
+
+    hashes.push(await coin.send(address, await amountOn(checkout, coin)));
+    await checkUntil(
+      opened,
+      new RegExp(`^${amount} ${coin.currency} seen: 0 of ${confirmations} confirmations`),
+    );
+    await coin.mine();
+    await coin.mine();
+    const payment = await expectPaid(opened, coin, address, amount, hashes);
+    expect(eventsOf(payment)).toEqual(['payment.partial', 'payment.success']);
+  }
+
+  test('ether is paid exactly', () => payExactly(ether));
+  test('a token is paid in two parts', () => payInTwoParts(tether));
+  test.skipIf(!hasLitecoind)('litecoin is paid exactly', () => payExactly(litecoins));
+  test.skipIf(!hasLitecoind)('litecoin is paid in two parts', () => payInTwoParts(litecoins));
+});
