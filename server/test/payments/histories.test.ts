@@ -9,7 +9,7 @@ import { openShop, payee, reorgAll, type Shop } from '../support/shop-fixture.js
 import type { Actor } from '../../src/shared/scope.js';
 
 /** Per engine. `HISTORY_SEED` starts at another seed, for one that a soak has printed. */
-const histories = roundsOf({ usual: 25, soak: 1000 });
+const histories = roundsOf({ usual: 25, soak: 200 });
 const firstSeed = Number(process.env['HISTORY_SEED'] ?? 1);
 const histogramSize = 50;
 const steps = 36;

@@ -9,7 +9,7 @@ import { openShop, type Shop } from '../support/shop-fixture.js';
 const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const minute = 60_000;
 /** More rows than the parameters of one statement allow on either engine, and more than one scan confirms. */
-const flood = roundsOf({ usual: 3000, soak: 20_000 });
+const flood = roundsOf({ usual: 3000, soak: 4000 });
 
 describe.each(engines)('money, on $name', (engine) => {
   let shop: Shop;

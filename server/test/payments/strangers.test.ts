@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 10, baseCurrency: 'USD' };
 const payer = { email: 'ada.lovelace@example.com', name: 'Ada Maria Lovelace', phoneNumber: '+15550100' };
-const repeats = roundsOf({ usual: 100, soak: 3000 });
+const repeats = roundsOf({ usual: 100, soak: 600 });
 
 describe.each(engines)('a stranger with the public key, on $name', (engine) => {
   let server: TestServer;

@@ -15,7 +15,7 @@ import {
 } from '../support/forwarders.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 
-const sequences = roundsOf({ usual: 40, soak: 2000 });
+const sequences = roundsOf({ usual: 40, soak: 400 });
 
 const stranger = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 const treasuries: readonly Hex[] = [

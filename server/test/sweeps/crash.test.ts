@@ -18,7 +18,7 @@ import { deployFactory, factory } from '../support/forwarders.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 
-const rounds = roundsOf({ usual: 1, soak: 50 });
+const rounds = roundsOf({ usual: 1, soak: 10 });
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const keys = {
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,

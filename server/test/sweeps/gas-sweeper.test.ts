@@ -9,7 +9,7 @@ import { confirmations, openTreasury, treasury, type TreasuryFixture } from './t
 import { roundsOf } from '../support/rounds.js';
 
 const signal = new AbortController().signal;
-const perMerchant = roundsOf({ usual: 10, soak: 100 });
+const perMerchant = roundsOf({ usual: 10, soak: 20 });
 
 describe.each(engines)('the gas key on $name', (engine) => {
   let fixture: TreasuryFixture;

@@ -8,7 +8,7 @@ import { roundsOf } from '../../support/rounds.js';
 
 const { signal } = new AbortController();
 /** 100,000 in a soak run. */
-const size = 1000 * roundsOf({ usual: 2, soak: 100 });
+const size = 1000 * roundsOf({ usual: 2, soak: 20 });
 const head = 'aa'.repeat(32);
 const hexOf = (id: number, bytes: number) => id.toString(16).padStart(bytes * 2, '0');
 const idsFrom = (start: number, count: number) =>

@@ -366,7 +366,7 @@ describe('Reorganisations', () => {
 });
 
 describe('Random events', () => {
-  const seeds = Array.from({ length: roundsOf({ usual: 3, soak: 100 }) }, (_, index) => index + 1);
+  const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 20 }) }, (_, index) => index + 1);
 
   it.each(seeds)(
     'leave what a fresh reading finds, whenever it was read in between (seed %i)',
