@@ -146,7 +146,7 @@ describe('choosing a coin and a network', () => {
     const details = [...(element.shadowRoot?.querySelectorAll('.nested .detail') ?? [])].map(
       (detail) => detail.textContent,
     );
-    expect(details).to.deep.equal(['Low network fee · about 1 min', 'Low network fee · about 1 min']);
+    expect(details).to.deep.equal(['Higher network fee · about 1 min', 'Low network fee · about 1 min']);
   });
 
   it('goes back with the choice still picked', async () => {

@@ -33,10 +33,11 @@ export async function merchantIdOf(serverEnv: ServerEnv): Promise<string> {
 export async function setDepositKey(
   stage: Stage,
   serverEnv: ServerEnv,
+  merchantId: string,
   family: keyof typeof keys,
   network: string,
 ): Promise<void> {
-  const merchant = ['--merchant', await merchantIdOf(serverEnv), '--mode', 'test'];
+  const merchant = ['--merchant', merchantId, '--mode', 'test'];
   await runCommand(
     serverEnv,
     'deposit-keys',

@@ -86,10 +86,12 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
   const merchant = await merchantIdOf(serverEnv);
-  const updated = await runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl);
+  const [updated] = await Promise.all([
+    runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl),
+    setDepositKey(stage, serverEnv, merchant, 'evm', 'evm-dev'),
+    litecoin && setDepositKey(stage, serverEnv, merchant, 'litecoin', 'litecoin-regtest'),
+  ]);
   secret = (updated as { webhookSecret: string }).webhookSecret;
-  await setDepositKey(stage, serverEnv, 'evm', 'evm-dev');
-  if (litecoin) await setDepositKey(stage, serverEnv, 'litecoin', 'litecoin-regtest');
 });
 beforeEach(() => {
   webhooks.length = 0;

@@ -12,7 +12,7 @@ import { foundry } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { checkoutOn, type Checkout } from './checkout.js';
-import { setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { merchantIdOf, setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { useStage } from './stage.js';
 
 /** The second of anvil's published accounts: the payer. The first one deploys the token. */
@@ -44,7 +44,7 @@ const stage = useStage({
   },
 });
 
-beforeAll(() => setDepositKey(stage, serverEnv, 'evm', 'evm-dev'));
+beforeAll(async () => setDepositKey(stage, serverEnv, await merchantIdOf(serverEnv), 'evm', 'evm-dev'));
 afterAll(async () => {
   shop?.close();
   await anvil.stop();

@@ -1,6 +1,9 @@
 /** Payments on Litecoin Core, through the whole server: replaced, reorganised, and while the node fails or dies. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fromUnits } from 'crypto-checkout/contract';
+import { networkHealth, networkProblems } from '../../src/chains/network-health.js';
+import { chainCommands } from '../../src/commands/chains.js';
+import { commandContext } from '../support/command-context.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../support/core-proxy.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
@@ -247,6 +250,14 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
       const result = (method: string, change: (answer: unknown) => unknown): Behaviour => ({
         results: (call, answer) => (call.method === method ? change(answer) : answer),
       });
+      async function isAtOlderBlock(): Promise<Behaviour> {
+        const height = (await node.rpc<number>('getblockcount')) - 5;
+        const bestblockhash = await node.rpc<string>('getblockhash', height);
+        return result('getblockchaininfo', (answer) => ({
+          ...(answer as object),
+          ...{ blocks: height, headers: height, bestblockhash },
+        }));
+      }
 
       it.each<{
         readonly name: string;
@@ -270,14 +281,7 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
         },
         {
           name: 'is at an older block',
-          async behaviour() {
-            const height = (await node.rpc<number>('getblockcount')) - 5;
-            const bestblockhash = await node.rpc<string>('getblockhash', height);
-            return result('getblockchaininfo', (answer) => ({
-              ...(answer as object),
-              ...{ blocks: height, headers: height, bestblockhash },
-            }));
-          },
+          behaviour: isAtOlderBlock,
           message: /is at block \d+, behind block \d+ that was read before/,
         },
         {
@@ -321,6 +325,24 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
           });
         },
       );
+
+      it('stays at an older block: after five minutes, what /readyz tells and chains status say what to do', async () => {
+        await scan();
+        const behaves = await isAtOlderBlock();
+        proxy.behave = () => behaves;
+        const told = async () => {
+          await expect(scan()).rejects.toThrow(/is at block \d+, behind block/);
+          const health = networkHealth(server.app.scanner.status(), server.app.connected);
+          const ready = health.filter((one) => one.network === network).flatMap(networkProblems);
+          const status = await chainCommands['chains status']?.run(commandContext(server), {}, []);
+          return [ready.join(), status?.text ?? ''].map((text) =>
+            text.includes(`chains rescan --network ${network} --from 1 --accept-reorg`),
+          );
+        };
+        expect(await told()).toEqual([false, false]);
+        server.time.skewMs += 5 * 60_000;
+        expect(await told()).toEqual([true, true]);
+      });
 
       it('is killed with a payment in a block and one waiting, and starts again', async () => {
         const [mined, waiting] = [await lock(), await lock()];
