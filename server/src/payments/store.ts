@@ -7,7 +7,7 @@ import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import { paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
-import { chunksOf } from '../db/chunks.js';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
 import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
 import type { Mode, Scope } from '../shared/scope.js';
@@ -74,16 +74,15 @@ interface RecordParts {
   readonly log: readonly LogRow[];
   /** All receipts, including dropped and reversed ones, oldest first. */
   readonly receipts: readonly StoredReceipt[];
-  /** The block, and the real time, up to which its network was read; null if it never was. */
+  /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
-  readonly synced_at: number | null;
 }
 
-/** A payment with everything that its view and its state depend on. */
+/** A payment with everything that its view depends on. */
 export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
-export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null, synced_at: null };
+export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null };
 
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
@@ -97,7 +96,6 @@ function selectRecords(reader: Reader) {
     .select((e) => [
       'payments.id',
       'chain_cursors.height as scanned_height',
-      'chain_cursors.synced_at',
       jsonRows(
         reader,
         e
@@ -162,28 +160,27 @@ export async function lockRecord(transaction: Transaction, id: string): Promise<
   return row && parts && { ...row, ...readParts(parts) };
 }
 
+/** Locks a payment of any merchant and mode until the transaction ends, without reading its parts. */
+export async function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow | undefined> {
+  const [row] = await lockRow(transaction, { id });
+  return row;
+}
+
 /** Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. */
-export async function lockRecords(
+export async function lockPayments(
   transaction: Transaction,
   ids: readonly string[],
-): Promise<Map<string, StoredRecord>> {
-  const locked = new Map<string, StoredRecord>();
-  for (const chunk of chunksOf([...new Set(ids)].sort())) {
-    const rows = await transaction
+): Promise<Map<string, PaymentRow>> {
+  const rows = await inChunks([...new Set(ids)].sort(), (chunk) =>
+    transaction
       .selectFrom('payments')
       .selectAll()
       .where('id', 'in', chunk)
       .orderBy('id')
       .$call(forUpdate(transaction))
-      .execute();
-    const parts = await selectRecords(transaction).where('payments.id', 'in', chunk).execute();
-    const partsOf = new Map(parts.map((part) => [part.id, readParts(part)]));
-    for (const row of rows) {
-      const found = partsOf.get(row.id);
-      if (found) locked.set(row.id, { ...row, ...found });
-    }
-  }
-  return locked;
+      .execute(),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** The merchant and mode of a payment, for pages that know only its id. */
