@@ -1,11 +1,11 @@
 /** Finds the transfers of a scan that go to our addresses. */
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
-import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
-import type { ScanBatch } from '../chains/scan.js';
+import type { ChainBlock } from '../chains/chain.js';
+import { keyOf, type ScanBatch } from '../chains/scan.js';
 import type { AddressTable, SetAsideTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
-import { transferKey, type PresentTransfers } from './receipt-store.js';
+import type { PresentTransfers } from './receipt-store.js';
 import { readArrival, takeBack, updateArrival, type StoredArrival } from './set-aside.js';
 
 /** A transfer to one of our addresses, and the block it is in, if any. */
@@ -20,18 +20,13 @@ export function presentTransfers({ pending, blocks }: ScanBatch): PresentTransfe
   return { has: (key) => pending.has(key) || inBlocks.has(key) };
 }
 
-function keyOf({ txHash, outputIndex }: ChainTransfer): string {
-  return transferKey(txHash, outputIndex);
-}
-
 /** The hashes of the transactions that the last scan saw pending, and that are now neither pending nor in a block. */
 export function goneTransfers(
-  { formerPending }: ScanBatch,
+  { pending }: ScanBatch,
   present: PresentTransfers,
 ): readonly string[] | undefined {
-  if (!formerPending) return undefined;
-  const gone = [...formerPending.keys()].filter((key) => !present.has(key));
-  return [...new Set(gone.map((key) => key.slice(0, key.lastIndexOf(':'))))];
+  const gone = pending?.gone?.filter((transfer) => !present.has(keyOf(transfer)));
+  return gone && [...new Set(gone.map(({ txHash }) => txHash))];
 }
 
 /**
@@ -44,11 +39,8 @@ export async function findArrivals(
   batch: ScanBatch,
   seenAt: number,
 ): Promise<Map<string, Arrival>> {
-  const { pending = new Map<string, ChainTransfer>(), formerPending } = batch;
   const transfers = [
-    ...[...pending]
-      .filter(([key]) => !formerPending?.has(key))
-      .map(([, transfer]) => ({ transfer, block: undefined })),
+    ...(batch.pending?.appeared ?? []).map((transfer) => ({ transfer, block: undefined })),
     ...withEarliestTimes(batch).flatMap(({ block, time }) =>
       block.transfers.map((transfer) => ({ transfer, block: { ...block, time } })),
     ),

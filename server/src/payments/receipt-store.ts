@@ -1,6 +1,7 @@
 /** Stores receipts. */
 import { sql } from 'kysely';
 import type { NetworkRef } from '../chains/chain.js';
+import { transferKey } from '../chains/scan.js';
 import type { PaymentTable, ReceiptTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -11,11 +12,6 @@ import { send } from '../db/send.js';
 /** Whether a receipt is on its chain or pending, rather than dropped or reversed. */
 export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
-}
-
-/** Identifies a transfer within its network. */
-export function transferKey(txHash: string, outputIndex: number): string {
-  return `${txHash}:${outputIndex}`;
 }
 
 const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>

@@ -1,7 +1,7 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { Logger } from 'pino';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
-import type { ScanBatch, ScanSink } from '../chains/scan.js';
+import { transferKey, type ScanBatch, type ScanSink } from '../chains/scan.js';
 import type { Transaction } from '../db/engine.js';
 import { isolate } from '../db/savepoint.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -12,7 +12,7 @@ import type { Payments } from './payments.js';
 import { createStoreFacts } from './receipt-facts.js';
 import { createReceiptLog } from './receipt-log.js';
 import { accountsOf } from './receipt-postings.js';
-import { affectedReceipts, findReceipts, liveReceiptsOf, transferKey } from './receipt-store.js';
+import { affectedReceipts, findReceipts, liveReceiptsOf } from './receipt-store.js';
 import { dueReceipts, newWork, type Scan, type Work } from './receipt-work.js';
 import { createPutAside, isRetryDue, readSetAside, takeBack } from './set-aside.js';
 import { createSettleReceipts } from './settle-receipts.js';

@@ -157,7 +157,7 @@ export class RecordingSink implements ScanSink {
   readonly hasDue = () => Promise.resolve(false);
 
   async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<'complete'> {
-    const pending = batch.pending && [...batch.pending.values()];
+    const pending = batch.pending?.transfers;
     this.batches.push({ ...batch, pending });
     const { network, orphanedAbove, blocks } = batch;
     for (const { height } of orphanedAbove === undefined ? [] : await recordedBlocks(transaction, network)) {
