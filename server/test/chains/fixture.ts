@@ -21,11 +21,11 @@ const tables = [
   'settings',
 ] as const;
 
-const testSeed = new Uint8Array(32).fill(7);
+const testSources = createTestAddressSources(new Uint8Array(32).fill(7));
 
 /** A deposit address of test mode. */
 export function testAddress(family: Family, index = 0): string {
-  const source = createTestAddressSources(testSeed).find({ merchantId: '', mode: 'test' }, family);
+  const source = testSources.find({ merchantId: '', mode: 'test' }, family);
   if (!source) throw new Error(`There is no test key for ${family}`);
   return source.derive(index);
 }
