@@ -14,5 +14,10 @@ export function sumUnits(
   const units = sql.ref(column);
   return engineOf(reader) === 'postgres'
     ? sql<string>`coalesce(sum(${units}::numeric) filter (where ${where}), 0)::text`
-    : sql<string>`sum_units(${units}) filter (where ${where})`;
+    : sql<string>`add_units(
+        sum(cast(${units} as integer)) filter (where length(${units}) <= ${short} and ${where}),
+        sum_units(${units}) filter (where length(${units}) > ${short} and ${where}))`;
 }
+
+/** SQLite itself sums amounts with up to so many digits: billions of them fit into 64 bits. */
+const short = sql.lit(9);

@@ -8,6 +8,7 @@ import { prepared } from '../db/prepared.js';
 import { sumUnits } from '../db/units.js';
 import { deadlineOf, dependsOnWorth, type PaymentFacts, type ReceiptFact } from './assess.js';
 import { parseFraction } from './base-rate.js';
+import { isLive } from './receipt-store.js';
 import type { PaymentRow } from './store.js';
 
 /** Receipts that are alike, with the sum of their amounts. */
@@ -42,8 +43,7 @@ function selectSums(reader: Reader, { paymentId, deadline }: SumValues, baseRate
         e.fn.max('first_seen_at').as('latest'),
       ])
       .where('payment_id', '=', paymentId)
-      .where(sql<boolean>`status in ('seen', 'confirmed')`)
-      // In the order of the index, so that nothing has to be sorted.
+      // In the order of the index, and with all states, so that nothing has to be sorted.
       .groupBy(['network', 'currency', 'status', 'is_credited'])
   );
 }
@@ -55,7 +55,7 @@ const readSumsByRate = prepared((reader, values: SumValues) =>
 );
 
 function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): ReceiptSum[] {
-  return rows.flatMap(({ network, currency, status, is_credited, base_rate, ...sums }) => {
+  return rows.filter(isLive).flatMap(({ network, currency, status, is_credited, base_rate, ...sums }) => {
     const alike = {
       ...{ network, currency },
       isConfirmed: status === 'confirmed',

@@ -23,6 +23,7 @@ import { formatUnits } from '../money/units.js';
 import { feeOf, minimumOfAll, minimumUnits, payableAmount } from './quote.js';
 import { createReassess, type OnStatusChange, type Reassess } from './reassess.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
+import { findOverdue } from './overdue-store.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentFilter, PaymentRow, StoredRecord } from './store.js';
 import { checkRedirect, readOrigins } from './validate.js';
@@ -434,7 +435,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async expireOverdue(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        for await (const id of store.findOverdue(database.reader, mode, clock.real())) {
+        for await (const id of findOverdue(database.reader, mode, clock.real())) {
           if (signal.aborted) return;
           await failures.collect(() =>
             database.write(async (transaction) => {
