@@ -1,6 +1,14 @@
 /** Tests that run in Node: contract, client and server from the TypeScript sources, and, as a project of its own, the main job end to end on the build. */
+import { tmpdir } from 'node:os';
+import { env } from 'node:process';
 import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { memoryFolder } from './scripts/memory-folder.mjs';
+
+const disk = tmpdir();
+// For the servers that the global setups start, and for the workers. The e2e project keeps to the disk: it installs packages.
+const memory = memoryFolder();
+if (memory !== undefined) env['TMPDIR'] = memory;
 
 export default defineConfig({
   test: {
@@ -27,6 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          env: { TMPDIR: disk },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/litecoind.setup.ts'],
           testTimeout: 60_000,

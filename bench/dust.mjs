@@ -14,9 +14,10 @@ import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- dust [options]        (after npm run build)
 
-Times the scan that sees one payer's transfer, in alternation (A B C D A B C D …): on a quiet network; beside a payment with
-a flood of transfers that wait for a block; beside one whose flood is in a block and waits for confirmations; and beside one
-that gets one more transfer with every scan. Prints the medians and their ratios to the quiet network.
+Times the scan that sees one payer's transfer, in alternation (A B C D E A B C D E …): on a quiet network; with a second
+payer's transfer; beside a payment with a flood of transfers that wait for a block; beside one whose flood is in a block and
+waits for confirmations; and beside one that gets one more transfer with every scan, which so has two as well. Prints the
+medians and their ratios to the quiet network.
 
   --database sqlite|postgres   one engine (default: both)
   --dust N                     transfers of the flood (default 8000)
@@ -44,7 +45,7 @@ async function main(engine) {
   const stops = [];
   try {
     const cases = [];
-    for (const name of /** @type {const} */ (['quiet', 'pending', 'in a block', 'growing'])) {
+    for (const name of /** @type {const} */ (['quiet', 'two payers', 'pending', 'in a block', 'growing'])) {
       cases.push({
         name,
         shop: await open(engine, directory, stops, name),
@@ -75,7 +76,7 @@ async function main(engine) {
  * @param {string} engine
  * @param {string} directory
  * @param {(() => Promise<void>)[]} stops
- * @param {'quiet' | 'pending' | 'in a block' | 'growing'} name
+ * @param {'quiet' | 'two payers' | 'pending' | 'in a block' | 'growing'} name
  */
 async function open(engine, directory, stops, name) {
   const url = await createDatabase(engine, directory, stops);
@@ -119,7 +120,7 @@ async function open(engine, directory, stops, name) {
     );
 
   const flooded = await lock();
-  if (name !== 'quiet') {
+  if (name !== 'quiet' && name !== 'two payers') {
     const rows = Array.from({ length: Number(options.dust) }, () => ({
       tx_hash: randomBytes(32).toString('hex'),
       ...{ merchant_id: merchantId, network: 'tron', currency: 'USDT', sender: 'T' },
@@ -140,6 +141,7 @@ async function open(engine, directory, stops, name) {
     async timeTransfer() {
       const address = await lock();
       await send(address, 10_000_000n);
+      if (name === 'two payers') await send(await lock(), 1n);
       if (name === 'growing') await send(flooded, 1n);
       const startedAt = performance.now();
       await scan();

@@ -7,7 +7,6 @@ import { join, relative, resolve } from 'node:path';
 import { argv, env, stderr, stdout } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import { findBrowser } from './find-browser.mjs';
-import { createMemoryFolder } from './memory-folder.mjs';
 
 const help = `Builds the project and runs its tests.
 
@@ -227,8 +226,6 @@ async function main(filters) {
     console.log('\n0 passed, 1 failed');
     return 1;
   }
-  const memory = await createMemoryFolder();
-  if (memory) env.TMPDIR = memory.path;
   const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name)).reverse();
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
   /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
@@ -263,7 +260,6 @@ async function main(filters) {
   for (const [index, [counts, note]] of (await Promise.all(results)).entries()) {
     add(chosen[index]?.name ?? '', counts, note);
   }
-  await memory?.remove();
   // Repeated here, because they are hard to find in the output of thousands of tests.
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.map(shorten).join('\n\n')}`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';

@@ -5,7 +5,8 @@ import type { ChainCursorTable } from '../db/schema.js';
 import type { Chain, ChainBlock, ChainTransfer, NetworkRef } from './chain.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
-import type { PendingTransfers, ScanSink } from './scan.js';
+import { comparePending } from './pending.js';
+import type { ScanSink } from './scan.js';
 
 export interface ScannedNetwork {
   readonly chain: Chain;
@@ -64,7 +65,7 @@ export function createNetworkScan(
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
   /** What was pending at the last write under this lease; undefined if unknown. */
-  let appliedPending: PendingTransfers | undefined;
+  let appliedPending: readonly ChainTransfer[] | undefined;
   /** The last block that this process read, and its time. While catching up, the next one is no older. */
   let newest: Pick<ChainBlock, 'hash' | 'time'> | undefined;
   /** Whether the last batch left work for the next one. */
@@ -144,13 +145,13 @@ export function createNetworkScan(
     isUrgent: boolean,
   ): Promise<void> {
     const { orphanedAbove, blocks, head, tipHeight } = difference;
-    const pending = difference.pending && byKey(difference.pending);
+    const pending = difference.pending && comparePending(difference.pending, appliedPending);
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
       hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
-      (pending !== undefined && !isSame(pending, appliedPending)) ||
+      (pending !== undefined && pending.appeared.length + (pending.gone?.length ?? 1) > 0) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
     if (!isChanged && !isSyncDue && cursor.problem === null) return;
 
@@ -160,16 +161,15 @@ export function createNetworkScan(
       if (!isChanged) return 'complete';
       const forgetUpTo = head.height - keptBlocks;
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
-      const formerPending = appliedPending;
       return sink.apply(transaction, {
         ...ref,
-        ...{ orphanedAbove, blocks, pending, formerPending, head, syncedAt },
+        ...{ orphanedAbove, blocks, pending, head, syncedAt },
         readUpTo: Math.max(cursor.synced_at, newest?.hash === cursor.hash ? newest.time : 0),
       });
     });
     newest = blocks.at(-1) ?? newest;
     hasBacklog = outcome === 'more';
-    appliedPending = pending;
+    appliedPending = difference.pending;
     known = {
       ...{ ...cursor, height: head.height, hash: head.hash, head_height: tipHeight },
       ...{ synced_at: syncedAt, problem: null, lease_until: kept.until },
@@ -211,12 +211,4 @@ function watchCatchUp(report: (progress: CatchUp) => void): (cursor: ChainCursor
     report({ height, left, blocksPerSecond });
     if (left === 0) first = undefined;
   };
-}
-
-function byKey(pending: readonly ChainTransfer[]): PendingTransfers {
-  return new Map(pending.map((transfer) => [`${transfer.txHash}:${transfer.outputIndex}`, transfer]));
-}
-
-function isSame(pending: PendingTransfers, others: PendingTransfers | undefined): boolean {
-  return pending.size === others?.size && [...pending.keys()].every((key) => others.has(key));
 }

@@ -52,7 +52,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
       if (start < cursor.first_height) await setCursor(transaction, chain, { first_height: start });
       await sink.apply(transaction, {
-        ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined, formerPending: undefined },
+        ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined },
         head: { height: cursor.height, hash: cursor.hash },
         ...{ syncedAt: cursor.synced_at, readUpTo: 0 },
       });
@@ -103,7 +103,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
       }
       return sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [] },
-        ...{ pending: undefined, formerPending: undefined, head, syncedAt: cursor.synced_at, readUpTo: 0 },
+        ...{ pending: undefined, head, syncedAt: cursor.synced_at, readUpTo: 0 },
       });
     });
   }

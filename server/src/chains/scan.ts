@@ -2,8 +2,38 @@
 import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
-/** Pending transfers by their key, `hash:index`. */
-export type PendingTransfers = ReadonlyMap<string, ChainTransfer>;
+/** Identifies a transfer within its network. */
+export function transferKey(txHash: string, outputIndex: number): string {
+  return `${txHash}:${outputIndex}`;
+}
+
+const keys = new WeakMap<ChainTransfer, string>();
+
+/**
+ * The key of a transfer. It is made once: while a flood of transfers is pending, making and hashing their keys anew would take
+ * most of each scan.
+ */
+export function keyOf(transfer: ChainTransfer): string {
+  const known = keys.get(transfer);
+  if (known !== undefined) return known;
+  const key = transferKey(transfer.txHash, transfer.outputIndex);
+  keys.set(transfer, key);
+  return key;
+}
+
+/** The transfers that are not in a block yet, and how they differ from those of the last batch. */
+export interface PendingTransfers {
+  readonly transfers: readonly ChainTransfer[];
+  /** Those that were not pending in the last batch; all if what was pending then is unknown. */
+  readonly appeared: readonly ChainTransfer[];
+  /**
+   * Those that were pending in the last batch, and no longer are; undefined unless this process applied it and nothing has
+   * happened since.
+   */
+  readonly gone: readonly ChainTransfer[] | undefined;
+  /** Whether the transfer with a key is pending. */
+  has(key: string): boolean;
+}
 
 /** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {
@@ -11,10 +41,8 @@ export interface ScanBatch extends NetworkRef {
   readonly orphanedAbove: number | undefined;
   /** New blocks of the best chain, oldest first. */
   readonly blocks: readonly ChainBlock[];
-  /** All transfers that are not in a block yet, by key; undefined if they were not read, as while catching up. */
+  /** Undefined if they were not read, as while catching up. */
   readonly pending: PendingTransfers | undefined;
-  /** The transfers that were pending in the last batch, if this process applied it and nothing has happened since. */
-  readonly formerPending: PendingTransfers | undefined;
   /**
    * Real time up to which everything had been read before this batch: what is new in it was not there then. 0 if that is
    * unknown, as for blocks that are read again.

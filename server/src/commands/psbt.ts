@@ -4,7 +4,8 @@ import { stdin } from 'node:process';
 import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { PsbtTable } from '../db/schema.js';
-import type { Exported, Psbts } from '../withdrawals/psbt/psbts.js';
+import type { Exported } from '../withdrawals/psbt/export.js';
+import type { Psbts } from '../withdrawals/psbt/psbts.js';
 import { amountOf } from './amounts.js';
 import {
   modeOf,

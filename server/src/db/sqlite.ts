@@ -83,7 +83,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   };
 }
 
-/** Defines the SQL function that `sumUnits` in units.ts calls. SQLite's own sum overflows above 64 bits. */
+/** Defines the SQL functions that `sumUnits` in units.ts calls. SQLite's own sum overflows above 64 bits. */
 function defineUnitSums(connection: SqliteDatabase.Database): void {
   connection.aggregate('sum_units', {
     start: () => 0n,
@@ -91,6 +91,11 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
     result: (total) => String(total),
     deterministic: true,
   });
+  connection.function(
+    'add_units',
+    { deterministic: true, safeIntegers: true },
+    (a: bigint | string | null, b: bigint | string | null) => String(BigInt(a ?? 0) + BigInt(b ?? 0)),
+  );
 }
 
 const maxCachedStatements = 500;

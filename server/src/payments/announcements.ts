@@ -1,5 +1,5 @@
 /** Publishes webhook events about payments, in the transaction of the change that they report. */
-import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
+import type { PaymentRecord, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
 import { Problem } from '../shared/problem.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
@@ -7,7 +7,8 @@ import { statusOf } from './assess.js';
 import { eventsOf, outcomeEvent } from './events.js';
 import { isReported } from './deposits.js';
 import type { PaymentReader } from './payment-reader.js';
-import type { StoredRecord } from './store.js';
+import type { PaymentRow } from './store.js';
+import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface AnnouncementsDeps {
@@ -18,24 +19,28 @@ export interface AnnouncementsDeps {
 }
 
 export interface Announcements {
-  /** Publishes the events of a change of state. @param record locked, with the new state already stored */
-  publish(transaction: Transaction, former: PaymentState, record: StoredRecord): Promise<void>;
+  /** Publishes the events of a change of state. @param payment locked; its new state, receipts and log are stored */
+  publish(transaction: Transaction, former: PaymentState, payment: PaymentRow): Promise<void>;
   /**
    * Sends the newest event of a locked payment again, or a new one if none has reported the current status.
    * Problems: `invalid_state`, `webhook_not_configured`.
    */
-  resend(transaction: Transaction, record: StoredRecord): Promise<void>;
+  resend(transaction: Transaction, payment: PaymentRow): Promise<void>;
 }
 
 export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDeps): Announcements {
+  /** Read only for an event: the log and the receipts of a payment can be thousands. */
+  async function readView(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRecord> {
+    return reader.view('secret', await reader.find(transaction, scope, id));
+  }
+
   async function announce(
     transaction: Transaction,
-    record: StoredRecord,
+    { id, merchant_id: merchantId, mode }: PaymentRow,
     types: readonly WebhookEventType[],
   ): Promise<void> {
-    const { id, merchant_id: merchantId, mode } = record;
     if (types.length === 0 || !(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
-    const data = reader.view('secret', record);
+    const data = await readView(transaction, { merchantId, mode }, id);
     for (const type of types) {
       await outbox.add(transaction, { merchantId, mode, type, subjectId: id, data });
     }
@@ -43,10 +48,9 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
 
   async function announceDeposit(
     transaction: Transaction,
-    record: StoredRecord,
+    { id, merchant_id: merchantId, mode }: PaymentRow,
     walletId: string,
   ): Promise<void> {
-    const { id, merchant_id: merchantId, mode } = record;
     if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
@@ -55,34 +59,37 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
       mode,
       type: 'wallet.transaction',
       subjectId: id,
-      data: { transaction: reader.view('secret', record), wallet: target.wallet },
+      data: {
+        transaction: await readView(transaction, { merchantId, mode }, id),
+        wallet: target.wallet,
+      },
     });
   }
 
   return {
-    async publish(transaction, former, record) {
-      const { state, wallet_id: walletId } = record;
-      if (walletId === null) await announce(transaction, record, eventsOf(former, state));
+    async publish(transaction, former, payment) {
+      const { state, wallet_id: walletId } = payment;
+      if (walletId === null) await announce(transaction, payment, eventsOf(former, state));
       else if (isReported(statusOf(former), statusOf(state))) {
-        await announceDeposit(transaction, record, walletId);
+        await announceDeposit(transaction, payment, walletId);
       }
     },
 
-    async resend(transaction, record) {
-      const { wallet_id: walletId, state } = record;
+    async resend(transaction, payment) {
+      const { wallet_id: walletId, state } = payment;
       if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
         throw new Problem(
           'invalid_state',
           'The wallet of this deposit was deleted, so no webhooks are sent for it',
         );
       }
-      await outbox.requireEndpoint(transaction, { merchantId: record.merchant_id, mode: record.mode });
-      const newest = await outbox.newest(transaction, record.id);
+      await outbox.requireEndpoint(transaction, { merchantId: payment.merchant_id, mode: payment.mode });
+      const newest = await outbox.newest(transaction, payment.id);
       // An event with another status is outdated: the current status was never sent.
       const isOutdated = walletId === null && newest?.data['status'] !== statusOf(state);
       if (newest && !isOutdated) await outbox.resend(transaction, newest);
-      else if (walletId === null) await announce(transaction, record, [outcomeEvent(state)]);
-      else await announceDeposit(transaction, record, walletId);
+      else if (walletId === null) await announce(transaction, payment, [outcomeEvent(state)]);
+      else await announceDeposit(transaction, payment, walletId);
     },
   };
 }

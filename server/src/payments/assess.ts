@@ -2,7 +2,7 @@
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
 import type { Fraction } from '../money/rates.js';
 
-/** The parts of a receipt that the state depends on. */
+/** The parts of a receipt that the state depends on. Receipts that are alike can be one fact, with the sum of their amounts. */
 export interface ReceiptFact {
   readonly currency: string;
   readonly network: string;
@@ -45,6 +45,21 @@ export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'rec
   return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
 }
 
+/** Receipts that were first seen later than this are late. */
+export function deadlineOf({ expiresAt, cancelledAt }: Pick<PaymentFacts, 'expiresAt' | 'cancelledAt'>) {
+  return cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
+}
+
+/** Whether the state may depend on what the receipts are worth: only if they cover the amount, and did not come in time. */
+export function dependsOnWorth(payment: PaymentFacts, now: number): boolean {
+  if (payment.amount === null || payment.cancelledAt !== null || now < payment.expiresAt) return false;
+  const inTime = payment.receipts.filter((receipt) => receipt.firstSeenAt <= payment.expiresAt);
+  return (
+    totals(payment).confirmed >= payment.amount &&
+    totals({ ...payment, receipts: inTime }).confirmed < payment.amount
+  );
+}
+
 /**
  * @param now time of the merchant's clock
  * @param syncedAt time of the merchant's clock up to which the payment's network has been read. A later deadline has not passed yet, because a
@@ -57,7 +72,7 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
     return payment.currency === null ? 'created' : 'currency_set';
   }
   const { amount, expiresAt, cancelledAt } = payment;
-  const deadline = cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
+  const deadline = deadlineOf(payment);
   const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
   const inTime = counting.filter((receipt) => receipt.firstSeenAt <= deadline);
   const confirmed = counting.filter((receipt) => receipt.isConfirmed);

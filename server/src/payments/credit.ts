@@ -3,8 +3,9 @@ import type { ReceiptTable } from '../db/schema.js';
 import type { Ledger, Posting } from '../ledger/ledger.js';
 import { countsTowards, statusOf } from './assess.js';
 import { feeShares } from './quote.js';
-import { updateReceipts } from './receipt-store.js';
-import type { StoredRecord } from './store.js';
+import type { ReceiptSum } from './payment-facts.js';
+import { findUncredited, updateReceipts } from './receipt-store.js';
+import type { PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
 
 /** Receipts that are credited together, so that one fee is taken from their sum. */
@@ -17,40 +18,40 @@ interface Credit {
  * Credits the confirmed receipts that do not depend on the payment's outcome any longer. Receipts that do not count
  * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
  * receipt keeps its share of it.
- * @returns all receipts of the payment, as they are now
+ * @param sums of all its receipts. Only if they show that some are due, the receipts themselves are read
  */
 export async function creditReceipts(
   transaction: Transaction,
   ledger: Ledger,
-  payment: StoredRecord,
+  payment: PaymentRow,
+  sums: readonly ReceiptSum[],
   now: number,
-): Promise<readonly ReceiptTable[]> {
+): Promise<void> {
+  const hasEnded = statusOf(payment.state) !== 'in progress';
+  const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>
+    isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
+  if (!sums.some(isDue)) return;
+  const due = await findUncredited(transaction, payment, hasEnded);
   const postings: Posting[] = [];
-  const credited = new Map<string, ReceiptTable>();
-  for (const { key, receipts } of dueCredits(payment)) {
+  const credited: ReceiptTable[] = [];
+  for (const { key, receipts } of creditsFor(payment, due)) {
     const amounts = receipts.map((receipt) => BigInt(receipt.amount));
     const fees = feeShares(amounts, payment.fee_basis_points);
     receipts.forEach((receipt, index) => {
       const fee = fees[index] ?? 0n;
-      credited.set(receipt.id, { ...receipt, is_credited: 1, credited_fee: fee.toString() });
+      credited.push({ ...receipt, is_credited: 1, credited_fee: fee.toString() });
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
-  if (postings.length === 0) return payment.receipts;
   await ledger.postAll(transaction, postings, now);
-  await updateReceipts(transaction, [...credited.values()]);
-  return payment.receipts.map((receipt) => credited.get(receipt.id) ?? receipt);
+  await updateReceipts(transaction, credited);
 }
 
-function dueCredits(payment: StoredRecord): Credit[] {
-  const waiting = payment.receipts.filter(
-    (receipt) => receipt.status === 'confirmed' && receipt.is_credited === 0,
-  );
+function creditsFor(payment: PaymentRow, due: readonly ReceiptTable[]): Credit[] {
   const single = (receipt: ReceiptTable) => ({ key: creditKey(receipt), receipts: [receipt] });
-  const credits = waiting.filter((receipt) => !countsTowards(payment, receipt)).map(single);
-  const counting = waiting.filter((receipt) => countsTowards(payment, receipt));
-  const hasEnded = statusOf(payment.state) !== 'in progress';
-  if (!hasEnded || counting.length === 0) return credits;
+  const credits = due.filter((receipt) => !countsTowards(payment, receipt)).map(single);
+  const counting = due.filter((receipt) => countsTowards(payment, receipt));
+  if (counting.length === 0) return credits;
   // The first success posts all counting receipts as one settlement. Later receipts are credited one by one.
   const isFirstSuccess = statusOf(payment.state) === 'success' && payment.settled_at === null;
   return isFirstSuccess
@@ -59,7 +60,7 @@ function dueCredits(payment: StoredRecord): Credit[] {
 }
 
 function creditPosting(
-  { id, mode, merchant_id: merchantId }: StoredRecord,
+  { id, mode, merchant_id: merchantId }: PaymentRow,
   key: string,
   currency: string,
   amount: bigint,

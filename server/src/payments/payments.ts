@@ -21,8 +21,9 @@ import { countChange } from './change-budget.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { formatUnits } from '../money/units.js';
 import { feeOf, minimumOfAll, minimumUnits, payableAmount } from './quote.js';
-import { createReassess, type OnStatusChange } from './reassess.js';
+import { createReassess, type OnStatusChange, type Reassess } from './reassess.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
+import { findOverdue } from './overdue-store.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentFilter, PaymentRow, StoredRecord } from './store.js';
 import { checkRedirect, readOrigins } from './validate.js';
@@ -116,15 +117,11 @@ export interface Payments {
    */
   lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
   /** Locks the payments until the transaction ends. Call it before locking anything that belongs to them. */
-  lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, StoredRecord>>;
+  lock(transaction: Transaction, ids: readonly string[]): Promise<Map<string, PaymentRow>>;
   /** Creates the payment for a transfer to a hosted wallet. */
-  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<StoredRecord>;
-  /**
-   * Brings a payment's state, log and ledger up to date with its facts.
-   * @param record locked, with its current receipts
-   * @param notes logged before the transition that they cause
-   */
-  reassess(transaction: Transaction, record: StoredRecord, notes?: readonly NewLogEntry[]): Promise<void>;
+  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentRow>;
+  /** Brings a payment's state, log and ledger up to date with its facts. */
+  readonly reassess: Reassess;
   /**
    * Sends the newest event of a payment again, or a new one if none has reported the current status.
    * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
@@ -417,7 +414,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       });
     },
 
-    lock: (transaction, ids) => store.lockRecords(transaction, ids),
+    lock: (transaction, ids) => store.lockPayments(transaction, ids),
 
     async deposit(transaction, walletId, transfer) {
       const target = await wallet(transaction, walletId);
@@ -426,10 +423,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
       if (!(await store.insertPayment(transaction, row))) {
         throw new Error(`The deposit ${row.tx_ref} already exists`);
       }
-      return { ...row, ...store.noParts };
+      return row;
     },
 
-    reassess: (transaction, record, notes = []) => reassess(transaction, record, notes),
+    reassess,
 
     async resendWebhook(transaction, scope, id) {
       await announcements.resend(transaction, await lockOwn(transaction, scope, id));
@@ -438,12 +435,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async expireOverdue(signal) {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        for await (const id of store.findOverdue(database.reader, mode, clock.real())) {
+        for await (const id of findOverdue(database.reader, mode, clock.real())) {
           if (signal.aborted) return;
           await failures.collect(() =>
             database.write(async (transaction) => {
-              const record = await store.lockRecord(transaction, id);
-              if (record) await reassess(transaction, record, []);
+              const payment = await store.lockPayment(transaction, id);
+              if (payment) await reassess(transaction, payment, []);
             }),
           );
         }

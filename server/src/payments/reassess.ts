@@ -7,12 +7,11 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
 import { assess, statusOf, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
+import { readFacts, readSyncedAt } from './payment-facts.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
-import { parseFraction } from './base-rate.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
-import { isLive } from './receipt-store.js';
-import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
+import type { NewLogEntry, PaymentRow } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -31,12 +30,12 @@ export interface ReassessDeps {
 }
 
 /**
- * @param record locked, as it is stored, with its current receipts
+ * @param payment locked, as it is stored. Its receipts are stored too
  * @param notes logged before the transition that they cause
  */
 export type Reassess = (
   transaction: Transaction,
-  record: StoredRecord,
+  payment: PaymentRow,
   notes: readonly NewLogEntry[],
 ) => Promise<void>;
 
@@ -59,50 +58,26 @@ export function createReassess(deps: ReassessDeps): Reassess {
     };
   }
 
-  return async (transaction, record, notes) => {
-    const { id } = record;
-    const scope = scopeOf(record);
+  return async (transaction, payment, notes) => {
+    const { id } = payment;
+    const scope = scopeOf(payment);
     const now = clock.now(scope);
-    const facts = factsOf(record);
-    const isDeposit = record.wallet_id !== null;
-    const state = isDeposit
-      ? assessDeposit(facts)
-      : assess(facts, now, clock.at(scope, record.synced_at ?? Number.NEGATIVE_INFINITY));
+    const facts = await readFacts(transaction, payment, now);
+    const isDeposit = payment.wallet_id !== null;
+    // How far the chain was read matters only after the deadline.
+    const syncedAt =
+      now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readSyncedAt(transaction, payment);
+    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, syncedAt));
     const describe = isDeposit ? describeDeposit : describeTransition;
-    const transition = describe(record.state, state, sumsOf(record, facts));
-    const isFirstSuccess = statusOf(state) === 'success' && record.settled_at === null;
+    const transition = describe(payment.state, state, sumsOf(payment, facts));
+    const isFirstSuccess = statusOf(state) === 'success' && payment.settled_at === null;
     const changes = { state, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
-    if (state !== record.state) await store.updatePayment(transaction, id, changes);
-    const logged = await store.appendLog(transaction, id, now, [...notes, ...transition]);
-    const receipts = await creditReceipts(transaction, ledger, { ...record, state }, now);
+    if (state !== payment.state) await store.updatePayment(transaction, id, changes);
+    await store.appendLog(transaction, id, now, [...notes, ...transition]);
+    await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
     const status = statusOf(state);
-    if (status !== statusOf(record.state)) await onStatusChange(transaction, { id, status });
-    if (state === record.state) return;
-    await announcements.publish(transaction, record.state, {
-      ...record,
-      ...changes,
-      receipts,
-      log: [...record.log, ...logged],
-    });
-  };
-}
-
-function factsOf(row: StoredRecord): PaymentFacts {
-  return {
-    currency: row.currency,
-    network: row.network,
-    amount: row.locked_at === null || row.amount === null ? null : BigInt(row.amount),
-    baseAmount: BigInt(row.base_amount),
-    expiresAt: row.expires_at,
-    cancelledAt: row.cancelled_at,
-    settledAt: row.settled_at,
-    receipts: row.receipts.filter(isLive).map((receipt) => ({
-      currency: receipt.currency,
-      network: receipt.network,
-      amount: BigInt(receipt.amount),
-      firstSeenAt: receipt.first_seen_at,
-      isConfirmed: receipt.status === 'confirmed',
-      baseRate: parseFraction(receipt.base_rate),
-    })),
+    if (status !== statusOf(payment.state)) await onStatusChange(transaction, { id, status });
+    if (state === payment.state) return;
+    await announcements.publish(transaction, payment.state, { ...payment, ...changes });
   };
 }

@@ -1,20 +1,17 @@
 /** Stores receipts. */
+import { sql } from 'kysely';
 import type { NetworkRef } from '../chains/chain.js';
-import type { ReceiptTable } from '../db/schema.js';
+import { transferKey } from '../chains/scan.js';
+import type { PaymentTable, ReceiptTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
-import { preparedSend } from '../db/prepared.js';
+import { prepared, preparedSend } from '../db/prepared.js';
 import { send } from '../db/send.js';
 
 /** Whether a receipt is on its chain or pending, rather than dropped or reversed. */
 export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
-}
-
-/** Identifies a transfer within its network. */
-export function transferKey(txHash: string, outputIndex: number): string {
-  return `${txHash}:${outputIndex}`;
 }
 
 const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>
@@ -129,43 +126,66 @@ export interface PendingEffect {
   readonly gone: readonly string[] | undefined;
 }
 
-/** The ids of the payments whose receipts a network scan may change. */
-export async function affectedPayments(transaction: Transaction, effect: ScanEffect): Promise<Set<string>> {
+/** A receipt of a payment that is not locked yet. */
+export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
+
+export interface AffectedReceipts {
+  /** The scan found them in another place than before. */
+  readonly moved: readonly ReceiptRef[];
+  /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
+  readonly due: readonly ReceiptRef[];
+}
+
+/** The receipts that a network scan may change. */
+export async function affectedReceipts(
+  transaction: Transaction,
+  effect: ScanEffect,
+): Promise<AffectedReceipts> {
   const { mode, network, orphanedAbove, txHashes, confirmedUpTo, pending } = effect;
-  const found = new Set<string>();
   const all = transaction
     .selectFrom('receipts')
-    .select('payment_id')
-    .distinct()
+    .select(['id', 'payment_id'])
     .where('mode', '=', mode)
     .where('network', '=', network);
-  const add = (rows: readonly { payment_id: string }[]) => {
-    for (const { payment_id: id } of rows) found.add(id);
+  const live = all.where('status', 'in', ['seen', 'confirmed']);
+  return {
+    moved: [
+      ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
+      ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
+    ],
+    due: [
+      ...(await findDue(transaction, { mode, network, confirmedUpTo })),
+      ...(pending ? await findGone(transaction, effect, pending) : []),
+    ],
   };
-  const seen = all.where('status', '=', 'seen');
-  add(await seen.where('block_height', '<=', confirmedUpTo).execute());
-  // What lost its confirmation, and the last scan left for this one.
-  const unsettled = all.where('status', '=', 'confirmed').where('confirmed_at', 'is', null);
-  add(await unsettled.where('block_height', 'is', null).execute());
-  add(await unsettled.where('block_height', '>', confirmedUpTo).execute());
-  if (pending) add(await findGone(transaction, effect, pending));
-  if (orphanedAbove !== undefined) {
-    const live = all.where('status', 'in', ['seen', 'confirmed']);
-    add(await live.where('block_height', '>', orphanedAbove).execute());
-  }
-  add(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute()));
-  return found;
 }
+
+/** The receipts that are deep enough to be confirmed, and those that lost their confirmation, and the last scan left. */
+const findDue = prepared(
+  (reader, { mode, network, confirmedUpTo }: NetworkRef & { readonly confirmedUpTo: number }) => {
+    const all = reader
+      .selectFrom('receipts')
+      .select(['id', 'payment_id'])
+      .where('mode', '=', mode)
+      .where('network', '=', network);
+    const unsettled = all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null);
+    return all
+      .where('status', '=', sql.lit('seen'))
+      .where('block_height', '<=', confirmedUpTo)
+      .unionAll(unsettled.where('block_height', 'is', null))
+      .unionAll(unsettled.where('block_height', '>', confirmedUpTo));
+  },
+);
 
 /** The receipts that waited for a block, and are now neither pending nor in one. */
 async function findGone(
   transaction: Transaction,
   { mode, network }: NetworkRef,
   { present, gone }: PendingEffect,
-): Promise<{ payment_id: string }[]> {
+): Promise<readonly ReceiptRef[]> {
   const waiting = transaction
     .selectFrom('receipts')
-    .select(['payment_id', 'tx_hash', 'output_index'])
+    .select(['id', 'payment_id', 'tx_hash', 'output_index'])
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('status', '=', 'seen')
@@ -174,4 +194,63 @@ async function findGone(
     ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
     : await waiting.execute();
   return rows.filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
+}
+
+/** The receipts with these ids, oldest first. */
+export async function findReceipts(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReceiptTable[]> {
+  const found = await inChunks([...new Set(ids)], (chunk) =>
+    transaction.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
+  );
+  return found.sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
+}
+
+/** All receipts on a network that payments have and that are on the chain or pending. */
+export function liveReceiptsOf(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  paymentIds: readonly string[],
+): Promise<ReceiptRef[]> {
+  return inChunks(paymentIds, (chunk) =>
+    transaction
+      .selectFrom('receipts')
+      .select(['id', 'payment_id'])
+      .where('payment_id', 'in', chunk)
+      .where('mode', '=', mode)
+      .where('network', '=', network)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .execute(),
+  );
+}
+
+const findAllUncredited = prepared((reader, { id }: { readonly id: string }) =>
+  reader
+    .selectFrom('receipts')
+    .selectAll()
+    .where('payment_id', '=', id)
+    .where('status', '=', sql.lit('confirmed'))
+    .where('is_credited', '=', sql.lit(0))
+    .orderBy('first_seen_at')
+    .orderBy('id'),
+);
+
+/** The confirmed receipts of a payment that are not credited, oldest first. @param hasEnded if not, only those that do not count */
+export async function findUncredited(
+  transaction: Transaction,
+  { id, currency, network }: PaymentTable,
+  hasEnded: boolean,
+): Promise<ReceiptTable[]> {
+  if (hasEnded) return findAllUncredited(transaction, { id });
+  return transaction
+    .selectFrom('receipts')
+    .selectAll()
+    .where('payment_id', '=', id)
+    .where('status', '=', 'confirmed')
+    .where('is_credited', '=', 0)
+    .where((e) => e.or([e('network', '!=', network ?? ''), e('currency', '!=', currency ?? '')]))
+    .orderBy('first_seen_at')
+    .orderBy('id')
+    .execute();
 }

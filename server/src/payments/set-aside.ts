@@ -2,9 +2,12 @@
  * What scans could not process: payments and transfers that are set aside, so that their network goes on without them. The
  * scan tries each again, less and less often.
  */
+import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { SetAsideTable } from '../db/schema.js';
+import { afterCommit } from '../db/transaction-context.js';
+import type { Clock } from '../shared/clock.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -72,7 +75,7 @@ export interface Failed extends NetworkRef {
 }
 
 /** @param former the row of its last failure @param now real time */
-export async function setAside(
+async function setAside(
   transaction: Transaction,
   { mode, network, id, paymentId, arrival, error }: Failed,
   former: SetAsideTable | undefined,
@@ -91,6 +94,26 @@ export async function setAside(
     .values({ mode, network, id, failed_at: now, ...changes })
     .onConflict((conflict) => conflict.columns(['mode', 'network', 'id']).doUpdateSet(changes))
     .execute();
+}
+
+/** Sets aside what a scan could not process, and logs it. @param former the row of its last failure */
+export type PutAside = (
+  transaction: Transaction,
+  failed: Failed,
+  former: SetAsideTable | undefined,
+) => Promise<void>;
+
+export function createPutAside(clock: Clock, log: Logger): PutAside {
+  return async (transaction, failed, former) => {
+    await setAside(transaction, failed, former, clock.real());
+    const { id, paymentId, mode, network, error } = failed;
+    afterCommit(() =>
+      log.error(
+        { err: error, mode, network, id, paymentId },
+        'A payment was set aside, because it cannot be processed; the network goes on, and it is tried again',
+      ),
+    );
+  };
 }
 
 /** Keeps the block of a transfer in step with the chain, until its receipt can be stored. */

@@ -7,10 +7,10 @@ import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import { paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
-import { chunksOf } from '../db/chunks.js';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
 import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
@@ -74,16 +74,15 @@ interface RecordParts {
   readonly log: readonly LogRow[];
   /** All receipts, including dropped and reversed ones, oldest first. */
   readonly receipts: readonly StoredReceipt[];
-  /** The block, and the real time, up to which its network was read; null if it never was. */
+  /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
-  readonly synced_at: number | null;
 }
 
-/** A payment with everything that its view and its state depend on. */
+/** A payment with everything that its view depends on. */
 export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
-export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null, synced_at: null };
+export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null };
 
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
@@ -97,7 +96,6 @@ function selectRecords(reader: Reader) {
     .select((e) => [
       'payments.id',
       'chain_cursors.height as scanned_height',
-      'chain_cursors.synced_at',
       jsonRows(
         reader,
         e
@@ -162,28 +160,27 @@ export async function lockRecord(transaction: Transaction, id: string): Promise<
   return row && parts && { ...row, ...readParts(parts) };
 }
 
+/** Locks a payment of any merchant and mode until the transaction ends, without reading its parts. */
+export async function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow | undefined> {
+  const [row] = await lockRow(transaction, { id });
+  return row;
+}
+
 /** Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. */
-export async function lockRecords(
+export async function lockPayments(
   transaction: Transaction,
   ids: readonly string[],
-): Promise<Map<string, StoredRecord>> {
-  const locked = new Map<string, StoredRecord>();
-  for (const chunk of chunksOf([...new Set(ids)].sort())) {
-    const rows = await transaction
+): Promise<Map<string, PaymentRow>> {
+  const rows = await inChunks([...new Set(ids)].sort(), (chunk) =>
+    transaction
       .selectFrom('payments')
       .selectAll()
       .where('id', 'in', chunk)
       .orderBy('id')
       .$call(forUpdate(transaction))
-      .execute();
-    const parts = await selectRecords(transaction).where('payments.id', 'in', chunk).execute();
-    const partsOf = new Map(parts.map((part) => [part.id, readParts(part)]));
-    for (const row of rows) {
-      const found = partsOf.get(row.id);
-      if (found) locked.set(row.id, { ...row, ...found });
-    }
-  }
-  return locked;
+      .execute(),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** The merchant and mode of a payment, for pages that know only its id. */
@@ -372,131 +369,4 @@ async function inOrder(
     .orderBy('payments.id', 'desc')
     .execute();
   return rows.map(readParts);
-}
-
-/**
- * Ids of the payments that are due to expire. Their deadline has passed, their network has been read up to it, and no
- * counting receipt that came in time waits for confirmations. If one does, the scan that confirms or drops it also ends
- * the payment.
- */
-export async function* findOverdue(reader: Reader, mode: Mode, realNow: number): AsyncGenerator<string> {
-  // What is due in real time is also due on every merchant's clock, because that is never behind.
-  yield* allPages((last) => overdueAfter(reader, mode, realNow, last));
-  if (mode === 'test') yield* allPages((last) => overdueOnMovedClocks(reader, realNow, last));
-}
-
-type Overdue = Pick<PaymentRow, 'id' | 'expires_at'>;
-
-async function* allPages(
-  read: (last: Overdue | undefined) => Promise<readonly Overdue[]>,
-): AsyncGenerator<string> {
-  let last: Overdue | undefined;
-  do {
-    const rows = await read(last);
-    for (const { id } of rows) yield id;
-    last = rows.at(-1);
-  } while (last);
-}
-
-const openStates = ['created', 'currency_set', 'awaiting_funds', 'partially_paid', 'confirming'] as const;
-
-/**
- * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index
- * per merchant: with a plain join, SQLite may read all open payments instead.
- */
-function overdueOnMovedClocks(
-  reader: Reader,
-  realNow: number,
-  last: Overdue | undefined,
-): Promise<Overdue[]> {
-  return reader
-    .selectFrom('test_clocks')
-    .crossJoin('payments')
-    .leftJoin('chain_cursors', (join) =>
-      join
-        .onRef('chain_cursors.mode', '=', 'payments.mode')
-        .onRef('chain_cursors.network', '=', 'payments.network'),
-    )
-    .select(['payments.id', 'payments.expires_at'])
-    .whereRef('payments.merchant_id', '=', 'test_clocks.merchant_id')
-    .where('payments.mode', '=', sql.lit('test'))
-    .where('payments.state', 'in', openStates)
-    .where('payments.expires_at', '>', realNow)
-    .where('payments.expires_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`)
-    .where('payments.wallet_id', 'is', null)
-    .where((e) =>
-      e.or([
-        e('payments.locked_at', 'is', null),
-        e.and([
-          e('chain_cursors.synced_at', '>=', e.ref('test_clocks.moved_at')),
-          e(sql<number>`chain_cursors.synced_at + test_clocks.offset_ms`, '>=', e.ref('payments.expires_at')),
-        ]),
-      ]),
-    )
-    .where(hasNoReceiptInTime)
-    .where((e) =>
-      last
-        ? e(e.refTuple('payments.expires_at', 'payments.id'), '>', e.tuple(last.expires_at, last.id))
-        : e.lit(true),
-    )
-    .orderBy('payments.expires_at')
-    .orderBy('payments.id')
-    .limit(100)
-    .execute();
-}
-
-/** No counting receipt that came in time waits for confirmations. */
-function hasNoReceiptInTime(e: ExpressionBuilder<Schema, 'payments'>) {
-  return e.not(
-    e.exists(
-      e
-        .selectFrom('receipts')
-        .select('receipts.id')
-        .whereRef('receipts.payment_id', '=', 'payments.id')
-        .whereRef('receipts.currency', '=', 'payments.currency')
-        .whereRef('receipts.network', '=', 'payments.network')
-        .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
-        .where('receipts.status', '=', 'seen'),
-    ),
-  );
-}
-
-function overdueAfter(
-  reader: Reader,
-  mode: Mode,
-  now: number,
-  last: Overdue | undefined,
-): Promise<Overdue[]> {
-  return (
-    reader
-      .selectFrom('payments')
-      .leftJoin('chain_cursors', (join) =>
-        join
-          .onRef('chain_cursors.mode', '=', 'payments.mode')
-          .onRef('chain_cursors.network', '=', 'payments.network'),
-      )
-      .select(['payments.id', 'payments.expires_at'])
-      .where('payments.mode', '=', mode)
-      .where('payments.state', 'in', openStates)
-      .where('payments.expires_at', '<=', now)
-      // A deposit to a wallet has no deadline.
-      .where('payments.wallet_id', 'is', null)
-      .where((e) =>
-        e.or([
-          e('payments.locked_at', 'is', null),
-          e('chain_cursors.synced_at', '>=', e.ref('payments.expires_at')),
-        ]),
-      )
-      .where(hasNoReceiptInTime)
-      // Starts after the previous page, so that a payment that fails to expire is not read again and again.
-      .where((e) =>
-        last
-          ? e(e.refTuple('payments.expires_at', 'payments.id'), '>', e.tuple(last.expires_at, last.id))
-          : e.lit(true),
-      )
-      .orderBy('payments.expires_at')
-      .orderBy('payments.id')
-      .limit(100)
-      .execute()
-  );
 }

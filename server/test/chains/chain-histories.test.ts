@@ -16,7 +16,7 @@ import { ScriptedChain, type NodeView, type ScriptedTx, type Trouble } from '../
 import { openShop, type Shop } from '../support/shop-fixture.js';
 
 /** Per engine. `HISTORY_SEED` starts at another seed, for one that a soak has printed. */
-const histories = roundsOf({ usual: 50, soak: 200 });
+const histories = roundsOf({ usual: 12, soak: 200 });
 const firstSeed = Number(process.env['HISTORY_SEED'] ?? 1);
 const batchSize = 50;
 const steps = 18;

@@ -21,11 +21,11 @@ const tables = [
   'settings',
 ] as const;
 
-const testSeed = new Uint8Array(32).fill(7);
+const testSources = createTestAddressSources(new Uint8Array(32).fill(7));
 
 /** A deposit address of test mode. */
 export function testAddress(family: Family, index = 0): string {
-  const source = createTestAddressSources(testSeed).find({ merchantId: '', mode: 'test' }, family);
+  const source = testSources.find({ merchantId: '', mode: 'test' }, family);
   if (!source) throw new Error(`There is no test key for ${family}`);
   return source.derive(index);
 }
@@ -157,21 +157,21 @@ export class RecordingSink implements ScanSink {
   readonly hasDue = () => Promise.resolve(false);
 
   async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<'complete'> {
-    const pending = batch.pending && [...batch.pending.values()];
+    const pending = batch.pending?.transfers;
     this.batches.push({ ...batch, pending });
     const { network, orphanedAbove, blocks } = batch;
-    for (const { height } of orphanedAbove === undefined ? [] : await recordedBlocks(transaction, network)) {
-      if (height > (orphanedAbove ?? height)) {
-        await transaction.deleteFrom('settings').where('name', '=', blockName(network, height)).execute();
-      }
+    if (orphanedAbove !== undefined) {
+      const orphaned = transaction
+        .deleteFrom('settings')
+        .where('name', 'like', `block/${network}/%`)
+        .where('name', '>', blockName(network, orphanedAbove));
+      await orphaned.execute();
     }
-    for (const { height, hash, transfers } of blocks) {
-      const value = JSON.stringify({ height, hash, txHashes: transfers.map(({ txHash }) => txHash) });
-      await transaction
-        .insertInto('settings')
-        .values({ name: blockName(network, height), value })
-        .execute();
-    }
+    const values = blocks.map(({ height, hash, transfers }) => ({
+      name: blockName(network, height),
+      value: JSON.stringify({ height, hash, txHashes: transfers.map(({ txHash }) => txHash) }),
+    }));
+    if (values.length > 0) await transaction.insertInto('settings').values(values).execute();
     if (!pending) return 'complete';
     const value = JSON.stringify(pending.map(({ txHash }) => txHash));
     await transaction
@@ -210,13 +210,14 @@ export async function recordedPending(
 export async function bestChain(chain: Chain, from: number): Promise<RecordedBlock[]> {
   const { signal } = new AbortController();
   const { height: end } = await chain.head(signal);
-  const blocks: RecordedBlock[] = [];
-  for (let height = from; height <= end; height += 1) {
-    const block = await chain.block(height, signal);
-    if (!block) throw new Error(`${chain.network} has no block ${height}`);
-    blocks.push({ height, hash: block.hash, txHashes: block.transfers.map(({ txHash }) => txHash) });
-  }
-  return blocks;
+  const heights = Array.from({ length: Math.max(0, end - from + 1) }, (_, index) => from + index);
+  return Promise.all(
+    heights.map(async (height) => {
+      const block = await chain.block(height, signal);
+      if (!block) throw new Error(`${chain.network} has no block ${height}`);
+      return { height, hash: block.hash, txHashes: block.transfers.map(({ txHash }) => txHash) };
+    }),
+  );
 }
 
 function blockName(network: string, height: number): string {

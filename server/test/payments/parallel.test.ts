@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { forUpdate } from '../../src/db/locks.js';
-import { lockRecords } from '../../src/payments/store.js';
+import { lockPayments } from '../../src/payments/store.js';
 import type { CallOptions } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -105,7 +105,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     await holder.connect();
     await holder.query('begin');
     await holder.query('select from payments where id = $1 for update', [ids[0]]);
-    const both = server.database.write((transaction) => lockRecords(transaction, ids.toReversed()));
+    const both = server.database.write((transaction) => lockPayments(transaction, ids.toReversed()));
     const waiting =
       "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await expect.poll(() => count(waiting), { timeout: 10_000 }).toBeGreaterThan(0);

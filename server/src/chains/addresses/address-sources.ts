@@ -72,23 +72,21 @@ const segwitTestVersions = { public: 0x045f1cf6, private: 0x045f18bc };
 
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
-  const sourcesOn = (net: AddressNet): Readonly<Record<Family, AddressSource>> => {
-    const source = (family: Family) => {
-      const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
-      const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
-      const { publicExtendedKey } = root.derive(testPaths[family]);
-      return createAddressSource('test', family, publicExtendedKey, { net });
-    };
-    return {
-      bitcoin: source('bitcoin'),
-      litecoin: source('litecoin'),
-      evm: source('evm'),
-      tron: source('tron'),
-    };
-  };
-  const sources = { test: sourcesOn('test'), regtest: sourcesOn('regtest') };
+  const known = new Map<string, AddressSource>();
+  /** Made when it is first asked for: all of them would take a good part of the server's start. */
+  function sourceOf(family: Family, net: AddressNet): AddressSource {
+    const name = `${family}/${net}`;
+    const found = known.get(name);
+    if (found) return found;
+    const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
+    const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
+    const { publicExtendedKey } = root.derive(testPaths[family]);
+    const source = createAddressSource('test', family, publicExtendedKey, { net });
+    known.set(name, source);
+    return source;
+  }
   return {
     find: ({ mode }, family, net = 'test') =>
-      mode === 'test' && net !== 'main' ? sources[net][family] : undefined,
+      mode === 'test' && net !== 'main' ? sourceOf(family, net) : undefined,
   };
 }

@@ -1,7 +1,7 @@
 /** The fee rate of a payout: the node's estimate or the operator's own, within what nodes take and what makes sense. */
 import type { FeeRates } from '../../chains/bitcoin/utxo-node.js';
 import { Problem } from '../../shared/problem.js';
-import { rateText } from './context.js';
+import { amountIn, rateText, type PsbtNetwork } from './context.js';
 
 /** In satoshis per 1000 virtual bytes. More was never needed, and is usually a fee that was typed as a rate. */
 const highestRate = 1_000_000n;
@@ -52,4 +52,14 @@ export function parseFeeRate(text: string): bigint {
     );
   }
   return rate;
+}
+
+/** Refuses a fee that is more than what is paid. Problem: `invalid_state`. */
+export function refuseHighFee(fee: bigint, sum: bigint, { currency }: PsbtNetwork): void {
+  if (fee <= sum) return;
+  const amount = amountIn(currency);
+  throw new Problem(
+    'invalid_state',
+    `The fee would be ${amount(fee)}, which is more than the ${amount(sum)} that is paid. Wait for more transfers, or give a lower --fee-rate`,
+  );
 }

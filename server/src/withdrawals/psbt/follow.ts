@@ -236,3 +236,5 @@ function newestSigned({ versions }: StoredPsbt): PsbtVersionTable | undefined {
 function lost({ settled_version: number }: StoredPsbt): string {
   return `The chain has dropped its transaction (version ${number ?? 1}) after it was settled. It was sent again, and is not confirmed yet`;
 }
+
+export type Follow = ReturnType<typeof createFollow>;

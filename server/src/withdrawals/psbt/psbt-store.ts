@@ -10,6 +10,7 @@ import type {
   PsbtVersionTable,
   TransferTable,
 } from '../../db/schema.js';
+import { notFound } from '../../shared/problem.js';
 import type { Scope } from '../../shared/scope.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
@@ -41,6 +42,13 @@ export function lockPsbt(transaction: Transaction, id: string): Promise<PsbtTabl
 export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt | undefined> {
   const psbt = await reader.selectFrom('psbts').selectAll().where('id', '=', id).executeTakeFirst();
   return psbt && { ...psbt, ...(await readParts(reader, id)) };
+}
+
+/** Problem: `not_found`. */
+export async function requirePsbt(reader: Reader, id: string): Promise<StoredPsbt> {
+  const psbt = await readPsbt(reader, id);
+  if (!psbt) throw notFound('PSBT');
+  return psbt;
 }
 
 async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, keyof PsbtTable>> {

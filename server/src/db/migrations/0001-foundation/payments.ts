@@ -167,7 +167,12 @@ export async function createPaymentTables(db: Kysely<unknown>, engine: Engine): 
     .on('receipts')
     .columns(['merchant_id', 'mode', 'tx_hash'])
     .execute();
-  await schema.createIndex('receipts_payment').on('receipts').columns(['payment_id']).execute();
+  // Holds all that the sums of a payment's receipts need, so that they are read without the rows.
+  await schema
+    .createIndex('receipts_payment')
+    .on('receipts')
+    .columns(['payment_id', 'network', 'currency', 'status', 'is_credited', 'first_seen_at', 'amount'])
+    .execute();
   await schema
     .createIndex('receipts_open')
     .on('receipts')

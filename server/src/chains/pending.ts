@@ -1,0 +1,29 @@
+/** Compares the pending transfers of two scans in a row. With a flood of them, this is most of the work of a scan. */
+import type { ChainTransfer } from './chain.js';
+import { keyOf, type PendingTransfers } from './scan.js';
+
+/** @param former the pending transfers of the last scan, if they are known */
+export function comparePending(
+  transfers: readonly ChainTransfer[],
+  former: readonly ChainTransfer[] | undefined,
+): PendingTransfers {
+  let same = 0;
+  // A chain returns the transfers it knows already as the same objects, in the same order.
+  while (same < transfers.length && transfers[same] === former?.[same]) same += 1;
+  const rest = former ? transfers.slice(same) : transfers;
+  const appeared = former ? without(rest, former.slice(same)) : transfers;
+  const appearedKeys = new Set(appeared.map(keyOf));
+  let keys: ReadonlySet<string> | undefined;
+  const has = (key: string) => {
+    if (appearedKeys.has(key)) return true;
+    keys ??= new Set(transfers.map(keyOf));
+    return keys.has(key);
+  };
+  return { transfers, appeared, gone: former && without(former.slice(same), rest), has };
+}
+
+function without(transfers: readonly ChainTransfer[], others: readonly ChainTransfer[]): ChainTransfer[] {
+  if (transfers.length === 0) return [];
+  const keys = new Set(others.map(keyOf));
+  return transfers.filter((transfer) => !keys.has(keyOf(transfer)));
+}

@@ -1,0 +1,132 @@
+/** Finds the payments that are due to expire. */
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
+import type { Reader } from '../db/engine.js';
+import type { Schema } from '../db/schema.js';
+import type { Mode } from '../shared/scope.js';
+import type { PaymentRow } from './store.js';
+
+/**
+ * Ids of the payments that are due to expire. Their deadline has passed, their network has been read up to it, and no
+ * counting receipt that came in time waits for confirmations. If one does, the scan that confirms or drops it also ends
+ * the payment.
+ */
+export async function* findOverdue(reader: Reader, mode: Mode, realNow: number): AsyncGenerator<string> {
+  // What is due in real time is also due on every merchant's clock, because that is never behind.
+  yield* allPages((last) => overdueAfter(reader, mode, realNow, last));
+  if (mode === 'test') yield* allPages((last) => overdueOnMovedClocks(reader, realNow, last));
+}
+
+type Overdue = Pick<PaymentRow, 'id' | 'expires_at'>;
+
+async function* allPages(
+  read: (last: Overdue | undefined) => Promise<readonly Overdue[]>,
+): AsyncGenerator<string> {
+  let last: Overdue | undefined;
+  do {
+    const rows = await read(last);
+    for (const { id } of rows) yield id;
+    last = rows.at(-1);
+  } while (last);
+}
+
+const openStates = ['created', 'currency_set', 'awaiting_funds', 'partially_paid', 'confirming'] as const;
+
+/**
+ * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index
+ * per merchant: with a plain join, SQLite may read all open payments instead.
+ */
+function overdueOnMovedClocks(
+  reader: Reader,
+  realNow: number,
+  last: Overdue | undefined,
+): Promise<Overdue[]> {
+  return reader
+    .selectFrom('test_clocks')
+    .crossJoin('payments')
+    .leftJoin('chain_cursors', (join) =>
+      join
+        .onRef('chain_cursors.mode', '=', 'payments.mode')
+        .onRef('chain_cursors.network', '=', 'payments.network'),
+    )
+    .select(['payments.id', 'payments.expires_at'])
+    .whereRef('payments.merchant_id', '=', 'test_clocks.merchant_id')
+    .where('payments.mode', '=', sql.lit('test'))
+    .where('payments.state', 'in', openStates)
+    .where('payments.expires_at', '>', realNow)
+    .where('payments.expires_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`)
+    .where('payments.wallet_id', 'is', null)
+    .where((e) =>
+      e.or([
+        e('payments.locked_at', 'is', null),
+        e.and([
+          e('chain_cursors.synced_at', '>=', e.ref('test_clocks.moved_at')),
+          e(sql<number>`chain_cursors.synced_at + test_clocks.offset_ms`, '>=', e.ref('payments.expires_at')),
+        ]),
+      ]),
+    )
+    .where(hasNoReceiptInTime)
+    .where(comesAfter(last))
+    .orderBy('payments.expires_at')
+    .orderBy('payments.id')
+    .limit(100)
+    .execute();
+}
+
+/** Starts after the previous page, so that a payment that fails to expire is not read again and again. */
+function comesAfter(last: Overdue | undefined) {
+  return (e: ExpressionBuilder<Schema, 'payments'>): Expression<SqlBool> =>
+    last
+      ? e(e.refTuple('payments.expires_at', 'payments.id'), '>', e.tuple(last.expires_at, last.id))
+      : e.lit(true);
+}
+
+/** No counting receipt that came in time waits for confirmations. */
+function hasNoReceiptInTime(e: ExpressionBuilder<Schema, 'payments'>) {
+  return e.not(
+    e.exists(
+      e
+        .selectFrom('receipts')
+        .select('receipts.id')
+        .whereRef('receipts.payment_id', '=', 'payments.id')
+        .whereRef('receipts.currency', '=', 'payments.currency')
+        .whereRef('receipts.network', '=', 'payments.network')
+        .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
+        .where('receipts.status', '=', 'seen'),
+    ),
+  );
+}
+
+function overdueAfter(
+  reader: Reader,
+  mode: Mode,
+  now: number,
+  last: Overdue | undefined,
+): Promise<Overdue[]> {
+  return (
+    reader
+      .selectFrom('payments')
+      .leftJoin('chain_cursors', (join) =>
+        join
+          .onRef('chain_cursors.mode', '=', 'payments.mode')
+          .onRef('chain_cursors.network', '=', 'payments.network'),
+      )
+      .select(['payments.id', 'payments.expires_at'])
+      .where('payments.mode', '=', mode)
+      .where('payments.state', 'in', openStates)
+      .where('payments.expires_at', '<=', now)
+      // A deposit to a wallet has no deadline.
+      .where('payments.wallet_id', 'is', null)
+      .where((e) =>
+        e.or([
+          e('payments.locked_at', 'is', null),
+          e('chain_cursors.synced_at', '>=', e.ref('payments.expires_at')),
+        ]),
+      )
+      .where(hasNoReceiptInTime)
+      .where(comesAfter(last))
+      .orderBy('payments.expires_at')
+      .orderBy('payments.id')
+      .limit(100)
+      .execute()
+  );
+}
