@@ -259,6 +259,8 @@ export class CryptoCheckout extends LitElement {
   #checkResult = '';
   #question: Question | undefined;
   readonly #openPanels = new Map<Panel, boolean>();
+  /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
+  #hasRoomForQr: boolean | undefined;
   #lastChoice: Choice | undefined;
   #brokenLogo: string | undefined;
   /** The page's mistake that was found last. */
@@ -583,7 +585,8 @@ export class CryptoCheckout extends LitElement {
       drawQr: this.#drawQr,
       later: this.#later,
       walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
-      isOpen: (panel) => this.#openPanels.get(panel) ?? (panel === 'qr' && hasRoomForQr()),
+      isOpen: (panel) =>
+        this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
       setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
       dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),

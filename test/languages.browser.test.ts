@@ -147,7 +147,7 @@ const onTheWay = {
     network: 'Choisissez le réseau sur lequel vous enverrez USDT.',
     amount: 'Montant copié : 3.246754',
     address: 'Adresse copiée. Envoyez uniquement USDT sur Tron.',
-    checked: /^Rien de détecté pour le moment, vérifié à \d\d:\d\d:\d\d$/,
+    checked: /^Rien de détecté pour le moment, vérifié à \d+:\d\d:\d\d$/,
     minute: 'Il reste 1 minute pour payer.',
     wrong:
       '10 TRX sur Tron sont arrivés, mais ce paiement attend USDT sur Tron. La boutique les a reçus : demandez-lui leur retour.',

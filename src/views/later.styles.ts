@@ -83,6 +83,9 @@ export const laterStyles = css`
     border-color: var(--_border);
     background: none;
   }
+  [part='wrong-asset'] {
+    --_tint: var(--_caution);
+  }
   .question {
     display: grid;
     gap: 10px;

@@ -5,13 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Router, type Request, type Response } from 'express';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
-import type { Mode } from '../shared/scope.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
   readonly id: string;
   readonly merchantName: string;
-  readonly mode: Mode;
   /** Undefined if the merchant has no active public key. */
   readonly publicKey: string | undefined;
 }
@@ -73,7 +71,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       const content = notice(texts.notFound, texts.notFoundHelp);
       return send(response, 404, frame(locale, texts.notFound, content));
     }
-    const { id, merchantName, publicKey, mode } = payment;
+    const { id, merchantName, publicKey } = payment;
     const named = (text: string) => text.replace('{shop}', () => merchantName);
     if (publicKey === undefined) {
       const content = notice(named(texts.unavailableShop), texts.unavailableHelp);
@@ -86,7 +84,6 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
     const content = html`<main>
       <h1 class="unseen">${named(texts.pay)}</h1>
-      ${mode === 'test' ? html`<p class="badge">${texts.testMode}</p>` : html``}
       <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
       <noscript><p>${texts.needsScript}</p></noscript>
     </main>`;
