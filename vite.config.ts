@@ -84,9 +84,11 @@ const library: UserConfig = {
         chunkFileNames: 'chunks/[name]-[hash].js',
         codeSplitting: {
           groups: [
+            // The languages' plural rules too: a request of its own would come after the language.
             {
               debugName: 'widget',
-              name: (id, modules) => (isLoadedWith(entry, id, modules) ? 'widget' : null),
+              name: (id, modules) =>
+                id.endsWith('/src/messages/plural.ts') || isLoadedWith(entry, id, modules) ? 'widget' : null,
             },
             // What the flow shares with later chunks is there with the flow.
             { debugName: 'flow', name: (id, modules) => (isLoadedWith(flow, id, modules) ? 'flow' : null) },

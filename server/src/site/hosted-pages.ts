@@ -78,7 +78,9 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       return send(response, 503, frame(locale, texts.unavailable, content));
     }
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
-    const preloaded = chunks.filter((name) => isOnTheWay(name, locale.language));
+    const preloaded = partsToQr(locale.language).flatMap((part) =>
+      chunks.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === part),
+    );
     const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>
       ${preloaded.map((name) => html`<link rel="modulepreload" href="${api.url}/chunks/${name}" crossorigin />`)}`;
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
@@ -108,10 +110,9 @@ function readChunks(directory: string): readonly string[] {
   }
 }
 
-/** True for a part that every payment in this language needs up to its QR code. */
-function isOnTheWay(file: string, language: string): boolean {
-  const name = /^([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1] ?? '';
-  return [language, 'widget', 'flow', 'load', 'plural', 'qr-code', 'rolldown-runtime'].includes(name);
+/** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
+function partsToQr(language: string): readonly string[] {
+  return ['widget', 'flow', 'rolldown-runtime', 'load', language, 'qr-code'];
 }
 
 function notice(heading: string, text: string): Html {
