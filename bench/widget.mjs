@@ -34,7 +34,7 @@ Performance.getMetrics, less that of an empty page): the widget with its tag, an
 solana-pay and paystack show nothing yet. In alternation (A B C D E A B C D E …), each in a new tab. The peers are installed into
 .tmp/bench-peers on demand, with npm, and bundled as the widget is.
 
-  --runs N     page loads on the slow network (default 5)
+  --runs N     page loads on the slow network (default 5, 0 for none)
   --loads N    loads of each script (default 15)
   --no-peers   without the peers
   --help       show this help`;
@@ -52,6 +52,9 @@ const { values: options } = parseArgs({
 
 /** @param {number[]} values */
 const median = (values) => percentile(values, 0.5);
+const litSource = `import { html, LitElement } from 'lit';
+customElements.define('empty-element', class extends LitElement { render() { return html\`<p></p>\`; } });`;
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scripts = join(root, 'dist/script');
 
@@ -63,7 +66,7 @@ async function main() {
   const [server, browser] = await Promise.all([startApiServer(), chromium.launch({ executablePath, args })]);
   const site = await startSite(server);
   try {
-    await measureWays(browser, server, site);
+    if (options.runs !== '0') await measureWays(browser, server, site);
     await measureScripts(browser, site);
   } finally {
     await browser.close();
@@ -240,9 +243,6 @@ function pageOf(script, tag = '') {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title><link rel="icon" href="data:,">
     <script type="module" src="${script}"></script>${tag}`;
 }
-
-const litSource = `import { html, LitElement } from 'lit';
-customElements.define('empty-element', class extends LitElement { render() { return html\`<p></p>\`; } });`;
 
 /** @param {Map<string, string>} files */
 async function peerPages(files) {
