@@ -30,9 +30,10 @@ ${network.roundTripMs} ms for a round trip; as in the browser's developer tools,
 Prints the medians beside those of the first version of this widget, measured in the same conditions then.
 
 After that, without the slow network, the time that scripts run until a page is quiet (ScriptDuration of the DevTools protocol's
-Performance.getMetrics, less that of an empty page): the widget with its tag, an empty Lit element, and two peers, of which
-solana-pay and paystack show nothing yet. In alternation (A B C D E A B C D E …), each in a new tab. The peers are installed into
-.tmp/bench-peers on demand, with npm, and bundled as the widget is.
+Performance.getMetrics, less that of an empty page): the widget with its tag, an empty Lit element, and the peers solana-pay and
+paystack. The widget draws a card with a price, and pays for the browser's first Intl.NumberFormat; the peers show nothing yet.
+In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
+the widget is.
 
   --runs N     page loads on the slow network (default 5, 0 for none)
   --loads N    loads of each script (default 15)
