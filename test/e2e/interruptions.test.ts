@@ -1,8 +1,9 @@
 /** What happens to payers in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag. */
-import { chromium, type Page, type Route } from 'playwright-core';
+import { chromium, type Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findBrowser } from '../../scripts/find-browser.mjs';
 import { checkoutOn, type Checkout } from './checkout.js';
+import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
 
 // Blocks come when they are asked for, so that each state stays until it was looked at.
@@ -93,33 +94,19 @@ test.each(failures)('a server that answers with %s, and comes back', async (_nam
   expect(await checkout.part('address').count(), 'the payer can still pay').toBe(1);
   await pay(locked);
   await page.unroute('**/verify/checkout');
-  // The longest wait is that of the server, or of five failures.
-  await page.clock.runFor(40_000);
-  await checkout.reach('success');
+  // The wait after a failure gets longer with each one.
+  const status = async () => {
+    await page.clock.runFor(10_000);
+    return checkout.element.getAttribute('status');
+  };
+  await expect.poll(status, { timeout: 20_000 }).toBe('success');
   expect(await checkout.part('error').count()).toBe(0);
 });
-
-/** A page of a shop, on the server's own origin. */
-async function openShop(page: Page, body: string): Promise<string> {
-  const url = `${stage.server.url}/a-shop`;
-  await page.route(url, (route) =>
-    route.fulfill({
-      contentType: 'text/html',
-      body: `<!doctype html><html lang="en"><title>A shop</title><link rel="icon" href="data:,">
-        <script type="module" src="/crypto-checkout.js"></script><main>${body}</main>`,
-    }),
-  );
-  await page.goto(url);
-  return url;
-}
-
-const tag = (reference: string) =>
-  `<crypto-checkout id="${reference}" public-key="${stage.server.publicKey}" amount="20" base-currency="USD" tx-ref="${reference}"></crypto-checkout>`;
 
 test('the tag is moved, removed and put back, and rendered anew: one payment', async () => {
   const before = await paymentCount();
   const page = await stage.page();
-  await openShop(page, `<div id="a">${tag('moved')}</div><div id="b"></div>`);
+  await openShop(stage, page, `<div id="a">${tagOf(stage, 'moved')}</div><div id="b"></div>`);
   const checkout = checkoutOn(page);
   await checkout.act();
   await checkout.choose('Tether USD', 'Tron');
@@ -153,7 +140,7 @@ test('the tag is moved, removed and put back, and rendered anew: one payment', a
 test('two orders on one page are two payments, and the money for one pays one', async () => {
   const before = await paymentCount();
   const page = await stage.page();
-  await openShop(page, tag('left') + tag('right'));
+  await openShop(stage, page, tagOf(stage, 'left') + tagOf(stage, 'right'));
   const [left, right] = ['#left', '#right'].map((id) => {
     const element = page.locator(id);
     return { element, part: (name: string) => element.locator(`[part~="${name}"]`) };
@@ -181,7 +168,7 @@ test('two tabs in which the payer presses at the same moment share one payment',
   const tabs = await Promise.all(
     [0, 1].map(async () => {
       const page = await stage.page({ context });
-      await openShop(page, tag('tabs'));
+      await openShop(stage, page, tagOf(stage, 'tabs'));
       const checkout = checkoutOn(page);
       await checkout.part('action').waitFor();
       return checkout;
@@ -200,7 +187,7 @@ test('two tabs in which the payer presses at the same moment share one payment',
 test('a reload in each state shows that state again, and creates nothing', async () => {
   const before = await paymentCount();
   const page = await stage.page();
-  await openShop(page, tag('reloads'));
+  await openShop(stage, page, tagOf(stage, 'reloads'));
   const checkout = checkoutOn(page);
   const reload = async (status: Parameters<Checkout['reach']>[0]) => {
     await checkout.reach(status);
@@ -240,6 +227,7 @@ test('a page that comes out of the back-forward cache shows what happened meanwh
     const page = await browser.newPage();
     const locked = await stage.createLocked('USDT', 'tron');
     await openShop(
+      stage,
       page,
       `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${locked.payment.id}"></crypto-checkout>`,
     );

@@ -3,6 +3,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { roundsOf } from '../../server/test/support/rounds.js';
 import { checkoutOn } from './checkout.js';
+import { openShop } from './shop-page.js';
 import { useStage } from './stage.js';
 
 const stage = useStage({ blockIntervalMs: 0 });
@@ -68,14 +69,6 @@ test('memory is flat over 1,000 polls', async () => {
 
 test('an element that is removed leaves no listener, timer, channel, request or element behind', async () => {
   const page = await stage.page();
-  const url = `${stage.server.url}/a-shop`;
-  await page.route(url, (route) =>
-    route.fulfill({
-      contentType: 'text/html',
-      body: `<!doctype html><html lang="en"><title>A shop</title><link rel="icon" href="data:,">
-        <script type="module" src="/crypto-checkout.js"></script><main></main>`,
-    }),
-  );
   // Counts what is open. It has to be there before the widget is.
   await page.addInitScript(() => {
     const open = { timers: new Set<unknown>(), channels: new Set<unknown>(), locks: 0 };
@@ -115,7 +108,7 @@ test('an element that is removed leaves no listener, timer, channel, request or 
       },
     });
   });
-  await page.goto(url);
+  await openShop(stage, page, '');
   await page.waitForFunction(() => customElements.get('crypto-checkout') !== undefined);
   const session = await page.context().newCDPSession(page);
   const { payment } = await stage.createLocked('USDT', 'tron');
