@@ -309,6 +309,7 @@ export const flowStyles = css`
     color: var(--_muted);
   }
   dd {
+    margin-inline-start: auto;
     font-weight: 500;
     font-variant-numeric: tabular-nums;
     text-align: end;

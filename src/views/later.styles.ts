@@ -130,6 +130,19 @@ export const laterStyles = css`
   ::-moz-progress-bar {
     background: var(--_good);
   }
+  .second + [part='time-log'] {
+    margin-top: 0;
+  }
+  /* Colours tell the main action from the others, and hide the frame of the quiet ones, but not here. */
+  @media (forced-colors: active) {
+    .action {
+      border-width: 3px;
+    }
+    .minor {
+      gap: 8px;
+      margin: 0;
+    }
+  }
   @media print {
     :host {
       --_accent: #1d4fd8;
