@@ -56,16 +56,19 @@ export default [
   {
     name: 'first paint: the script and its static imports',
     path: [...reachable(entry, /(?:from|import)\s*["'`](\.[^"'`]+)["'`]/g)],
-    // The aim is 14 kB. The choice of a language brought 0.2 kB more.
-    limit: '14.2 kB',
+    limit: '14 kB',
   },
   {
     name: 'up to the QR code: with its dynamic imports, except languages, wallets and what comes later',
     path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
-    // The aim is 34 kB, for the same reason.
-    limit: '34.4 kB',
+    limit: '34 kB',
   },
-  ...languages.map((name) => ({ name: `language: ${name}`, path: `${folder}/${name}`, limit: '2.5 kB' })),
+  // A language loads in two parts. Payers wait for the first one only; both together are 3 to 4 kB.
+  ...languages.map((name) => ({
+    name: `language, ${name.includes('-later-') ? 'after the QR code' : 'up to the QR code'}: ${name}`,
+    path: `${folder}/${name}`,
+    limit: '2.5 kB',
+  })),
   ...(wallets.length === 0
     ? []
     : [{ name: 'wallets', path: wallets.map((name) => `${folder}/${name}`), limit: '6 kB' }]),

@@ -33,13 +33,20 @@ const shortTemplates: Plugin = {
   transform(code, id) {
     if (id.endsWith('.styles.ts')) {
       const rules = code.replace(/\/\*[^*]*\*\//g, '').replace(/\s*\n\s*/g, ' ');
-      return { code: rules.replace(/\s*([{};,])\s*/g, '$1'), map: null };
+      return { code: rules.replace(/\s*([{};,])\s*|(?<=:)\s+/g, '$1').replaceAll(';}', '}'), map: null };
     }
     if (!/\/src\/(crypto-checkout|modal|(views|wallets)\/[\w-]+)\.ts$/.test(id)) return undefined;
     // After a tag, before a tag, before an attribute. In code formatted by Prettier, only attributes look like `name="`
     // or `name=${`.
     return { code: code.replace(/(?<=>)\s*\n\s*|\s*\n\s*(?=<|\/?>|[@.]?[\w-]+=["$])/g, ' '), map: null };
   },
+};
+
+/** QR codes hold addresses and payment URIs, never Japanese, and a bundler cannot know that this module is not used. */
+const withoutKanji: Plugin = {
+  name: 'without-kanji',
+  apply: 'build',
+  load: (id) => (id.endsWith('/qrcode/lib/core/kanji-data.js') ? 'module.exports = {}' : null),
 };
 
 const entry = /\/src\/index\.ts$/;
@@ -77,9 +84,11 @@ const library: UserConfig = {
         chunkFileNames: 'chunks/[name]-[hash].js',
         codeSplitting: {
           groups: [
+            // The languages' plural rules too: a request of its own would come after the language.
             {
               debugName: 'widget',
-              name: (id, modules) => (isLoadedWith(entry, id, modules) ? 'widget' : null),
+              name: (id, modules) =>
+                id.endsWith('/src/messages/plural.ts') || isLoadedWith(entry, id, modules) ? 'widget' : null,
             },
             // What the flow shares with later chunks is there with the flow.
             { debugName: 'flow', name: (id, modules) => (isLoadedWith(flow, id, modules) ? 'flow' : null) },
@@ -104,7 +113,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
     publicDir: false,
-    plugins: [widgetFromSources, shortTemplates],
+    plugins: [widgetFromSources, shortTemplates, withoutKanji],
     server: {
       host: '127.0.0.1',
       strictPort: true,

@@ -265,7 +265,6 @@ export const styles = css`
     font-size: 0.875rem;
     color: var(--_muted);
   }
-  .warning,
   .error {
     padding: 10px 14px;
     border-inline-start: 3px solid var(--_tint, var(--_caution));

@@ -259,6 +259,8 @@ export class CryptoCheckout extends LitElement {
   #checkResult = '';
   #question: Question | undefined;
   readonly #openPanels = new Map<Panel, boolean>();
+  /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
+  #hasRoomForQr: boolean | undefined;
   #lastChoice: Choice | undefined;
   #brokenLogo: string | undefined;
   /** The page's mistake that was found last. */
@@ -412,7 +414,10 @@ export class CryptoCheckout extends LitElement {
     const { status, payment } = this;
     if (this.#isReflecting) this.#reflectStatus();
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
-    if (isNewView) this.#onNewView(status);
+    if (isNewView) this.#onNewView();
+    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page. The button that
+    // had it may be gone.
+    if (this.#hadFocus && (isNewView || !this.shadowRoot?.activeElement)) this.#moveFocus(status);
     this.#shownStatus = status;
     // An update that was asked for before the element was removed comes after it.
     const isPaid = this.isConnected && status === 'success';
@@ -583,7 +588,8 @@ export class CryptoCheckout extends LitElement {
       drawQr: this.#drawQr,
       later: this.#later,
       walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
-      isOpen: (panel) => this.#openPanels.get(panel) ?? (panel === 'qr' && hasRoomForQr()),
+      isOpen: (panel) =>
+        this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
       setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
       dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
@@ -810,16 +816,16 @@ export class CryptoCheckout extends LitElement {
     );
   }
 
-  #onNewView(status: CheckoutStatus): void {
-    const root = this.shadowRoot;
+  #onNewView(): void {
     this.#checkResult = '';
     this.#question = undefined;
     // The server may be back.
     if (this.#later === 'failed') this.#later = undefined;
-    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page.
-    if (!this.#hadFocus) return;
-    const networks = status === 'choosing-network' ? root?.getElementById('first-network') : null;
-    (networks ?? root?.getElementById('heading'))?.focus();
+  }
+
+  #moveFocus(status: CheckoutStatus): void {
+    const id = status === 'choosing-network' ? 'first-network' : 'heading';
+    this.shadowRoot?.getElementById(id)?.focus();
   }
 
   /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */

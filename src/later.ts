@@ -7,4 +7,5 @@ export { exchangeHelp } from './views/exchange.js';
 export { questionPanel } from './views/question.js';
 export { laterStyles } from './views/later.styles.js';
 export { timeLog } from './views/time-log.js';
+export { timeUpView } from './views/time-up.js';
 export { wrongAssets } from './views/wrong-assets.js';

@@ -15,16 +15,10 @@ import {
   textOf,
   waitFor,
 } from './support/element.js';
-import { FakeApi } from './support/fake-api.js';
+import { useFakeApi } from './support/fake-api.js';
 import { bitcoin, createdPayment, paymentInState, lockedPayment, quotedPayment } from './support/payments.js';
 
-let api: FakeApi;
-
-beforeEach(() => {
-  localStorage.clear();
-  api = new FakeApi().install();
-});
-afterEach(() => api.remove());
+const api = useFakeApi();
 
 const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id, locale: 'en' };
 

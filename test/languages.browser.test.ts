@@ -14,16 +14,10 @@ import {
   textOf,
   waitFor,
 } from './support/element.js';
-import { FakeApi } from './support/fake-api.js';
+import { useFakeApi } from './support/fake-api.js';
 import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
 
-let api: FakeApi;
-
-beforeEach(() => {
-  localStorage.clear();
-  api = new FakeApi().install();
-});
-afterEach(() => api.remove());
+const api = useFakeApi();
 
 const attributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
 
@@ -44,6 +38,18 @@ const clock = (locale: string, time = deadline) =>
 type Spoken = readonly [name: string, payment: Payment, en: string, fr: string, ar: string];
 
 const locked = { expiresBy: deadline };
+const wrongCoin = {
+  currency: 'TRX',
+  network: 'tron',
+  amount: 10,
+  txHash: 'a1',
+  explorerUrl: '',
+  confirmations: 1,
+  requiredConfirmations: 2,
+  firstSeenAt: lockedPayment().createdAt,
+  status: 'seen' as const,
+  counts: false,
+};
 /** One announcement for every state, word for word. In Arabic, `‹…›` stands for the isolates around a value. */
 const announcements: readonly Spoken[] = [
   [
@@ -94,6 +100,69 @@ const announcements: readonly Spoken[] = [
     '1 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
     '1 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
     'وصل ‹1 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
+  ],
+  [
+    'money that came late, and is accepted',
+    paymentInState('settled_late', { amountSeen: 3.246754, amountReceived: 3.246754 }),
+    'Your payment came after the time limit, and the shop has accepted it.',
+    'Votre paiement est arrivé après le délai, et la boutique l’a accepté.',
+    'وصلت دفعتك بعد انتهاء المهلة، وقبلها المتجر.',
+  ],
+  [
+    'money that came too late',
+    paymentInState('expired_late', { amountSeen: 1, amountReceived: 1 }),
+    '1 USDT came too late and does not cover the price. The shop has it: ask what happens next.',
+    '1 USDT sont arrivés trop tard et ne couvrent pas le prix. La boutique les a : demandez-lui la suite.',
+    'وصل ‹1 USDT› متأخرًا ولا يغطي السعر. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
+  ],
+  [
+    'the end of the time, by a server that does not list what arrived',
+    paymentInState('expired', { receipts: undefined }),
+    'The time to pay is over. Do not send to the old address.',
+    'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
+    'انتهت مهلة الدفع. لا ترسل إلى العنوان القديم.',
+  ],
+  [
+    'a wrong coin',
+    paymentInState('invalid', { receipts: [wrongCoin] }),
+    'The shop received 10 TRX instead of USDT. Ask for it back.',
+    'La boutique a reçu 10 TRX au lieu de USDT. Demandez-lui le retour.',
+    'استلم المتجر ‹10 TRX› بدلًا من ‹USDT›. اطلب إعادته.',
+  ],
+  [
+    'a failure without a reason',
+    lockedPayment({ status: 'error', state: undefined, expiresBy: Date.now() + 3_600_000 }),
+    'The payment could not be completed. Ask the shop what happens with anything you sent.',
+    'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient ce que vous avez envoyé.',
+    'تعذّر إكمال الدفع. اسأل المتجر عن مصير ما أرسلته.',
+  ],
+  [
+    'a reversal',
+    paymentInState('reversed'),
+    'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
+    'سحبت الشبكة دفعتك بعد اكتمالها. اسأل محفظتك أو منصتك عمّا حدث.',
+  ],
+  [
+    'a cancellation before the price was fixed',
+    paymentInState('cancelled', { isCurrencyLocked: false }),
+    'Nothing was sent, and nothing is owed.',
+    'Rien n’a été envoyé, et rien n’est dû.',
+    'لم يُرسل شيء، ولا شيء مستحق عليك.',
+  ],
+  [
+    'money after a cancellation',
+    paymentInState('cancelled_paid', { amountSeen: 2, amountReceived: 2 }),
+    'Your 2 USDT came after the cancellation. The shop has it: ask for it back.',
+    'Vos 2 USDT sont arrivés après l’annulation. La boutique les a : demandez-lui leur retour.',
+    'وصل ‹2 USDT› منك بعد الإلغاء. المبلغ لدى المتجر: اطلب إعادته.',
+  ],
+  [
+    'the last check, when the time is up',
+    lockedPayment({ expiresBy: Date.now() - 1000 }),
+    'The last check is running. Do not send anything now.',
+    'Dernière vérification en cours. N’envoyez plus rien.',
+    'الفحص الأخير جارٍ. لا ترسل شيئًا الآن.',
   ],
   [
     'a cancellation',
@@ -147,7 +216,7 @@ const onTheWay = {
     network: 'Choisissez le réseau sur lequel vous enverrez USDT.',
     amount: 'Montant copié : 3.246754',
     address: 'Adresse copiée. Envoyez uniquement USDT sur Tron.',
-    checked: /^Rien de détecté pour le moment, vérifié à \d\d:\d\d:\d\d$/,
+    checked: /^Rien de détecté pour le moment, vérifié à \d+:\d\d:\d\d$/,
     minute: 'Il reste 1 minute pour payer.',
     wrong:
       '10 TRX sur Tron sont arrivés, mais ce paiement attend USDT sur Tron. La boutique les a reçus : demandez-lui leur retour.',
@@ -182,22 +251,7 @@ for (const locale of ['en', 'fr'] as const) {
     expect(getPart(element, 'question').querySelector('b')?.textContent.replace(/\s/g, ' ')).to.equal(
       expected.cancel,
     );
-    const receipt = {
-      txHash: 'a1',
-      explorerUrl: '',
-      confirmations: 1,
-      requiredConfirmations: 2,
-      firstSeenAt: lockedPayment().createdAt,
-    };
-    const wrong = {
-      ...receipt,
-      currency: 'TRX',
-      network: 'tron',
-      amount: 10,
-      counts: false,
-      status: 'seen' as const,
-    };
-    api.payment = lockedPayment({ receipts: [wrong], expiresBy: Date.now() + 50_000 });
+    api.payment = lockedPayment({ receipts: [wrongCoin], expiresBy: Date.now() + 50_000 });
     await element.refresh();
     await waitFor(() => hasPart(element, 'wrong-asset'));
     expect(textOf(element, 'wrong-asset')).to.equal(expected.wrong);

@@ -11,16 +11,10 @@ import {
   waitFor,
   waitForStatus,
 } from './support/element.js';
-import { FakeApi } from './support/fake-api.js';
+import { useFakeApi } from './support/fake-api.js';
 import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
 
-let api: FakeApi;
-
-beforeEach(() => {
-  localStorage.clear();
-  api = new FakeApi().install();
-});
-afterEach(() => api.remove());
+const api = useFakeApi();
 
 const modalAttributes = { ...orderAttributes, mode: 'modal', locale: 'en' };
 

@@ -150,13 +150,10 @@ function fallbackCode(status: number): string | undefined {
 }
 
 function remedyFor(status: number): string {
-  if (status === 401 || status === 403)
-    return 'Check that the key is valid and of the right kind for this call.';
-  if (status === 404)
-    return 'Check the id, and that the key belongs to the account and mode that created it.';
+  if (status === 401 || status === 403) return 'Check the key and its kind.';
+  if (status === 404) return 'Check the id, and that it belongs to the key’s account and mode.';
   if (status === 429 || status === 503) return 'Wait for `retryAfterSeconds`, then try again.';
-  if (status >= 500)
-    return 'Try again. If it keeps failing, give the request id to whoever operates the API.';
+  if (status >= 500) return 'Try again. If it still fails, give the request id to the API’s operator.';
   return 'Correct the request as the message says.';
 }
 

@@ -1,13 +1,15 @@
 /** The full amount was seen, and its confirmations are counted. */
 import { html, nothing } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
+import { badge } from './badge.js';
+import { checkLine } from './check-line.js';
 import { minutesFor } from './networks.js';
 import { transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
 
 export function confirmingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, check, checkResult } = context;
+  const { text, money, check } = context;
   const { payment } = state;
   const { currency = '', confirmations = 0, confirmationsRequired: required = 1 } = payment;
   const seen = money(payment.amountSeen ?? payment.amountReceived ?? 0, currency);
@@ -24,13 +26,10 @@ export function confirmingView(state: TrackedState, context: ViewContext): View 
         aria-label=${text('confirmingHeading')}
       ></progress>
       ${minutes === undefined ? nothing : html`<p class="quiet">${text('confirmingTime', { minutes })}</p>`}
-      ${transactionList(payment, context)}
-      <p part="check" class="check" aria-live="polite">
-        <i class="pulse"></i><span>${checkResult || text('watching')}</span>
-      </p>
+      ${transactionList(payment, context)} ${checkLine(context)}
     `,
     action: { label: text('checkNow'), run: check },
     more: html`${timeLog(state, context)}`,
-    badge: 'waiting',
+    badge: badge('waiting'),
   };
 }

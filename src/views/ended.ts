@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
+import { badge } from './badge.js';
 import { receipt, saveReceipt, transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
@@ -33,7 +34,7 @@ function successView(state: TrackedState, context: ViewContext): View {
         : { label: text('backToShop', { host }), run: leave },
     more: html`${payment.state === 'settled_over' ? contactLink(payment, context) : nothing}
     ${newPayment(context)} ${timeLog(state, context)}`,
-    badge: 'success',
+    badge: badge('success'),
   };
 }
 
@@ -69,7 +70,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
         ${isHeld ? newPayment(context) : nothing}
       </div>
       ${timeLog(state, context)}`,
-    badge: name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure',
+    badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
   };
 
   function open(url: string): void {

@@ -10,18 +10,21 @@ export const flowStyles = css`
       transform: translateY(6px);
     }
   }
+  .search,
+  .options,
+  .target {
+    border: 1px solid var(--_border);
+    border-radius: var(--_inner);
+  }
   .search {
     min-height: 48px;
     padding-inline: 14px;
-    border: 1px solid var(--_muted);
-    border-radius: var(--_inner);
+    border-color: var(--_muted);
     background: var(--_background);
     color: inherit;
     font: inherit;
   }
   .options {
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
     overflow: clip;
   }
   .options:empty {
@@ -125,11 +128,6 @@ export const flowStyles = css`
   .nested .option:has(:checked) {
     background: var(--_surface);
   }
-  .nested .warning {
-    background: none;
-    padding-block: 2px;
-    font-size: 0.875rem;
-  }
   .icon {
     flex: none;
     forced-color-adjust: none;
@@ -139,8 +137,6 @@ export const flowStyles = css`
     display: grid;
     gap: 12px;
     padding: 16px;
-    border: 1px solid var(--_border);
-    border-radius: var(--_inner);
     background: var(--_surface);
   }
   .chip {
@@ -224,9 +220,9 @@ export const flowStyles = css`
   .mark {
     stroke: currentColor;
   }
-  .target .warning {
-    padding-block: 0;
-    background: none;
+  .warning {
+    padding-inline-start: 14px;
+    border-inline-start: 3px solid var(--_caution);
     font-size: 0.875rem;
     line-height: 1.4;
   }
@@ -313,6 +309,7 @@ export const flowStyles = css`
     color: var(--_muted);
   }
   dd {
+    margin-inline-start: auto;
     font-weight: 500;
     font-variant-numeric: tabular-nums;
     text-align: end;

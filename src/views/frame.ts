@@ -1,4 +1,4 @@
-/** The frame around every view: the card, heading, live regions, main action, back and cancel. */
+/** The frame around every view: the card, heading, live regions and main action. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { View, ViewContext } from './view.js';
@@ -24,17 +24,9 @@ export interface FrameProps {
   readonly preload: () => void;
 }
 
-const badgePaths: Readonly<Record<NonNullable<View['badge']>, string>> = {
-  success: 'm6 12.5 4 4 8-8.5',
-  failure: 'M12 6v7.5m0 4v.01',
-  calm: 'M7 12h10',
-  waiting: 'M12 6.5V12l3.5 2',
-};
-
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
-export function frame(view: View, props: FrameProps, context: ViewContext): TemplateResult {
+export function frame(view: View, props: FrameProps, { text, isTest }: ViewContext): TemplateResult {
   const { language, header, key, isReconnecting, problem, notice, preload } = props;
-  const { text, isTest } = context;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -55,7 +47,7 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
     <div class="order"><slot name="header">${header}</slot></div>
     <div class="pay">
       <div class="title">
-        ${view.badge ? badge(view.badge) : nothing}
+        ${view.badge}
         <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
       </div>
       <p part="status" class="status" role="status">${view.sentence}</p>
@@ -78,7 +70,7 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
                 </button>`
               : nothing
           }
-          ${view.more} ${minorActions(view, context)}
+          ${view.more}
         </div>`,
       )}
       <slot name="footer"></slot>
@@ -93,29 +85,4 @@ export function frame(view: View, props: FrameProps, context: ViewContext): Temp
       <p part="notice" class="notice" aria-live="polite" .textContent=${notice}></p>
     </div>
   </form>`;
-}
-
-function badge(kind: NonNullable<View['badge']>): TemplateResult {
-  return html`<svg part="badge" class="badge ${kind}" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${badgePaths[kind]} />
-  </svg>`;
-}
-
-function minorActions(view: View, context: ViewContext): TemplateResult | typeof nothing {
-  const { canGoBack, canCancel, canRestart } = view;
-  const { text, dispatch, cancel, ask, question, later } = context;
-  if (!canGoBack && !canCancel && !canRestart) return nothing;
-  if (question && typeof later === 'object') return later.questionPanel(question, context);
-  const button = (part: 'back' | 'cancel' | 'restart', run: () => void) =>
-    html`<button id=${part} part=${part} type="button" class="quiet-button" @click=${run}>
-      ${text(part)}
-    </button>`;
-  return html`<div class="minor">
-    ${canGoBack ? button('back', () => dispatch({ type: 'went-back' })) : nothing}
-    ${canRestart ? button('restart', () => ask('restart')) : nothing}
-    ${
-      // Before the lock there is no address, so nothing can be under way.
-      canCancel ? button('cancel', canRestart ? () => ask('cancel') : cancel) : nothing
-    }
-  </div>`;
 }

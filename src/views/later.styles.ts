@@ -83,6 +83,9 @@ export const laterStyles = css`
     border-color: var(--_border);
     background: none;
   }
+  [part='wrong-asset'] {
+    --_tint: var(--_caution);
+  }
   .question {
     display: grid;
     gap: 10px;
@@ -126,6 +129,19 @@ export const laterStyles = css`
   }
   ::-moz-progress-bar {
     background: var(--_good);
+  }
+  .second + [part='time-log'] {
+    margin-top: 0;
+  }
+  /* Colours tell the main action from the others, and hide the frame of the quiet ones, but not here. */
+  @media (forced-colors: active) {
+    .action {
+      border-width: 3px;
+    }
+    .minor {
+      gap: 8px;
+      margin: 0;
+    }
   }
   @media print {
     :host {

@@ -6,36 +6,22 @@ import { groupAddress } from '../money/address.js';
 import { amountDue, worthOf } from '../money/amount-due.js';
 import { plainAmount } from '../money/format.js';
 import { paymentUri } from '../money/payment-uri.js';
+import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { disclosure } from './disclosure.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
-import { isTimeUp, type View, type ViewContext } from './view.js';
+import type { View, ViewContext } from './view.js';
 
 export function payingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, clock, check, checkResult, later } = context;
+  const { text, money, clock, check, later } = context;
   const { payment, name } = state;
   const { currency = '', amount = 0, amountReceived = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
   const isPartial = name === 'partially-paid';
   const network = networkName(payment);
   const due = amountDue(payment);
-  const action = { label: text('checkNow'), run: check };
   const log = typeof later === 'object' ? later.timeLog(state, context) : nothing;
-  const checking = html`<p part="check" class="check" aria-live="polite">
-    <i class="pulse"></i><span>${checkResult || text('watching')}</span>
-  </p>`;
-  // Nothing that could still be paid stays on the screen.
-  if (isTimeUp(context)) {
-    return {
-      heading: text('timeUpHeading'),
-      sentence: text('timeUp'),
-      content: html`${countdown(context)}${checking}`,
-      action,
-      more: html`${log}`,
-      badge: 'waiting',
-    };
-  }
   const values = {
     amount: money(amount, currency),
     seen: money(payment.amountSeen ?? amountReceived, currency),
@@ -61,9 +47,10 @@ export function payingView(state: TrackedState, context: ViewContext): View {
           : nothing
       }
       ${target(payment, due, context)} ${context.walletPanel?.(state, context) ?? nothing}
-      ${qrPanel(payment, due, context)} ${countdown(context)} ${priceFacts(payment, context)} ${checking}
+      ${qrPanel(payment, due, context)} ${countdown(context)} ${priceFacts(payment, context)}
+      ${checkLine(context)}
     `,
-    action,
+    action: { label: text('checkNow'), run: check },
     more: html`${typeof later === 'object' ? later.exchangeHelp(state, context) : nothing} ${log}`,
     canCancel: !isPartial,
     canRestart: !isPartial,

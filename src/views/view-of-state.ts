@@ -1,12 +1,19 @@
 /** Picks the view for a state. */
+import { html } from 'lit';
 import type { CheckoutState } from '../checkout/state.js';
 import { choosingView } from './choosing.js';
 import { idleView } from './idle.js';
+import { minorActions } from './minor-actions.js';
 import { payingView } from './paying.js';
 import { quotedView } from './quoted.js';
-import type { View, ViewContext } from './view.js';
+import { isTimeUp, type View, type ViewContext } from './view.js';
 
 export function viewOfState(state: CheckoutState, context: ViewContext): View {
+  const view = viewOf(state, context);
+  return { ...view, more: html`${view.more} ${minorActions(view, context)}` };
+}
+
+function viewOf(state: CheckoutState, context: ViewContext): View {
   const { later } = context;
   switch (state.name) {
     case 'idle':
@@ -20,7 +27,8 @@ export function viewOfState(state: CheckoutState, context: ViewContext): View {
       return quotedView(state, context);
     case 'awaiting-funds':
     case 'partially-paid':
-      return payingView(state, context);
+      if (!isTimeUp(context)) return payingView(state, context);
+      return typeof later === 'object' ? later.timeUpView(state, context) : loadingView(context);
     case 'confirming':
       return typeof later === 'object' ? later.confirmingView(state, context) : loadingView(context);
     case 'error':

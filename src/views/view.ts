@@ -20,7 +20,7 @@ export interface View {
   /** True if the payer may change to another coin, which starts a new payment. */
   readonly canRestart?: boolean;
   /** An icon for the outcome. */
-  readonly badge?: 'success' | 'failure' | 'calm' | 'waiting' | undefined;
+  readonly badge?: TemplateResult;
 }
 
 /** What can be copied. */
@@ -32,6 +32,7 @@ export type Panel = 'qr' | 'exchange' | 'log';
 
 /** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
 export interface LaterViews {
+  readonly timeUpView: (state: TrackedState, context: ViewContext) => View;
   readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly timeLog: (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;

@@ -16,7 +16,7 @@ export function wrongAssets({ payment }: TrackedState, { text, money }: ViewCont
           ? networkName(payment)
           : (option?.networkName ?? receipt.network);
       const values = { amount: money(receipt.amount, receipt.currency), network, currency };
-      return html`<p part="wrong-asset" class="warning" role="alert">
+      return html`<p part="wrong-asset" class="error" role="alert">
         ${text('wrongAsset', { ...values, asked: networkName(payment) })}
       </p>`;
     });

@@ -14,16 +14,10 @@ import {
   textOf,
   waitFor,
 } from '../support/element.js';
-import { failureReply, FakeApi, heldReply, successReply } from '../support/fake-api.js';
+import { failureReply, useFakeApi, heldReply, successReply } from '../support/fake-api.js';
 import { createdPayment, paymentInState, lockedPayment, quotedPayment } from '../support/payments.js';
 
-let api: FakeApi;
-
-beforeEach(() => {
-  localStorage.clear();
-  api = new FakeApi().install();
-});
-afterEach(() => api.remove());
+const api = useFakeApi();
 
 const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const keysSent = () => api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));

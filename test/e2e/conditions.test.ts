@@ -166,7 +166,7 @@ test('a reload and a second tab find the same payment, and create no second one'
   expect(await total()).toBe(before + 1);
 });
 
-test.each([5, -5])('with the device’s clock wrong by %d hours, the time left is right', async (hours) => {
+test.each([1, -1])('with the device’s clock wrong by %d day, the time left is right', async (days) => {
   const { payment, url } = await stage.createLocked('USDT', 'tron');
   const page = await stage.page();
   await page.addInitScript((shift) => {
@@ -179,7 +179,7 @@ test.each([5, -5])('with the device’s clock wrong by %d hours, the time left i
         return RealDate.now() + shift;
       }
     } as DateConstructor;
-  }, hours * 3_600_000);
+  }, days * 86_400_000);
   await page.goto(url);
   const checkout = checkoutOn(page);
   await checkout.reach('awaiting-funds');
@@ -187,6 +187,8 @@ test.each([5, -5])('with the device’s clock wrong by %d hours, the time left i
   const [minutes = 0, seconds = 0] = (await checkout.part('countdown').innerText()).split(':').map(Number);
   const right = ((payment.expiresBy ?? 0) - Date.now()) / 1000;
   expect(Math.abs(minutes * 60 + seconds - right)).toBeLessThan(5);
+  await stage.send(payment, payment.amountDue ?? 0);
+  await checkout.reach('success');
 });
 
 test('the server is killed and comes back in the middle of a payment', async () => {

@@ -55,10 +55,10 @@ test('three taps lead from the pay button to the address, two where the coin has
   }
 });
 
-test('on a phone, amount, network and address are in sight, and the QR code is one tap away', async () => {
+test('on a phone, amount, network and address are in sight, and the QR code is one tap away, after a part too', async () => {
   const context = await phone();
   try {
-    const { url } = await stage.createLocked('USDT', 'tron');
+    const { payment, url } = await stage.createLocked('USDT', 'tron');
     const page = await stage.page({ context });
     await page.goto(url);
     const checkout = checkoutOn(page);
@@ -67,7 +67,23 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
       const box = await checkout.part(name).boundingBox();
       expect(box && box.y >= 0 && box.y + box.height, `${name} ends at`).toBeLessThanOrEqual(664);
     }
-    expect(await checkout.part('qr').isVisible()).toBe(false);
+    // The hosted page leaves it to the checkout to say so, above everything.
+    expect(
+      await page
+        .getByText(/^Test mode/)
+        .filter({ visible: true })
+        .count(),
+    ).toBe(1);
+    const isOpen = () => checkout.part('qr-panel').evaluate((panel) => (panel as HTMLDetailsElement).open);
+    expect(await isOpen()).toBe(false);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await stage.send(payment, '5');
+    await checkout.reach('partially-paid');
+    expect(await isOpen(), 'turned, and after a part').toBe(false);
+    await page.setViewportSize({ width: 390, height: 664 });
+    await page.reload();
+    await checkout.reach('partially-paid');
+    expect(await isOpen(), 'after a reload').toBe(false);
     await checkout.part('qr-panel').locator('summary').tap();
     await checkout.part('qr').waitFor();
   } finally {

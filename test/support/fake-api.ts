@@ -42,8 +42,12 @@ export class FakeApi {
   readonly #fetch = window.fetch;
   readonly #replies: Promise<Response>[] = [];
 
-  /** Replaces `fetch` for the API's paths. */
+  /** Replaces `fetch` for the API's paths, and forgets what came before. */
   install(): this {
+    this.payment = createdPayment();
+    this.requests.length = 0;
+    this.#replies.length = 0;
+    Object.keys(this.handlers).forEach((call) => Reflect.deleteProperty(this.handlers, call));
     window.fetch = (input, init) => {
       const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
       const call = paths.find(([, pattern]) => path.startsWith('/v1/') && pattern.test(path))?.[0];
@@ -106,6 +110,17 @@ export class FakeApi {
     }
     return successReply(this.payment, { date: new Date().toUTCString() });
   }
+}
+
+/** A fake API and an empty storage for each test of a file. */
+export function useFakeApi(): FakeApi {
+  const api = new FakeApi();
+  beforeEach(() => {
+    localStorage.clear();
+    api.install();
+  });
+  afterEach(() => api.remove());
+  return api;
 }
 
 /** A handler that does not reply until it is released. */

@@ -5,13 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Router, type Request, type Response } from 'express';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
-import type { Mode } from '../shared/scope.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
   readonly id: string;
   readonly merchantName: string;
-  readonly mode: Mode;
   /** Undefined if the merchant has no active public key. */
   readonly publicKey: string | undefined;
 }
@@ -73,20 +71,21 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       const content = notice(texts.notFound, texts.notFoundHelp);
       return send(response, 404, frame(locale, texts.notFound, content));
     }
-    const { id, merchantName, publicKey, mode } = payment;
+    const { id, merchantName, publicKey } = payment;
     const named = (text: string) => text.replace('{shop}', () => merchantName);
     if (publicKey === undefined) {
       const content = notice(named(texts.unavailableShop), texts.unavailableHelp);
       return send(response, 503, frame(locale, texts.unavailable, content));
     }
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
-    const preloaded = chunks.filter((name) => isOnTheWay(name, locale.language));
+    const preloaded = partsToQr(locale.language).flatMap((part) =>
+      chunks.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === part),
+    );
     const script = html`<script type="module" src="${api.url}/crypto-checkout.js"></script>
       ${preloaded.map((name) => html`<link rel="modulepreload" href="${api.url}/chunks/${name}" crossorigin />`)}`;
     const apiUrl = api.url === '' ? html`` : html` api-url="${api.url}"`;
     const content = html`<main>
       <h1 class="unseen">${named(texts.pay)}</h1>
-      ${mode === 'test' ? html`<p class="badge">${texts.testMode}</p>` : html``}
       <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
       <noscript><p>${texts.needsScript}</p></noscript>
     </main>`;
@@ -111,10 +110,9 @@ function readChunks(directory: string): readonly string[] {
   }
 }
 
-/** True for a part that every payment in this language needs up to its QR code. */
-function isOnTheWay(file: string, language: string): boolean {
-  const name = /^([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1] ?? '';
-  return [language, 'widget', 'flow', 'load', 'plural', 'qr-code', 'rolldown-runtime'].includes(name);
+/** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
+function partsToQr(language: string): readonly string[] {
+  return ['widget', 'flow', 'rolldown-runtime', 'load', language, 'qr-code'];
 }
 
 function notice(heading: string, text: string): Html {

@@ -3,7 +3,6 @@
 export interface PageTexts {
   /** `{shop}` is the merchant's name. */
   readonly pay: string;
-  readonly testMode: string;
   readonly needsScript: string;
   readonly notFound: string;
   readonly notFoundHelp: string;
@@ -15,7 +14,6 @@ export interface PageTexts {
 const texts = {
   en: {
     pay: 'Pay {shop}',
-    testMode: 'Test mode: send no real coins, they would be lost',
     needsScript: 'This page needs JavaScript to show how to pay.',
     notFound: 'Payment not found',
     notFoundHelp: 'Check the link, or ask the shop that gave it to you.',
@@ -26,7 +24,6 @@ const texts = {
   },
   fr: {
     pay: 'Payer {shop}',
-    testMode: 'Mode test\u00a0: n’envoyez pas d’argent réel, il serait perdu',
     needsScript: 'Cette page a besoin de JavaScript pour montrer comment payer.',
     notFound: 'Paiement introuvable',
     notFoundHelp: 'Vérifiez le lien, ou demandez à la boutique qui vous l’a donné.',
@@ -37,7 +34,6 @@ const texts = {
   },
   es: {
     pay: 'Pagar a {shop}',
-    testMode: 'Modo de prueba: no envíes dinero real, se perdería',
     needsScript: 'Esta página necesita JavaScript para mostrar cómo pagar.',
     notFound: 'Pago no encontrado',
     notFoundHelp: 'Revisa el enlace, o pregunta a la tienda que te lo dio.',
@@ -48,7 +44,6 @@ const texts = {
   },
   pt: {
     pay: 'Pagar a {shop}',
-    testMode: 'Modo de teste: não envie dinheiro real, ele se perderia',
     needsScript: 'Esta página precisa de JavaScript para mostrar como pagar.',
     notFound: 'Pagamento não encontrado',
     notFoundHelp: 'Confira o link, ou pergunte à loja que o enviou.',
@@ -58,7 +53,6 @@ const texts = {
   },
   ar: {
     pay: 'الدفع إلى {shop}',
-    testMode: 'وضع الاختبار: لا ترسل أموالًا حقيقية، فستضيع',
     needsScript: 'تحتاج هذه الصفحة إلى JavaScript لتعرض طريقة الدفع.',
     notFound: 'لم يُعثر على الدفعة',
     notFoundHelp: 'تحقق من الرابط، أو اسأل المتجر الذي أعطاك إياه.',
@@ -68,7 +62,6 @@ const texts = {
   },
   ha: {
     pay: 'Biya {shop}',
-    testMode: 'Yanayin gwaji: kada ka tura ainihin kuɗi, zai ɓace',
     needsScript: 'Wannan shafi yana buƙatar JavaScript don nuna yadda za a biya.',
     notFound: 'Ba a sami biyan ba',
     notFoundHelp: 'Duba mahaɗin, ko tambayi shagon da ya ba ka shi.',
@@ -79,7 +72,6 @@ const texts = {
   },
   yo: {
     pay: 'San owó fún {shop}',
-    testMode: 'Ìdánwò nìyí: má fi owó gidi ránṣẹ́, yóò sọnù',
     needsScript: 'Ojú ewé yìí nílò JavaScript láti fi bí a ṣe ń sanwó hàn.',
     notFound: 'A kò rí ìsanwó náà',
     notFoundHelp: 'Yẹ ìjápọ̀ náà wò, tàbí béèrè lọ́wọ́ ilé ìtajà tó fún ọ.',
@@ -90,7 +82,6 @@ const texts = {
   },
   ig: {
     pay: 'Kwụọ {shop}',
-    testMode: 'Ọnọdụ nnwale: ezigala ezigbo ego, ọ ga-efu',
     needsScript: 'Peeji a chọrọ JavaScript iji gosi otú e si akwụ ụgwọ.',
     notFound: 'Ahụghị ịkwụ ụgwọ ahụ',
     notFoundHelp: 'Lelee njikọ ahụ, ma ọ bụ jụọ ụlọ ahịa nyere gị ya.',
@@ -100,7 +91,6 @@ const texts = {
   },
   sw: {
     pay: 'Lipa {shop}',
-    testMode: 'Hali ya majaribio: usitume pesa halisi, zitapotea',
     needsScript: 'Ukurasa huu unahitaji JavaScript ili kuonyesha jinsi ya kulipa.',
     notFound: 'Malipo hayakupatikana',
     notFoundHelp: 'Kagua kiungo, au uliza duka lililokupa.',
@@ -111,7 +101,6 @@ const texts = {
   },
   zh: {
     pay: '向 {shop} 付款',
-    testMode: '测试模式：请勿转入真实资金，否则将会丢失',
     needsScript: '此页面需要 JavaScript 才能显示付款方式。',
     notFound: '找不到该付款',
     notFoundHelp: '请检查链接，或询问提供链接的商家。',

@@ -51,7 +51,7 @@ export function site(options: SiteOptions): Router {
       merchants.retrieve(database.reader, merchantId),
       keys.publicKey(merchantId, mode),
     ]);
-    return { id, merchantName: merchant.businessName, mode, publicKey };
+    return { id, merchantName: merchant.businessName, publicKey };
   }
 
   const router = Router();

@@ -1,0 +1,319 @@
+/** `npm run bench -- widget`: how soon a payer on a slow phone sees the pay button, the coins and the QR code, and what the script costs at load. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { createMerchantClient } from 'crypto-checkout/client';
+import { chromium } from 'playwright-core';
+import { build } from 'vite';
+import { startApiServer } from '../scripts/api-server.mjs';
+import { findBrowser } from '../scripts/find-browser.mjs';
+import { percentile } from './load.mjs';
+
+const network = { kbitPerSecond: 400, roundTripMs: 400 };
+const slowdown = 4;
+/** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
+const peers = { '@solana/pay': '1.0.16', '@paystack/inline-js': '2.25.0' };
+
+const help = `Usage: npm run bench -- widget [options]        (after npm run build)
+
+In Chromium, with an empty cache each time, a processor ${slowdown} times slower and a slow 3G network (${network.kbitPerSecond} kbit/s both ways,
+${network.roundTripMs} ms for a round trip; as in the browser's developer tools, a new connection costs nothing more):
+
+  a shop's page, on another origin than the API: from its load to the pay button, from the press to the coins, and from
+  the tap on a network to the QR code, each pressed as soon as it is there;
+  the hosted page of a payment whose price is fixed: from its load to the QR code.
+
+Prints the medians beside those of the first version of this widget, measured in the same conditions then.
+
+After that, without the slow network, the time that scripts run until a page is quiet (ScriptDuration of the DevTools protocol's
+Performance.getMetrics, less that of an empty page): the widget with its tag, an empty Lit element, and the peers solana-pay and
+paystack. The widget draws a card with a price, and pays for the browser's first Intl.NumberFormat; the peers show nothing yet.
+In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
+the widget is.
+
+  --runs N     page loads on the slow network (default 5, 0 for none)
+  --loads N    loads of each script (default 15)
+  --no-peers   without the peers
+  --help       show this help`;
+
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '5' },
+    loads: { type: 'string', default: '15' },
+    peers: { type: 'boolean', default: true },
+    help: { type: 'boolean', default: false },
+  },
+  args: process.argv.slice(3),
+  allowNegative: true,
+});
+
+/** @param {number[]} values */
+const median = (values) => percentile(values, 0.5);
+const litSource = `import { html, LitElement } from 'lit';
+customElements.define('empty-element', class extends LitElement { render() { return html\`<p></p>\`; } });`;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const scripts = join(root, 'dist/script');
+
+if (options.help) console.log(help);
+else await main();
+
+async function main() {
+  const { executablePath, args } = await findBrowser();
+  const [server, browser] = await Promise.all([startApiServer(), chromium.launch({ executablePath, args })]);
+  const site = await startSite(server);
+  try {
+    if (options.runs !== '0') await measureWays(browser, server, site);
+    await measureScripts(browser, site);
+  } finally {
+    await browser.close();
+    site.close();
+    await server.stop();
+  }
+}
+
+/**
+ * The pages of a shop, and the scripts of the second part.
+ * @typedef {{ url: string, files: Map<string, string>, close: () => void }} Site
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @returns {Promise<Site>}
+ */
+async function startSite({ url: api, publicKey }) {
+  /** @type {Map<string, string>} */
+  const files = new Map();
+  let orders = 0;
+  const http = createServer(async ({ url = '/' }, response) => {
+    const html = url === '/shop' ? shopPage((orders += 1)) : files.get(url);
+    const isScript = extname(url) === '.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    if (html !== undefined) response.end(html);
+    else response.end(await readFile(join(scripts, url)).catch(() => ''));
+  });
+  /** @param {number} order */
+  const shopPage = (order) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title>
+    <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
+    <script type="module" src="${api}/crypto-checkout.js"></script>
+    <crypto-checkout public-key="${publicKey}" amount="49.90" base-currency="USD" tx-ref="bench-${order}"></crypto-checkout>`;
+  await new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const address = /** @type {import('node:net').AddressInfo} */ (http.address());
+  return { url: `http://127.0.0.1:${address.port}`, files, close: () => http.close() };
+}
+
+/**
+ * @param {import('playwright-core').Browser} browser
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @param {Site} site
+ */
+async function measureWays(browser, server, site) {
+  /** @type {{ name: string, before: number, times: number[] }[]} */
+  const ways = [
+    { name: 'shop: page load to the pay button', before: 2.2, times: [] },
+    { name: 'shop: press to the coins', before: 1.6, times: [] },
+    { name: 'shop: network chosen to the QR code', before: 1.1, times: [] },
+    { name: 'hosted page: payment id to the QR code', before: 4.1, times: [] },
+  ];
+  const runs = Number(options.runs);
+  for (let run = 1; run <= runs; run += 1) {
+    const times = [...(await payAtShop(browser, `${site.url}/shop`)), await openHosted(browser, server)];
+    ways.forEach((way, index) => way.times.push(times[index] ?? NaN));
+    console.log(`page load ${run} of ${runs}: ${times.map((time) => seconds(time)).join(', ')}`);
+  }
+  console.log(`
+Slow 3G (${network.kbitPerSecond} kbit/s, ${network.roundTripMs} ms), processor ${slowdown} times slower; medians of ${runs}   now      first version`);
+  for (const { name, before, times } of ways)
+    console.log(`  ${name.padEnd(55)} ${seconds(median(times))}    ${seconds(before * 1000)}`);
+}
+
+/** @param {import('playwright-core').Browser} browser @param {string} url */
+async function payAtShop(browser, url) {
+  const { page, seen, close } = await slowPage(browser);
+  await page.goto(url, { waitUntil: 'commit' });
+  const idle = await seen('idle');
+  const part = (/** @type {string} */ css) => page.locator(`crypto-checkout ${css}`);
+  await part('[part="action"]').click();
+  const start = await seen('click');
+  const coins = await seen('coins');
+  await part('input[value="USDT"]').click();
+  await page.evaluate(() => void Reflect.deleteProperty(globalThis, 'click'));
+  await part('input[value="tron"]').click();
+  const chosen = await seen('click');
+  const qr = await seen('qr');
+  await close();
+  return [idle, coins - start, qr - chosen];
+}
+
+/** @param {import('playwright-core').Browser} browser @param {import('../scripts/api-server.mjs').ApiServer} server */
+async function openHosted(browser, { url, secretKey }) {
+  const { payments } = createMerchantClient({ apiUrl: url, secretKey });
+  const { data } = await payments.create({ body: { amount: '49.90', baseCurrency: 'USD' } });
+  const params = { payment_id: data.payment.id };
+  await payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
+  await payments.lockCurrency({ params });
+  const { page, seen, close } = await slowPage(browser);
+  await page.goto(`${url}/pay/${data.payment.id}`, { waitUntil: 'commit' });
+  const time = await seen('qr');
+  await close();
+  return time;
+}
+
+/**
+ * A page of a new browser profile. `seen` gives the time at which something was first drawn, in milliseconds since the
+ * page's load began.
+ * @param {import('playwright-core').Browser} browser
+ */
+async function slowPage(browser) {
+  const context = await browser.newContext({ viewport: { width: 800, height: 1000 }, locale: 'en-US' });
+  const page = await context.newPage();
+  const cdp = await context.newCDPSession(page);
+  const bytesPerSecond = (network.kbitPerSecond * 1000) / 8;
+  await cdp.send('Network.enable');
+  await cdp.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: network.roundTripMs,
+    downloadThroughput: bytesPerSecond,
+    uploadThroughput: bytesPerSecond,
+  });
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  await page.addInitScript(() => {
+    const looks = /** @type {const} */ ({
+      idle: '[part="action"]',
+      coins: '[part="option"]',
+      qr: 'svg[part="qr"]',
+    });
+    const times = /** @type {Record<string, number>} */ (/** @type {unknown} */ (globalThis));
+    globalThis.addEventListener('click', () => (times['click'] ??= performance.now()), { capture: true });
+    const look = () => {
+      const shadow = globalThis.document.querySelector('crypto-checkout')?.shadowRoot;
+      for (const [name, css] of Object.entries(looks))
+        if (shadow?.querySelector(css)) times[name] ??= performance.now();
+      globalThis.requestAnimationFrame(look);
+    };
+    look();
+  });
+  /** @param {'idle' | 'click' | 'coins' | 'qr'} name */
+  const seen = async (name) => {
+    const time = await page.waitForFunction((what) => /** @type {any} */ (globalThis)[what], name, {
+      polling: 100,
+      timeout: 60_000,
+    });
+    return /** @type {number} */ (await time.jsonValue());
+  };
+  return { page, seen, close: () => context.close() };
+}
+
+/** @param {import('playwright-core').Browser} browser @param {Site} site */
+async function measureScripts(browser, { url, files }) {
+  const widget = (await readdir(scripts)).find((name) => /^crypto-checkout-[\d.]+\.js$/.test(name));
+  const tag =
+    '<crypto-checkout public-key="pk_test_x" amount="49.90" base-currency="USD" tx-ref="bench"></crypto-checkout>';
+  files.set('/lit.js', await bundle(litSource, root));
+  const pages = [
+    { name: 'an empty page', path: '/empty', html: '' },
+    { name: 'the widget, until its pay button is there', path: '/widget', html: pageOf(`/${widget}`, tag) },
+    {
+      name: 'an empty Lit element',
+      path: '/lit',
+      html: pageOf('/lit.js', '<empty-element></empty-element>'),
+    },
+    ...(options.peers ? await peerPages(files) : []),
+  ].map((page) => ({ ...page, times: /** @type {number[]} */ ([]) }));
+  pages.forEach(({ path, html }) => files.set(path, html));
+  const loads = Number(options.loads);
+  // The first round warms up the browser.
+  for (let load = 0; load <= loads; load += 1) {
+    for (const page of pages) {
+      const time = await scriptTime(browser, `${url}${page.path}`);
+      if (load > 0) page.times.push(time);
+    }
+  }
+  const [empty] = pages;
+  const floor = median(empty?.times ?? []);
+  console.log(
+    `\nScript time at load, processor ${slowdown} times slower; medians of ${loads}, less an empty page's`,
+  );
+  for (const { name, times } of pages.slice(1))
+    console.log(`  ${name.padEnd(55)} ${(median(times) - floor).toFixed(1)} ms`);
+}
+
+/** @param {string} script @param {string} [tag] */
+function pageOf(script, tag = '') {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title><link rel="icon" href="data:,">
+    <script type="module" src="${script}"></script>${tag}`;
+}
+
+/** @param {Map<string, string>} files */
+async function peerPages(files) {
+  const folder = join(root, '.tmp/bench-peers');
+  await mkdir(folder, { recursive: true });
+  const names = Object.entries(peers).map(([name, version]) => `${name}@${version}`);
+  const isInstalled = Object.keys(peers).every((name) => existsSync(join(folder, 'node_modules', name)));
+  try {
+    if (!isInstalled) {
+      console.log(`\nInstalling ${names.join(' and ')} into .tmp/bench-peers`);
+      await writeFile(join(folder, 'package.json'), '{ "private": true }');
+      const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...names];
+      await promisify(execFile)('npm', args, { cwd: folder });
+    }
+    const [solana, paystack] = Object.keys(peers);
+    // As a global, so that a bundler keeps all of it, as it is for whoever uses all of it.
+    files.set('/solana.js', await bundle(`export * as peer from '${solana}';`, folder));
+    files.set('/paystack.js', await bundle(`export { default as peer } from '${paystack}';`, folder));
+  } catch (error) {
+    console.log(`\nWithout peers: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+  return Object.entries(peers).map(([name, version], index) => {
+    const path = index === 0 ? '/solana' : '/paystack';
+    return { name: `${name} ${version}`, path, html: pageOf(`${path}.js`) };
+  });
+}
+
+/** Bundles a module as the widget is, into one script. @param {string} code @param {string} folder where its imports are found */
+async function bundle(code, folder) {
+  const entry = join(folder, '.bench-entry.js');
+  const output = await build({
+    configFile: false,
+    logLevel: 'error',
+    root: folder,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id === entry ? entry : null),
+        load: (id) => (id === entry ? code : null),
+      },
+    ],
+    build: {
+      write: false,
+      target: 'es2022',
+      lib: { entry, formats: ['es'], fileName: 'bench' },
+      rolldownOptions: { output: { minify: true, codeSplitting: false } },
+    },
+  });
+  const [result] = Array.isArray(output) ? output : [];
+  const [chunk] = result?.output ?? [];
+  if (chunk?.type !== 'chunk') throw new Error('The bundler wrote nothing');
+  return chunk.code;
+}
+
+/** How long a page's scripts run, in milliseconds. @param {import('playwright-core').Browser} browser @param {string} url */
+async function scriptTime(browser, url) {
+  const context = await browser.newContext({ locale: 'en-US' });
+  const page = await context.newPage();
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('Performance.enable');
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  await page.goto(url, { waitUntil: 'networkidle' });
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  await context.close();
+  return (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? NaN) * 1000;
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
