@@ -27,7 +27,8 @@ ${network.roundTripMs} ms for a round trip; as in the browser's developer tools,
   the tap on a network to the QR code, each pressed as soon as it is there;
   the hosted page of a payment whose price is fixed: from its load to the QR code.
 
-Prints the medians beside those of the first version of this widget, measured in the same conditions then.
+Prints the medians beside the figures that were noted for the first version of this widget. How exactly those were measured is not
+recorded, so they are a hint, not a comparison in one run.
 
 After that, without the slow network, the time that scripts run until a page is quiet (ScriptDuration of the DevTools protocol's
 Performance.getMetrics, less that of an empty page): the widget with its tag, an empty Lit element, and the peers solana-pay and

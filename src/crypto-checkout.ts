@@ -586,7 +586,8 @@ export class CryptoCheckout extends LitElement {
       lastChoice: this.#lastChoice,
       canStartAgain: controller?.canRestart ?? false,
       drawQr: this.#drawQr,
-      later: this.#later,
+      later: typeof this.#later === 'object' ? this.#later : undefined,
+      hasLaterFailed: this.#later === 'failed',
       walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
       isOpen: (panel) =>
         this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),

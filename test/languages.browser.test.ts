@@ -62,9 +62,9 @@ const announcements: readonly Spoken[] = [
   [
     'a part',
     paymentInState('partially_paid', { ...locked, amountSeen: 2, amountReceived: 1, amountDue: 1.25 }),
-    `2 USDT seen, 1 USDT confirmed. Send the remaining 1.25 USDT (about NGN 1,925.00) before ${clock('en')}.`,
-    `2 USDT détectés, 1 USDT confirmés. Envoyez les 1,25 USDT restants (environ 1 925,00 NGN) avant ${clock('fr')}.`,
-    `رُصد ‹2 USDT›، وتأكد ‹1 USDT›. أرسل المتبقي ‹1.25 USDT› (نحو ‹1,925.00 NGN›) قبل ‹${clock('ar')}›.`,
+    `2.00 USDT seen, 1.00 USDT confirmed. Send the remaining 1.25 USDT (about NGN 1,925.00) before ${clock('en')}.`,
+    `2,00 USDT détectés, 1,00 USDT confirmés. Envoyez les 1,25 USDT restants (environ 1 925,00 NGN) avant ${clock('fr')}.`,
+    `رُصد ‹2.00 USDT›، وتأكد ‹1.00 USDT›. أرسل المتبقي ‹1.25 USDT› (نحو ‹1,925.00 NGN›) قبل ‹${clock('ar')}›.`,
   ],
   [
     'confirmations',
@@ -83,9 +83,9 @@ const announcements: readonly Spoken[] = [
   [
     'too much',
     paymentInState('settled_over', { amountSeen: 4, amountReceived: 4 }),
-    'You sent 4 USDT; 3.246754 USDT was due. The shop has the excess: ask for it back.',
-    'Vous avez envoyé 4 USDT au lieu de 3,246754 USDT. La boutique a l’excédent : demandez-lui son retour.',
-    'أرسلت ‹4 USDT›، وكان المطلوب ‹3.246754 USDT›. الزيادة لدى المتجر: اطلب إعادتها.',
+    'You sent 4.00 USDT; 3.246754 USDT was due. The shop has the excess: ask for it back.',
+    'Vous avez envoyé 4,00 USDT au lieu de 3,246754 USDT. La boutique a l’excédent : demandez-lui son retour.',
+    'أرسلت ‹4.00 USDT›، وكان المطلوب ‹3.246754 USDT›. الزيادة لدى المتجر: اطلب إعادتها.',
   ],
   [
     'nothing in time',
@@ -97,9 +97,9 @@ const announcements: readonly Spoken[] = [
   [
     'too little in time',
     paymentInState('expired_partial', { amountSeen: 1, amountReceived: 1 }),
-    '1 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
-    '1 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
-    'وصل ‹1 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
+    '1.00 USDT of 3.246754 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    '1,00 USDT sur 3,246754 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
+    'وصل ‹1.00 USDT› من ‹3.246754 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
   ],
   [
     'money that came late, and is accepted',
@@ -111,9 +111,9 @@ const announcements: readonly Spoken[] = [
   [
     'money that came too late',
     paymentInState('expired_late', { amountSeen: 1, amountReceived: 1 }),
-    '1 USDT came too late and does not cover the price. The shop has it: ask what happens next.',
-    '1 USDT sont arrivés trop tard et ne couvrent pas le prix. La boutique les a : demandez-lui la suite.',
-    'وصل ‹1 USDT› متأخرًا ولا يغطي السعر. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
+    '1.00 USDT came too late and does not cover the price. The shop has it: ask what happens next.',
+    '1,00 USDT sont arrivés trop tard et ne couvrent pas le prix. La boutique les a : demandez-lui la suite.',
+    'وصل ‹1.00 USDT› متأخرًا ولا يغطي السعر. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
   ],
   [
     'the end of the time, by a server that does not list what arrived',
@@ -153,9 +153,9 @@ const announcements: readonly Spoken[] = [
   [
     'money after a cancellation',
     paymentInState('cancelled_paid', { amountSeen: 2, amountReceived: 2 }),
-    'Your 2 USDT came after the cancellation. The shop has it: ask for it back.',
-    'Vos 2 USDT sont arrivés après l’annulation. La boutique les a : demandez-lui leur retour.',
-    'وصل ‹2 USDT› منك بعد الإلغاء. المبلغ لدى المتجر: اطلب إعادته.',
+    'Your 2.00 USDT came after the cancellation. The shop has it: ask for it back.',
+    'Vos 2,00 USDT sont arrivés après l’annulation. La boutique les a : demandez-lui leur retour.',
+    'وصل ‹2.00 USDT› منك بعد الإلغاء. المبلغ لدى المتجر: اطلب إعادته.',
   ],
   [
     'the last check, when the time is up',

@@ -18,16 +18,20 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   const decimals = countDecimals(decimal);
   // Intl formats strings digit by digit. Older browsers convert them to a number, which is exact up to 15 digits.
   const digits = decimal as Intl.StringNumericLiteral;
-  if (!fiatCurrencies.has(currency)) {
-    // Latin digits in every language: payers compare them with what their wallet shows.
-    const coin = new Intl.NumberFormat(locale, { numberingSystem: 'latn', maximumFractionDigits: decimals });
-    return `${coin.format(digits)}\u00a0${currency}`;
+  // Every digit, and no fewer than a currency has by itself. Older browsers take at most 20.
+  const maximumFractionDigits = Math.min(decimals + 4, 20);
+  if (fiatCurrencies.has(currency)) {
+    const options = { style: 'currency', currency, maximumFractionDigits } as const;
+    return new Intl.NumberFormat(locale, options).format(digits);
   }
-  const options = { style: 'currency', currency } as const;
-  const fiat = new Intl.NumberFormat(locale, options);
-  const { maximumFractionDigits = decimals } = fiat.resolvedOptions();
-  if (decimals <= maximumFractionDigits) return fiat.format(digits);
-  return new Intl.NumberFormat(locale, { ...options, maximumFractionDigits: decimals }).format(digits);
+  const coin = new Intl.NumberFormat(locale, {
+    // Latin digits in every language: payers compare them with what their wallet shows.
+    numberingSystem: 'latn',
+    // As wallets and exchanges show dollar coins: 49.90, not 49.9.
+    minimumFractionDigits: currency.startsWith('USD') ? 2 : 0,
+    maximumFractionDigits,
+  });
+  return `${coin.format(digits)}\u00a0${currency}`;
 }
 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */

@@ -6,7 +6,7 @@ export function minorActions(view: View, context: ViewContext): TemplateResult |
   const { canGoBack, canCancel, canRestart } = view;
   const { text, dispatch, cancel, ask, question, later } = context;
   if (!canGoBack && !canCancel && !canRestart) return nothing;
-  if (question && typeof later === 'object') return later.questionPanel(question, context);
+  if (question && later) return later.questionPanel(question, context);
   const button = (part: 'back' | 'cancel' | 'restart', run: () => void) =>
     html`<button id=${part} part=${part} type="button" class="quiet-button" @click=${run}>
       ${text(part)}

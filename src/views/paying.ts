@@ -21,7 +21,6 @@ export function payingView(state: TrackedState, context: ViewContext): View {
   const isPartial = name === 'partially-paid';
   const network = networkName(payment);
   const due = amountDue(payment);
-  const log = typeof later === 'object' ? later.timeLog(state, context) : nothing;
   const values = {
     amount: money(amount, currency),
     seen: money(payment.amountSeen ?? amountReceived, currency),
@@ -35,7 +34,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
     sentence: text(isPartial ? 'partialStatus' : 'awaitingStatus', values),
     content: html`
-      ${typeof later === 'object' ? later.wrongAssets(state, context) : nothing}
+      ${later?.wrongAssets(state, context)}
       ${
         isPartial && amount > 0
           ? html`<progress
@@ -51,7 +50,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
       ${checkLine(context)}
     `,
     action: { label: text('checkNow'), run: check },
-    more: html`${typeof later === 'object' ? later.exchangeHelp(state, context) : nothing} ${log}`,
+    more: html`${later?.exchangeHelp(state, context)} ${later?.timeLog(state, context)}`,
     canCancel: !isPartial,
     canRestart: !isPartial,
   };

@@ -28,27 +28,27 @@ function viewOf(state: CheckoutState, context: ViewContext): View {
     case 'awaiting-funds':
     case 'partially-paid':
       if (!isTimeUp(context)) return payingView(state, context);
-      return typeof later === 'object' ? later.timeUpView(state, context) : loadingView(context);
+      return later?.timeUpView(state, context) ?? loadingView(context);
     case 'confirming':
-      return typeof later === 'object' ? later.confirmingView(state, context) : loadingView(context);
+      return later?.confirmingView(state, context) ?? loadingView(context);
     case 'error':
       if (state.payment === undefined) return idleView(state, context);
-      return typeof later === 'object' ? later.endedView(state, context) : loadingView(context);
+      return later?.endedView(state, context) ?? loadingView(context);
     case 'success':
     case 'expired':
     case 'cancelled':
-      return typeof later === 'object' ? later.endedView(state, context) : loadingView(context);
+      return later?.endedView(state, context) ?? loadingView(context);
     default:
       return state satisfies never;
   }
 }
 
 /** For the moment until a view's code is loaded. If that failed, the main action tries again. */
-function loadingView({ later, text, check }: ViewContext): View {
+function loadingView({ hasLaterFailed, text, check }: ViewContext): View {
   return {
     heading: text('loading'),
-    sentence: later === 'failed' ? text('problemNetwork') : '',
-    action: later === 'failed' ? { label: text('tryAgain'), run: check } : undefined,
-    isBusy: later === undefined,
+    sentence: hasLaterFailed ? text('problemNetwork') : '',
+    action: hasLaterFailed ? { label: text('tryAgain'), run: check } : undefined,
+    isBusy: !hasLaterFailed,
   };
 }

@@ -78,8 +78,10 @@ export interface ViewContext {
   readonly canStartAgain: boolean;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
-  /** Undefined until they are loaded; `failed` if they could not be loaded. */
-  readonly later: LaterViews | 'failed' | undefined;
+  /** Undefined until they are loaded. */
+  readonly later: LaterViews | undefined;
+  /** Its code could not be loaded. */
+  readonly hasLaterFailed: boolean;
   readonly walletPanel: WalletPanel | undefined;
   readonly isOpen: (panel: Panel) => boolean;
   readonly setOpen: (panel: Panel, isOpen: boolean) => void;

@@ -143,7 +143,7 @@ test('a wrong coin is said at once, by name and amount, and the payment goes on'
   await stage.send(payment, '5', 'USDT');
   await checkout.part('wrong-asset').waitFor();
   expect((await checkout.part('wrong-asset').innerText()).replaceAll('\u00a0', ' ')).toContain(
-    '5 USDT on Tron arrived, but this payment takes TRX on Tron.',
+    '5.00 USDT on Tron arrived, but this payment takes TRX on Tron.',
   );
   expect(await checkout.part('address').count()).toBe(1);
 });

@@ -44,7 +44,10 @@ async function poll(page: Page, times: number): Promise<void> {
   }
 }
 
-test('memory is flat over 1,000 polls', async () => {
+/** A soak, `SOAK=1 npm test -- memory`, takes minutes. */
+const timeout = 900_000;
+
+test('memory is flat over 1,000 polls', { timeout }, async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const page = await stage.page();
   await page.clock.install();
@@ -67,106 +70,110 @@ test('memory is flat over 1,000 polls', async () => {
   expect(after.usedSize - before.usedSize, 'bytes').toBeLessThan((polls - warmUp) * 100);
 });
 
-test('an element that is removed leaves no listener, timer, channel, request or element behind', async () => {
-  const page = await stage.page();
-  // Counts what is open. It has to be there before the widget is.
-  await page.addInitScript(() => {
-    const open = { timers: new Set<unknown>(), channels: new Set<unknown>(), locks: 0 };
-    Object.assign(globalThis, { open });
-    const { setTimeout, clearTimeout, setInterval, clearInterval, BroadcastChannel } = globalThis;
-    Object.assign(globalThis, {
-      setTimeout: (work: () => void, ms: number) => {
-        const timer = setTimeout(() => {
+test(
+  'an element that is removed leaves no listener, timer, channel, request or element behind',
+  { timeout },
+  async () => {
+    const page = await stage.page();
+    // Counts what is open. It has to be there before the widget is.
+    await page.addInitScript(() => {
+      const open = { timers: new Set<unknown>(), channels: new Set<unknown>(), locks: 0 };
+      Object.assign(globalThis, { open });
+      const { setTimeout, clearTimeout, setInterval, clearInterval, BroadcastChannel } = globalThis;
+      Object.assign(globalThis, {
+        setTimeout: (work: () => void, ms: number) => {
+          const timer = setTimeout(() => {
+            open.timers.delete(timer);
+            work();
+          }, ms);
+          open.timers.add(timer);
+          return timer;
+        },
+        setInterval: (work: () => void, ms: number) => {
+          const timer = setInterval(work, ms);
+          open.timers.add(timer);
+          return timer;
+        },
+        clearTimeout: (timer: number) => {
           open.timers.delete(timer);
-          work();
-        }, ms);
-        open.timers.add(timer);
-        return timer;
-      },
-      setInterval: (work: () => void, ms: number) => {
-        const timer = setInterval(work, ms);
-        open.timers.add(timer);
-        return timer;
-      },
-      clearTimeout: (timer: number) => {
-        open.timers.delete(timer);
-        clearTimeout(timer);
-      },
-      clearInterval: (timer: number) => {
-        open.timers.delete(timer);
-        clearInterval(timer);
-      },
-      BroadcastChannel: class extends BroadcastChannel {
-        constructor(name: string) {
-          super(name);
-          open.channels.add(this);
-        }
-        override close() {
-          open.channels.delete(this);
-          super.close();
-        }
-      },
+          clearTimeout(timer);
+        },
+        clearInterval: (timer: number) => {
+          open.timers.delete(timer);
+          clearInterval(timer);
+        },
+        BroadcastChannel: class extends BroadcastChannel {
+          constructor(name: string) {
+            super(name);
+            open.channels.add(this);
+          }
+          override close() {
+            open.channels.delete(this);
+            super.close();
+          }
+        },
+      });
     });
-  });
-  await openShop(stage, page, '');
-  await page.waitForFunction(() => customElements.get('crypto-checkout') !== undefined);
-  const session = await page.context().newCDPSession(page);
-  const { payment } = await stage.createLocked('USDT', 'tron');
-  const checkout = checkoutOn(page);
+    await openShop(stage, page, '');
+    await page.waitForFunction(() => customElements.get('crypto-checkout') !== undefined);
+    const session = await page.context().newCDPSession(page);
+    const { payment } = await stage.createLocked('USDT', 'tron');
+    const checkout = checkoutOn(page);
 
-  const visit = async () => {
-    await page.evaluate(
-      ({ id, key }) => {
-        const element = document.createElement('crypto-checkout');
-        element.setAttribute('payment-id', id);
-        element.setAttribute('public-key', key);
-        document.querySelector('main')?.append(element);
-      },
-      { id: payment.id, key: stage.server.publicKey },
-    );
-    await checkout.reach('awaiting-funds');
-    await checkout.part('time-log').waitFor();
-    // What was copied is said for some seconds, by a timer.
-    await checkout.part('copy-amount').click();
-    await checkout.part('notice').filter({ hasText: /./ }).waitFor();
-    await page.evaluate(() => document.querySelector('crypto-checkout')?.remove());
-    await page.waitForLoadState('networkidle');
-  };
-  const elements = async () => {
-    const { result } = await session.send('Runtime.evaluate', {
-      expression: "customElements.get('crypto-checkout').prototype",
-    });
-    const { objects } = await session.send('Runtime.queryObjects', {
-      prototypeObjectId: result.objectId ?? '',
-      objectGroup: 'elements',
-    });
-    const { result: count } = await session.send('Runtime.callFunctionOn', {
-      objectId: objects.objectId ?? '',
-      functionDeclaration: 'function () { return this.length; }',
-      returnByValue: true,
-    });
-    await session.send('Runtime.releaseObjectGroup', { objectGroup: 'elements' });
-    return Number(count.value);
-  };
-  const opened = () =>
-    page.evaluate(async () => {
-      const { open } = globalThis as unknown as { open: { timers: Set<unknown>; channels: Set<unknown> } };
-      const { held = [], pending = [] } = await navigator.locks.query();
-      return {
-        timers: open.timers.size,
-        channels: open.channels.size,
-        locks: held.length + pending.length,
-      };
-    });
+    const visit = async () => {
+      await page.evaluate(
+        ({ id, key }) => {
+          const element = document.createElement('crypto-checkout');
+          element.setAttribute('payment-id', id);
+          element.setAttribute('public-key', key);
+          document.querySelector('main')?.append(element);
+        },
+        { id: payment.id, key: stage.server.publicKey },
+      );
+      await checkout.reach('awaiting-funds');
+      await checkout.part('time-log').waitFor();
+      // What was copied is said for some seconds, by a timer.
+      await checkout.part('copy-amount').click();
+      await checkout.part('notice').filter({ hasText: /./ }).waitFor();
+      await page.evaluate(() => document.querySelector('crypto-checkout')?.remove());
+      await page.waitForLoadState('networkidle');
+    };
+    const elements = async () => {
+      const { result } = await session.send('Runtime.evaluate', {
+        expression: "customElements.get('crypto-checkout').prototype",
+      });
+      const { objects } = await session.send('Runtime.queryObjects', {
+        prototypeObjectId: result.objectId ?? '',
+        objectGroup: 'elements',
+      });
+      const { result: count } = await session.send('Runtime.callFunctionOn', {
+        objectId: objects.objectId ?? '',
+        functionDeclaration: 'function () { return this.length; }',
+        returnByValue: true,
+      });
+      await session.send('Runtime.releaseObjectGroup', { objectGroup: 'elements' });
+      return Number(count.value);
+    };
+    const opened = () =>
+      page.evaluate(async () => {
+        const { open } = globalThis as unknown as { open: { timers: Set<unknown>; channels: Set<unknown> } };
+        const { held = [], pending = [] } = await navigator.locks.query();
+        return {
+          timers: open.timers.size,
+          channels: open.channels.size,
+          locks: held.length + pending.length,
+        };
+      });
 
-  // The first visit loads code, which stays.
-  await visit();
-  const before = await measure(session);
-  const visits = roundsOf({ usual: 3, soak: 50 });
-  for (let count = 0; count < visits; count += 1) await visit();
-  const after = await measure(session);
-  expect(await opened()).toEqual({ timers: 0, channels: 0, locks: 0 });
-  expect(await elements(), 'elements that something still holds').toBe(0);
-  expect(after.jsEventListeners).toBeLessThanOrEqual(before.jsEventListeners);
-  expect(after.nodes).toBeLessThanOrEqual(before.nodes);
-});
+    // The first visit loads code, which stays.
+    await visit();
+    const before = await measure(session);
+    const visits = roundsOf({ usual: 3, soak: 50 });
+    for (let count = 0; count < visits; count += 1) await visit();
+    const after = await measure(session);
+    expect(await opened()).toEqual({ timers: 0, channels: 0, locks: 0 });
+    expect(await elements(), 'elements that something still holds').toBe(0);
+    expect(after.jsEventListeners).toBeLessThanOrEqual(before.jsEventListeners);
+    expect(after.nodes).toBeLessThanOrEqual(before.nodes);
+  },
+);
