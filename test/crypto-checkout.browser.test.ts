@@ -277,7 +277,7 @@ describe('the address', () => {
       paymentInState('partially_paid', { amountSeen: 1.5, amountDue: 1.746754 }),
     );
     expect(textOf(element, 'status')).to.match(
-      /^1\.5\sUSDT seen, 0\sUSDT confirmed\. Send the remaining 1\.746754\sUSDT/,
+      /^1\.50\sUSDT seen, 0\.00\sUSDT confirmed\. Send the remaining 1\.746754\sUSDT/,
     );
     expect(textOf(element, 'amount')).to.equal('1.746754 USDT');
     expect(hasPart(element, 'address')).to.equal(true);
@@ -402,7 +402,7 @@ describe('the final states say what happened to the money', () => {
       'over',
       paymentInState('settled_over', { amountSeen: 5 }),
       'success',
-      /^You sent 5\sUSDT; 3\.246754\sUSDT was due.*the excess/,
+      /^You sent 5\.00\sUSDT; 3\.246754\sUSDT was due.*the excess/,
     ],
     ['late', paymentInState('settled_late'), 'success', /after the time limit.*accepted/],
     ['expired', paymentInState('expired'), 'expired', /Nothing arrived in time/],
@@ -410,9 +410,9 @@ describe('the final states say what happened to the money', () => {
       'expired, partially paid',
       paymentInState('expired_partial', { amountSeen: 1 }),
       'expired',
-      /^1\sUSDT of 3\.246754\sUSDT arrived/,
+      /^1\.00\sUSDT of 3\.246754\sUSDT arrived/,
     ],
-    ['too late', paymentInState('expired_late', { amountSeen: 3 }), 'expired', /^3\sUSDT came too late/],
+    ['too late', paymentInState('expired_late', { amountSeen: 3 }), 'expired', /^3\.00\sUSDT came too late/],
     ['invalid', paymentInState('invalid'), 'error', /ask the shop/i],
     ['reversed', paymentInState('reversed'), 'error', /took your payment back/],
     ['cancelled', paymentInState('cancelled'), 'cancelled', /Do not send/],
@@ -420,7 +420,7 @@ describe('the final states say what happened to the money', () => {
       'cancelled, then paid',
       paymentInState('cancelled_paid', { amountSeen: 2 }),
       'cancelled',
-      /^Your 2\sUSDT came after/,
+      /^Your 2\.00\sUSDT came after/,
     ],
   ];
   for (const [name, payment, status, sentence] of rows) {

@@ -110,7 +110,7 @@ describe('with the real server', () => {
     await sendFunds(element, 5);
     await mineBlocks(element);
     await waitForStatus(element, 'success');
-    expect(textOf(element, 'status')).to.match(/You sent 5\sUSDT; 3\.246754\sUSDT was due/);
+    expect(textOf(element, 'status')).to.match(/You sent 5\.00\sUSDT; 3\.246754\sUSDT was due/);
   });
 
   it('a reload resumes the payment', async () => {
