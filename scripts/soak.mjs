@@ -19,10 +19,15 @@ const root = resolve(import.meta.dirname, '..');
 
 /** @returns {Promise<string[]>} the test files that run a variable number of rounds */
 async function soakFiles() {
-  const names = (await readdir(join(root, 'server/test'), { recursive: true })).filter((name) =>
-    name.endsWith('.test.ts'),
+  const folders = ['server/test', 'test/e2e'].map(async (folder) =>
+    (await readdir(join(root, folder), { recursive: true })).map(
+      (name) => `${folder}/${name.replaceAll('\\', '/')}`,
+    ),
   );
-  const files = names.map((name) => `server/test/${name.replaceAll('\\', '/')}`).sort();
+  const files = (await Promise.all(folders))
+    .flat()
+    .sort()
+    .filter((name) => name.endsWith('.test.ts'));
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
   return files.filter((_, index) => texts[index]?.includes('support/rounds.js'));
 }
@@ -67,7 +72,7 @@ async function main() {
     return 1;
   }
   if ((await run('npm', ['run', 'build'])) !== 0) return 1;
-  const args = ['run', '--project', 'node', '--reporter=verbose', ...files];
+  const args = ['run', '--reporter=verbose', ...files];
   return run(join(root, 'node_modules/.bin/vitest'), args, { SOAK: times });
 }
 

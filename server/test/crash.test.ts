@@ -9,7 +9,7 @@ import { startProcess, type ServerProcess } from './support/process.js';
 import { roundsOf, startRound } from './support/rounds.js';
 import { openDatabase } from '../src/db/open.js';
 
-const rounds = roundsOf({ usual: 2, soak: 20 });
+const rounds = roundsOf({ usual: 1, soak: 20 });
 const streams = 6;
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
@@ -47,14 +47,16 @@ describe.concurrent.each(engines)('a server killed at any moment, on $name', (en
           server = await startProcess(env);
           const { url } = server;
           const stopped = new AbortController();
+          const former = answered.size;
           const running = Array.from({ length: streams }, () => pay(url, answered, stopped.signal));
           await delay(randomInt(150, 900));
+          // On a busy machine, nothing may have been answered by then.
+          await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(former);
           await server.kill();
           stopped.abort();
           await Promise.all(running);
         }
         server = await startProcess(env);
-        expect(answered.size).toBeGreaterThan(rounds);
         await expectAllThere(server.url, answered);
         expect(await server.stop()).toBe(0);
         await expectBooksInOrder(databaseUrl, answered);

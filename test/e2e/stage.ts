@@ -92,6 +92,8 @@ export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): 
         viewport: { width: 1280, height: 900 },
         // One scale, so that a QR code's modules are whole pixels, and pictures are small.
         deviceScaleFactor: 1,
+        // Without a GPU, each frame of an animation is drawn by the processor.
+        reducedMotion: 'reduce',
         locale: 'en-GB',
       });
       context.setDefaultTimeout(30_000);

@@ -141,12 +141,23 @@ async function openPayment(
   return { page, checkout, payment, wallet };
 }
 
+/** Waits for the hash. Without one, says what the page and the wallet did instead. */
+async function sent(checkout: Checkout, wallet: TestWallet): Promise<void> {
+  await checkout
+    .part('wallet-hash')
+    .waitFor()
+    .catch(async (error: unknown) => {
+      const shown = await checkout.part('card').innerText();
+      throw new Error(`No hash after ${wallet.calls.join(', ')}. The page: ${shown}`, { cause: error });
+    });
+}
+
 const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt);
 
 test('ether is paid from a wallet that first has to be told of the chain', async () => {
   const { checkout, payment, wallet } = await openPayment('ETH');
   await checkout.part('wallet-option').click();
-  await checkout.part('wallet-hash').waitFor();
+  await sent(checkout, wallet);
   expect(await checkout.part('wallet-status').innerText()).toBe(
     'Sent from your wallet, waiting for the network. Do not send again.',
   );
@@ -171,9 +182,9 @@ test('ether is paid from a wallet that first has to be told of the chain', async
 });
 
 test('a token with more decimals than the books is paid exactly', async () => {
-  const { checkout, payment } = await openPayment('USDT');
+  const { checkout, payment, wallet } = await openPayment('USDT');
   await checkout.part('wallet-option').click();
-  await checkout.part('wallet-hash').waitFor();
+  await sent(checkout, wallet);
   await anvil.mine(3);
   await checkout.reach('success');
   const { amountReceived, amount } = await stage.verify(payment.id);
@@ -217,7 +228,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   });
   await new Promise<void>((resolve) => shop?.listen(0, '127.0.0.1', resolve));
   const page = await stage.page();
-  await installWallet(page, { chainId: anvilChainId });
+  const wallet = await installWallet(page, { chainId: anvilChainId });
   await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
   const isValid = () => page.evaluate(() => document.forms[0]?.checkValidity());
   const checkout = checkoutOn(page);
@@ -227,7 +238,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   await page.getByRole('button', { name: 'Buy' }).click();
   await page.getByRole('dialog').waitFor();
   await checkout.part('wallet-option').click();
-  await checkout.part('wallet-hash').waitFor();
+  await sent(checkout, wallet);
   // A real key press: it closes the modal, and the payment goes on.
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -26,7 +26,6 @@ const hour = 3_600_000;
 const day = 24 * hour;
 /** How far the clock jumps: from less than an hour to several periods. */
 const jumps = [hour / 2, hour, 5 * hour, day, day, 2 * day, 3 * day, 8 * day, 50 * day];
-const seeds = { SQLite: 1, PostgreSQL: 2 } as const;
 
 interface Subscription {
   readonly planId: string;
@@ -38,9 +37,11 @@ interface Subscription {
   isOn: boolean;
 }
 
-const cases = Array.from({ length: roundsOf({ usual: 1, soak: 1 }) }, (_, round) =>
-  engines.map((engine) => ({ engine, name: engine.name, seed: seeds[engine.name] + 2 * round })),
-).flat();
+/** Two lives in a soak, one on each engine. In `npm test` the first: billing asks nothing special of an engine. */
+const cases = Array.from({ length: roundsOf({ usual: 1, soak: 2 }) }, (_, round) => {
+  const engine = engines[round % engines.length] ?? engines[0];
+  return engine ? [{ engine, name: engine.name, seed: 1 + round }] : [];
+}).flat();
 
 describe('five years of billing', () => {
   it.each(cases)(

@@ -10,7 +10,7 @@ import { externalAddresses } from '../support/merchant-fixture.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import { openDatabase } from '../../src/db/open.js';
 
-const rounds = roundsOf({ usual: 2, soak: 12 });
+const rounds = roundsOf({ usual: 1, soak: 12 });
 const streams = 4;
 const keys = {
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
