@@ -12,13 +12,14 @@ const help = `Writes pictures of every state of the checkout to .tmp/gallery/.
   npm run gallery -- light dark               only these looks
   npm run gallery -- light --state awaiting   only states whose name contains this`;
 
-/** Name, what the gallery's address says, and what the browser emulates. @type {Record<string, { search: string, width?: number, media?: object }>} */
+/** Name, what the gallery's address says, and what the browser emulates. @type {Record<string, { search: string, width?: number, height?: number, media?: object }>} */
 const looks = {
   light: { search: 'theme=light' },
   dark: { search: 'theme=dark' },
   320: { search: 'theme=light&width=320', width: 400 },
-  720: { search: 'theme=light&width=720' },
-  '720-dark': { search: 'theme=dark&width=720' },
+  // High enough that the order, which stays in view while the rest scrolls, lies at the top.
+  720: { search: 'theme=light&width=720', height: 1500 },
+  '720-dark': { search: 'theme=dark&width=720', height: 1500 },
   pseudo: { search: 'theme=light&lang=ar-XB' },
   'pseudo-320': { search: 'theme=light&width=320&lang=ar-XB', width: 400 },
   arabic: { search: 'theme=light&width=720&lang=ar' },
@@ -40,8 +41,8 @@ async function main() {
   const [server, browser] = await Promise.all([startApiServer(), chromium.launch({ executablePath, args })]);
   try {
     for (const name of names.length > 0 ? names : Object.keys(looks)) {
-      const { search, width = 1360, media } = looks[name] ?? { search: '' };
-      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      const { search, width = 1360, height = 900, media } = looks[name] ?? { search: '' };
+      const page = await browser.newPage({ viewport: { width, height } });
       await page.emulateMedia({ reducedMotion: 'reduce', ...media });
       await page.goto(`${server.url}/demo/gallery.html?${search}`);
       await page.locator('crypto-checkout[status="cancelled"] [part="payment-id"]').first().waitFor();

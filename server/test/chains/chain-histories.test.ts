@@ -153,7 +153,8 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     const actor = merchant && actors.get(merchant);
     if (!merchant || !actor) throw new Error('Each mode has a merchant');
     const currency = pick(currencies);
-    const base = 1 + random(3000);
+    // In cents. One would be less than a network's minimum at some prices.
+    const base = 2 + random(3000);
     const locked = await shop.lock(actor, {
       ...{ amount: (base / 100).toFixed(2), currency, network: network.code },
     });

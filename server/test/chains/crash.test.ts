@@ -173,7 +173,8 @@ const isPaid = ({ sent, due }: Order) => sent.reduce((sum, { amount }) => sum + 
 
 async function expectAllPaid(url: string, orders: readonly Order[]): Promise<void> {
   const merchant = createMerchantClient({ apiUrl: url, secretKey });
-  const deadline = Date.now() + 30_000;
+  // A server that was killed every second has hundreds of blocks to catch up with.
+  const deadline = Date.now() + 120_000;
   for (const one of orders) {
     const read = async () =>
       (await merchant.transactions.verify({ params: { transaction_id: one.id } })).data;
