@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
 killed, servers that share a database, random lives of payments and subscriptions, and 20,000 malformed requests. npm test runs few rounds of them.
 
-  npm run soak                    100 crashes, and of everything else as much in proportion: about half an hour
+  npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
   npm run soak -- PATH…           only test files whose path contains one of these
   npm run soak -- --help          show this help
