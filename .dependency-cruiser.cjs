@@ -79,8 +79,8 @@ module.exports = {
     ),
     never(
       'server-elements',
-      "The server shares the contract, and never loads an element. One test compares the widget's block times with the server's.",
-      { path: '^server/', pathNot: '^server/test/chains/config/network-times\\.test\\.ts$' },
+      'The server shares the contract, and never loads an element.',
+      { path: '^server/' },
       { path: '^src/(?!contract/|client/)' },
     ),
     never(

@@ -19,3 +19,19 @@ test.each([
 test('nothing is said of the speed of a test network', () => {
   expect(minutesFor('litecoin-regtest', 2)).toBeUndefined();
 });
+
+// The same table is in server/test/chains/config/block-times.test.ts: neither side may load the other.
+test.each([
+  ['bitcoin', 600],
+  ['litecoin', 150],
+  ['ethereum', 12],
+  ['tron', 3],
+  ['base', 2],
+  ['polygon', 2],
+  ['optimism', 2],
+  ['bsc', 1],
+  ['arbitrum', 1],
+])('a block of %s takes %s seconds', (network, seconds) => {
+  // Sixty blocks take as many minutes as one takes seconds.
+  expect(minutesFor(network, 60)).toBe(seconds);
+});
