@@ -17,10 +17,14 @@ const withoutTests = argv.includes('--no-tests');
 /** Switches off telemetry and update checks. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
-/** Name, command, and the command that fixes a failure. @type {[name: string, command: string, remedy?: string][]} */
-const steps = [
+/** Name, command, and the command that fixes a failure. @typedef {[name: string, command: string, remedy?: string]} Step */
+
+/** @type {Step} */
+const lint = ['lint', 'npm run lint --silent'];
+
+/** @type {Step[]} */
+const others = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
-  ['lint', 'npm run lint --silent'],
   ['types', 'tsc -b'],
   ['import rules', 'depcruise src server/src server/test test demo bench scripts'],
   ['unused code', 'knip --no-progress'],
@@ -34,8 +38,10 @@ const steps = [
   ['contracts', 'node scripts/contracts.mjs --check', 'npm run contracts'],
   ['API description', 'node scripts/openapi.mjs --check', 'npm run openapi'],
   ['lint of the API description', 'redocly lint openapi.json'],
-  ...(withoutTests ? [] : [/** @type {[string, string]} */ (['tests', 'npm test --silent'])]),
 ];
+
+/** @type {Step} */
+const tests = ['tests', 'npm test --silent'];
 
 /** Extra checks, after a step's command succeeded. @type {Record<string, () => Promise<boolean>>} */
 const comparisons = {
@@ -46,7 +52,11 @@ const comparisons = {
   },
 };
 
-/** @param {string} command @param {boolean} isShown shows the output while the command runs; otherwise only if it fails */
+/**
+ * @param {string} command
+ * @param {boolean} isShown shows the output while the command runs; otherwise only if it fails
+ * @returns {Promise<boolean>}
+ */
 function run(command, isShown) {
   const [program = '', ...args] = command.split(' ');
   return new Promise((resolve, reject) => {
@@ -65,18 +75,30 @@ function run(command, isShown) {
   });
 }
 
+/** @param {Step} step */
+async function check([name, command, remedy]) {
+  const started = Date.now();
+  const isOk = (await run(command, name === 'tests')) && (await (comparisons[name]?.() ?? true));
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  const advice = !isOk && remedy ? `. To fix it, run: ${remedy}` : '';
+  console.log(`${isOk ? 'ok    ' : 'failed'} ${name} (${seconds} s)${advice}`);
+  return isOk;
+}
+
+/** One step after the other. @param {Step[]} steps */
+async function checkAll(steps) {
+  const results = [];
+  for (const step of steps) results.push(await check(step));
+  return results;
+}
+
 async function main() {
-  let failed = 0;
-  for (const [name, command, remedy] of steps) {
-    const started = Date.now();
-    const isOk = (await run(command, name === 'tests')) && (await (comparisons[name]?.() ?? true));
-    const seconds = ((Date.now() - started) / 1000).toFixed(1);
-    if (!isOk) failed += 1;
-    const advice = !isOk && remedy ? `. To fix it, run: ${remedy}` : '';
-    console.log(`${isOk ? 'ok    ' : 'failed'} ${name} (${seconds} s)${advice}`);
-  }
-  console.log(`\n${steps.length - failed} passed, ${failed} failed`);
-  return failed > 0 ? 1 : 0;
+  // The lint takes as long as all the others, and one core.
+  const results = (await Promise.all([checkAll([lint]), checkAll(others)])).flat();
+  if (!withoutTests) results.push(await check(tests));
+  const passed = results.filter(Boolean).length;
+  console.log(`\n${passed} passed, ${results.length - passed} failed`);
+  return passed < results.length ? 1 : 0;
 }
 
 const unknown = argv.slice(2).filter((argument) => argument !== '--no-tests');

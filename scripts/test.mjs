@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { argv, env, stderr, stdout } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import { findBrowser } from './find-browser.mjs';
@@ -36,24 +36,20 @@ const isCI = env.CI === 'true';
  * @property {(file: string) => boolean} takes a test file belongs to the first runner that takes it
  * @property {boolean} needsBrowser
  * @property {string} program
- * @property {(report: string, files: string[]) => string[]} args without files, the runner finds its own
- * @property {(report: string) => Counts} count
+ * @property {(files: string[]) => string[]} args without files, the runner finds its own
  */
 
 const wtr = {
   program: join(root, 'node_modules/.bin/web-test-runner'),
-  args: (/** @type {string} */ _report, /** @type {string[]} */ files) =>
-    files.length > 0 ? ['--files', ...files] : [],
-  count: (/** @type {string} */ report) => /** @type {Counts} */ (JSON.parse(report)),
+  args: (/** @type {string[]} */ files) => (files.length > 0 ? ['--files', ...files] : []),
 };
 
 const vitest = (/** @type {string} */ project) => ({
   program: join(root, 'node_modules/.bin/vitest'),
-  args: (/** @type {string} */ report, /** @type {string[]} */ files) => [
-    ...['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+  args: (/** @type {string[]} */ files) => [
+    ...['run', '--project', project, '--reporter=default', '--reporter=./scripts/vitest-report.mjs'],
     ...files,
   ],
-  count: countVitest,
 });
 
 /** @type {Runner[]} */
@@ -62,33 +58,6 @@ const runners = [
   { name: 'e2e', takes: (file) => file.startsWith('test/e2e/'), needsBrowser: true, ...vitest('e2e') },
   { name: 'node', takes: () => true, needsBrowser: false, ...vitest('node') },
 ];
-
-/**
- * @typedef {{ status: string, fullName: string, failureMessages: string[] }} VitestResult
- * @typedef {{ name: string, status: string, message: string, assertionResults: VitestResult[] }} VitestFile
- * @param {string} text vitest's JSON report
- * @returns {Counts}
- */
-function countVitest(text) {
-  const report = JSON.parse(text);
-  /** @type {VitestFile[]} */
-  const files = report.testResults;
-  const failures = files.flatMap(({ name, status, message, assertionResults }) => {
-    const file = relative(root, name);
-    const failed = assertionResults.filter((result) => result.status === 'failed');
-    // A file that fails to load has no failed test, so it is counted here.
-    if (status === 'failed' && failed.length === 0) return [`${file}\n${message}`];
-    return failed.map(
-      ({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.join('\n')}`,
-    );
-  });
-  return {
-    passed: report.numPassedTests,
-    failed: failures.length,
-    skipped: report.numPendingTests + report.numTodoTests,
-    failures,
-  };
-}
 
 /** @typedef {(chunk: Buffer | string, stream?: NodeJS.WriteStream) => void} Write prints to standard output by default */
 
@@ -144,12 +113,13 @@ async function runTests(runner, files, write) {
   try {
     const missing = join(directory, 'missing');
     const more = { TEST_COUNTS: report, TEST_MISSING: missing };
-    const code = await run(runner.program, runner.args(report, files), { more, write });
+    const code = await run(runner.program, runner.args(files), { more, write });
     if (!existsSync(report)) {
       complain(`The ${runner.name} tests wrote no report.`);
       return { passed: 0, failed: 1, skipped: 0, failures: [] };
     }
-    const counts = runner.count(await readFile(report, 'utf8'));
+    /** @type {Counts} */
+    const counts = JSON.parse(await readFile(report, 'utf8'));
     if (existsSync(missing)) {
       counts.skipped += 1;
       counts.missing = await readFile(missing, 'utf8');
@@ -198,7 +168,7 @@ function shorten(failure) {
     .replaceAll(`${root}/`, '')
     .split('\n')
     .filter((line) => !/^ +at .*(node_modules|new Promise)/.test(line));
-  return lines.length > 25 ? [...lines.slice(0, 25), '…'].join('\n') : lines.join('\n');
+  return lines.length > 60 ? [...lines.slice(0, 60), '…'].join('\n') : lines.join('\n');
 }
 
 /** @param {string[]} filters */

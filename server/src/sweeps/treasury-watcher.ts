@@ -105,12 +105,12 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
         await database.write((transaction) => store.createCursor(transaction, place, height));
         continue;
       }
+      // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
+      await settlePaid(watched);
       if (final <= cursor) return;
       const pending = await store.pendingTransfers(database.reader, place);
       const read = await readBlocks(watched, treasuries, pending, cursor, final, signal);
       await apply(watched, treasuries, pending, cursor, read);
-      await settlePaid(watched);
-      if (read.to >= final) return;
     }
   }
 
@@ -324,9 +324,10 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
   /** Settles the transfers that were paid. As many payments as transfers of one amount to one address: no doubt which. */
   async function settlePaid(watched: Watched): Promise<void> {
     const place = placeOf(watched);
-    const payments = await store.openPayments(database.reader, place);
-    if (payments.length === 0) return;
-    const transfers = await store.pendingTransfers(database.reader, place);
+    const [payments, transfers] = await database.snapshot(async (reader) => [
+      await store.openPayments(reader, place),
+      await store.pendingTransfers(reader, place),
+    ]);
     const nameOf = ({ merchant_id, currency, address, amount }: TransferTable | TreasuryPaymentTable) =>
       [merchant_id, currency, address, amount].join('/');
     for (const name of new Set(payments.map(nameOf))) {
