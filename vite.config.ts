@@ -42,11 +42,17 @@ const shortTemplates: Plugin = {
   },
 };
 
-/** QR codes hold addresses and payment URIs, never Japanese, and a bundler cannot know that this module is not used. */
+/** QR codes hold addresses and payment URIs, never Japanese, and a bundler cannot know that its mode is not used. */
 const withoutKanji: Plugin = {
   name: 'without-kanji',
   apply: 'build',
   load: (id) => (id.endsWith('/qrcode/lib/core/kanji-data.js') ? 'module.exports = {}' : null),
+  transform(code, id) {
+    if (!id.endsWith('/qrcode/lib/core/regex.js')) return undefined;
+    const changed = code.replace(/let kanji = [^]*?\nkanji = .*/, "const kanji = '(?!)'");
+    if (changed === code) this.error('There is no pattern of Kanji to remove');
+    return { code: changed, map: null };
+  },
 };
 
 const entry = /\/src\/index\.ts$/;

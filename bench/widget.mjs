@@ -30,9 +30,13 @@ ${network.roundTripMs} ms for a round trip; as in the browser's developer tools,
 Prints the medians beside the figures that were noted for the first version of this widget. How exactly those were measured is not
 recorded, so they are a hint, not a comparison in one run.
 
-After that, without the slow network, the time that scripts run until a page is quiet (ScriptDuration of the DevTools protocol's
-Performance.getMetrics, less that of an empty page): the widget with its tag, an empty Lit element, and the peers solana-pay and
-paystack. The widget draws a card with a price, and pays for the browser's first Intl.NumberFormat; the peers show nothing yet.
+After that, without the slow network, what a page's scripts cost until it is quiet, less an empty page's: the widget with its tag, an
+empty Lit element, one that shows a price, and the peers solana-pay and paystack. Of the DevTools protocol's Performance.getMetrics:
+
+  scripts      ScriptDuration, which leaves out microtasks, and with them all that Lit draws;
+  main thread  TaskDuration without layout and styles, which has them.
+
+The widget shows a price, and a browser's first Intl.NumberFormat takes long; the peers show nothing yet.
 In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
 the widget is.
 
@@ -56,6 +60,11 @@ const { values: options } = parseArgs({
 const median = (values) => percentile(values, 0.5);
 const litSource = `import { html, LitElement } from 'lit';
 customElements.define('empty-element', class extends LitElement { render() { return html\`<p></p>\`; } });`;
+
+const priceSource = litSource.replaceAll(
+  '<p></p>',
+  '<p>${new Intl.NumberFormat("en", { style: "currency", currency: "USD" }).format(49.9)}</p>',
+);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scripts = join(root, 'dist/script');
@@ -212,6 +221,7 @@ async function measureScripts(browser, { url, files }) {
   const tag =
     '<crypto-checkout public-key="pk_test_x" amount="49.90" base-currency="USD" tx-ref="bench"></crypto-checkout>';
   files.set('/lit.js', await bundle(litSource, root));
+  files.set('/price.js', await bundle(priceSource, root));
   const pages = [
     { name: 'an empty page', path: '/empty', html: '' },
     { name: 'the widget, until its pay button is there', path: '/widget', html: pageOf(`/${widget}`, tag) },
@@ -220,24 +230,31 @@ async function measureScripts(browser, { url, files }) {
       path: '/lit',
       html: pageOf('/lit.js', '<empty-element></empty-element>'),
     },
+    {
+      name: 'a Lit element that shows a price',
+      path: '/price',
+      html: pageOf('/price.js', '<empty-element></empty-element>'),
+    },
     ...(options.peers ? await peerPages(files) : []),
-  ].map((page) => ({ ...page, times: /** @type {number[]} */ ([]) }));
+  ].map((page) => ({ ...page, scripts: /** @type {number[]} */ ([]), thread: /** @type {number[]} */ ([]) }));
   pages.forEach(({ path, html }) => files.set(path, html));
   const loads = Number(options.loads);
   // The first round warms up the browser.
   for (let load = 0; load <= loads; load += 1) {
     for (const page of pages) {
-      const time = await scriptTime(browser, `${url}${page.path}`);
-      if (load > 0) page.times.push(time);
+      const { scripts, thread } = await loadTimes(browser, `${url}${page.path}`);
+      if (load === 0) continue;
+      page.scripts.push(scripts);
+      page.thread.push(thread);
     }
   }
   const [empty] = pages;
-  const floor = median(empty?.times ?? []);
-  console.log(
-    `\nScript time at load, processor ${slowdown} times slower; medians of ${loads}, less an empty page's`,
-  );
-  for (const { name, times } of pages.slice(1))
-    console.log(`  ${name.padEnd(55)} ${(median(times) - floor).toFixed(1)} ms`);
+  const lessEmpty = (/** @type {'scripts' | 'thread'} */ what, /** @type {typeof empty} */ page) =>
+    `${(median(page?.[what] ?? []) - median(empty?.[what] ?? [])).toFixed(1).padStart(7)} ms`;
+  console.log(`
+Processor ${slowdown} times slower; medians of ${loads}, less an empty page's             scripts  main thread`);
+  for (const page of pages.slice(1))
+    console.log(`  ${page.name.padEnd(55)} ${lessEmpty('scripts', page)}   ${lessEmpty('thread', page)}`);
 }
 
 /** @param {string} script @param {string} [tag] */
@@ -301,8 +318,8 @@ async function bundle(code, folder) {
   return chunk.code;
 }
 
-/** How long a page's scripts run, in milliseconds. @param {import('playwright-core').Browser} browser @param {string} url */
-async function scriptTime(browser, url) {
+/** What a page costs until it is quiet, in milliseconds. @param {import('playwright-core').Browser} browser @param {string} url */
+async function loadTimes(browser, url) {
   const context = await browser.newContext({ locale: 'en-US' });
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
@@ -311,7 +328,12 @@ async function scriptTime(browser, url) {
   await page.goto(url, { waitUntil: 'networkidle' });
   const { metrics } = await cdp.send('Performance.getMetrics');
   await context.close();
-  return (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? NaN) * 1000;
+  const of = (/** @type {string} */ name) =>
+    (metrics.find((metric) => metric.name === name)?.value ?? NaN) * 1000;
+  return {
+    scripts: of('ScriptDuration'),
+    thread: of('TaskDuration') - of('LayoutDuration') - of('RecalcStyleDuration'),
+  };
 }
 
 /** @param {number} ms */

@@ -256,6 +256,7 @@ export class CryptoCheckout extends LitElement {
   /** What was copied last, and what to say of that or of another tab. */
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
+  #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #checkResult = '';
   #question: Question | undefined;
   readonly #openPanels = new Map<Panel, boolean>();
@@ -345,12 +346,13 @@ export class CryptoCheckout extends LitElement {
     super.connectedCallback();
     // Another element may have stored a payment in the meantime: check again whether to resume.
     if (this.#controller === undefined) this.#orderKey = '';
-    setTimeout(() => void this.#explainOrder(), settleMs);
+    this.#settleTimer = setTimeout(() => void this.#explainOrder(), settleMs);
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    clearTimeout(this.#settleTimer);
     clearTimeout(this.#noticeTimer);
     this.#notice = undefined;
     this.#tabs?.close();
@@ -385,7 +387,7 @@ export class CryptoCheckout extends LitElement {
 
   protected override async scheduleUpdate(): Promise<void> {
     // The pay button's English is here already.
-    if (this.#language || !/^en\b/.test(this.tag)) {
+    if (this.#language || !this.#isEnglish) {
       const isLoaded = this.#loadLanguage().catch(() => undefined);
       const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
       if (!this.hasUpdated) await Promise.race([isLoaded, wait()]);
@@ -424,7 +426,8 @@ export class CryptoCheckout extends LitElement {
     this.#setTitle(isPaid ? this.#text('paidTitle') : undefined);
     const hasProblem = 'problem' in this.#state && this.#state.problem !== undefined;
     const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
-    if (payment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
+    const hasPayment = payment ?? this.order.paymentId;
+    if (this.#flow && hasPayment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
     // What comes after the QR code does not compete with it for the line.
     const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
     if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
@@ -552,6 +555,16 @@ export class CryptoCheckout extends LitElement {
     return total && currency ? formatAmount(total, currency, this.#locale()) : undefined;
   }
 
+  /** For numbers and times. */
+  readonly #locale = (): string | undefined => {
+    if (this.#language) return this.#language.locale;
+    try {
+      return Intl.getCanonicalLocales(this.tag)[0];
+    } catch {
+      return undefined;
+    }
+  };
+
   readonly #text: ViewContext['text'] = (key, values = {}) => {
     const language = this.#language;
     const text = this.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
@@ -561,17 +574,16 @@ export class CryptoCheckout extends LitElement {
   #context(): ViewContext {
     const controller = this.#controller;
     const state = this.#state;
-    const locale = this.#locale();
     return {
       text: this.#text,
-      money: (value, currency) => formatAmount(value, currency, locale),
+      money: (value, currency) => formatAmount(value, currency, this.#locale()),
       clock: (time, withSeconds) =>
-        new Date(time).toLocaleTimeString(locale, {
+        new Date(time).toLocaleTimeString(this.#locale(), {
           hour: 'numeric',
           minute: '2-digit',
           ...(withSeconds && { second: '2-digit' }),
         }),
-      locale,
+      locale: this.#locale,
       remainingMs: controller?.remainingMs,
       redirectSeconds: controller?.redirectSeconds,
       redirectUrl: controller?.redirectUrl,
@@ -610,23 +622,19 @@ export class CryptoCheckout extends LitElement {
     };
   }
 
-  /** For numbers and times. */
-  #locale(): string | undefined {
-    if (this.#language) return this.#language.locale;
-    try {
-      return Intl.getCanonicalLocales(this.tag)[0];
-    } catch {
-      return undefined;
-    }
-  }
-
   /** The language that the page asks for, not checked yet. @internal */
   get tag(): string {
     return this.locale || languageOf(this) || navigator.language;
   }
 
+  get #isEnglish(): boolean {
+    return /^en\b/.test(this.tag);
+  }
+
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
   async #loadLanguage(): Promise<void> {
+    // Beside the list of languages, not after it.
+    if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
     const { PageLanguage } = await import('./messages/load.js');
     this.#language ??= new PageLanguage(this);
     await this.#language.follow();

@@ -14,7 +14,7 @@ import {
   textOf,
   waitFor,
 } from './support/element.js';
-import { useFakeApi } from './support/fake-api.js';
+import { failureReply, useFakeApi } from './support/fake-api.js';
 import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
 
 const api = useFakeApi();
@@ -258,6 +258,88 @@ for (const locale of ['en', 'fr'] as const) {
     const spoken = getPart(element, 'countdown').nextElementSibling;
     expect(spoken?.textContent).to.equal(expected.minute);
     expect(spoken?.getAttribute('aria-live')).to.equal('polite');
+  });
+}
+
+/** What is said only now and then. */
+const nowAndThen = {
+  en: {
+    failed: 'Try again. If it still fails, ask the shop.',
+    changed: `The shop changed the price from NGN 5,000.00 to NGN 6,000.00. Your earlier payment is cancelled: send nothing to its address.`,
+    joined: 'This payment is already open in another tab. Here it is.',
+    reconnecting: 'Reconnecting…',
+    fiveMinutes: '5 minutes left to pay.',
+    thirtySeconds: '30 seconds left to pay.',
+    redirect: 'You go back to shop.example in 8 s.',
+  },
+  fr: {
+    failed: 'Réessayez. Si cela échoue encore, contactez la boutique.',
+    changed:
+      'La boutique a changé le prix de 5 000,00 NGN à 6 000,00 NGN. Votre paiement précédent est annulé : n’envoyez rien à son adresse.',
+    joined: 'Ce paiement est déjà ouvert dans un autre onglet. Le voici.',
+    reconnecting: 'Reconnexion…',
+    fiveMinutes: 'Il reste 5 minutes pour payer.',
+    thirtySeconds: 'Il reste 30 secondes pour payer.',
+    redirect: 'Vous retournez sur shop.example dans 8 s.',
+  },
+} as const;
+
+for (const locale of ['en', 'fr'] as const) {
+  describe(`in ${locale}, word for word, it says`, () => {
+    const expected = nowAndThen[locale];
+    const plainText = (element: CryptoCheckout, part: string) => textOf(element, part).replace(/\s/g, ' ');
+    const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
+
+    it('that the payment did not open', async () => {
+      api.handlers.create = () => failureReply(403, 'forbidden');
+      const element = await mount({ ...orderAttributes, locale });
+      press(element);
+      await waitFor(() => plainText(element, 'status') === expected.failed, expected.failed);
+    });
+
+    it('that the price changed', async () => {
+      const element = await mount({ ...orderAttributes, locale });
+      await goToAddress(element);
+      element.setAttribute('amount', '6000');
+      await waitFor(() => plainText(element, 'status') === expected.changed, expected.changed);
+    });
+
+    it('that another tab has the payment', async () => {
+      const one = await mount({ ...orderAttributes, locale });
+      const two = await mount({ ...orderAttributes, locale });
+      press(one);
+      await waitFor(
+        () => hasPart(two, 'notice') && plainText(two, 'notice') === expected.joined,
+        expected.joined,
+      );
+    });
+
+    it('that the connection is lost', async () => {
+      const element = await mountPayment(lockedPayment(), locale);
+      api.handlers.verify = () => Promise.reject(new TypeError('Failed to fetch'));
+      await element.refresh();
+      await waitFor(() => plainText(element, 'connection') === expected.reconnecting, expected.reconnecting);
+    });
+
+    for (const [seconds, said] of [
+      [290, expected.fiveMinutes],
+      [25, expected.thirtySeconds],
+    ] as const) {
+      it(`that some ${seconds} seconds are left`, async () => {
+        const element = await mountPayment(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }), locale);
+        await waitFor(() => getPart(element, 'countdown').nextElementSibling?.textContent === said, said);
+      });
+    }
+
+    it('that the page goes back to the shop', async () => {
+      const element = await mountPayment(lockedPayment(trusted), locale);
+      api.payment = paymentInState('settled', trusted);
+      await element.refresh();
+      await waitFor(() => hasPart(element, 'redirect'));
+      const spoken = getPart(element, 'redirect').querySelector('[role="status"]');
+      expect(spoken?.textContent.replace(/\s/g, ' ')).to.equal(expected.redirect);
+      element.remove();
+    });
   });
 }
 

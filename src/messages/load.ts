@@ -7,7 +7,7 @@ interface Language {
   readonly code: string;
   readonly isRtl: boolean;
   /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
-  readonly locale: string | undefined;
+  readonly locale: () => string | undefined;
   readonly texts: FirstMessages;
   readonly loadLater: () => Promise<LaterMessages>;
 }
@@ -58,11 +58,10 @@ export async function loadLanguage(tag: string): Promise<Language> {
   const [base = ''] = wanted.split('-');
   const code = [wanted, base].find((one) => Object.hasOwn(sources, one)) ?? 'en';
   const source = sources[code] ?? english;
-  const [locale = source.locale] = supportedLocales(tag);
   try {
-    return await load(source, code === 'ar-xb' ? 'en' : code, locale);
+    return await load(source, code === 'ar-xb' ? 'en' : code, tag);
   } catch {
-    return load(english, 'en', locale);
+    return load(english, 'en', tag);
   }
 }
 
@@ -75,10 +74,14 @@ function supportedLocales(tag: string): string[] {
   }
 }
 
-async function load(source: Source, code: string, locale: string | undefined): Promise<Language> {
+async function load(source: Source, code: string, tag: string): Promise<Language> {
   const { first, later, isRtl = false } = source;
   const { texts } = await patiently(first());
   const loadLater = async () => (await patiently(later()).catch(english.later)).texts;
+  let locales: readonly (string | undefined)[] | undefined;
+  const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
+  // A browser's first question about numbers takes it long: not before a payment is asked for, but while it comes.
+  setTimeout(locale);
   return { code, isRtl, locale, texts, loadLater };
 }
 
@@ -127,7 +130,7 @@ export class PageLanguage {
   }
 
   get locale(): string | undefined {
-    return this.#language ? this.#language.locale : 'en';
+    return this.#language ? this.#language.locale() : 'en';
   }
 
   /** Keeps each value's own order inside a text from right to left. */

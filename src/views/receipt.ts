@@ -73,7 +73,7 @@ function rowsOf(payment: Payment, context: ViewContext): Row[] {
   const received = payment.amountSeen ?? payment.amountReceived ?? 0;
   const price = money(worthOf(1, amount, baseAmount), baseCurrency);
   const paidAt = transactionTimeLog.findLast(({ type }) => type === 'success')?.time ?? payment.createdAt;
-  const time = new Date(paidAt).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'long' });
+  const time = new Date(paidAt).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'long' });
   const rows: Row[] = [
     [text('shop'), merchantName],
     [text('orderName'), txRef],

@@ -16,7 +16,7 @@ export function timeLog({ payment }: TrackedState, context: ViewContext): Templa
         (entry) =>
           html`<li class=${entry.type}>
             <span>${entryText(entry, payment, context)}</span>
-            <time datetime=${entry.time}>${localTime(entry.time, locale)}</time>
+            <time datetime=${entry.time}>${localTime(entry.time, locale())}</time>
           </li>`,
       )}
     </ol>

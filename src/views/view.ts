@@ -54,7 +54,7 @@ export interface ViewContext {
   readonly money: (value: number | string, currency: string) => string;
   /** Formats a time of day for reading, from epoch milliseconds or ISO 8601. */
   readonly clock: (time: number | string, withSeconds?: boolean) => string;
-  readonly locale: string | undefined;
+  readonly locale: () => string | undefined;
   /** Milliseconds until the deadline, at least 0; undefined if there is no deadline. */
   readonly remainingMs: number | undefined;
   readonly redirectSeconds: number | undefined;

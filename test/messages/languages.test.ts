@@ -82,7 +82,7 @@ describe('a language', () => {
     ['not a tag!', 'en', undefined],
   ])('for %s, the texts are in %s and numbers in %s', async (tag, code, locale) => {
     const language = await loadLanguage(tag);
-    expect([language.code, language.locale, language.isRtl]).toEqual([code, locale, false]);
+    expect([language.code, language.locale(), language.isRtl]).toEqual([code, locale, false]);
   });
 
   it('knows which are written from right to left', async () => {
