@@ -1,6 +1,6 @@
 /** Every state in the gallery, in every look: clean for axe, and within its edges. */
 import { expect, test } from 'vitest';
-import { useStage } from './stage.js';
+import { loadAxe, useStage } from './stage.js';
 
 const stage = useStage();
 
@@ -33,6 +33,7 @@ test.each([
       .map((element) => element.parentElement?.dataset['state']),
   );
   expect(wider, 'states wider than their card').toEqual([]);
+  await loadAxe(page);
   const violations = await page.evaluate(async () => {
     interface Axe {
       run(

@@ -116,7 +116,6 @@ export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): 
           console.error(`CSP: ${effectiveDirective} refused ${blockedURI} ${sample}`),
         );
       });
-      await page.addInitScript({ path: require.resolve('axe-core/axe.min.js') });
       return page;
     },
 
@@ -181,7 +180,13 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
+/** Makes `axe` known to the page. A policy for scripts does not apply to it. */
+export async function loadAxe(page: Page): Promise<void> {
+  await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'));
+}
+
 async function violationsOn(page: Page): Promise<string[]> {
+  await loadAxe(page);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
     return (await axe.run()).violations;
