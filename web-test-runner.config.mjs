@@ -14,9 +14,9 @@ import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
 import { chromeLauncher } from '@web/test-runner-chrome';
 import { startApiServer } from './scripts/api-server.mjs';
-import { findBrowser } from './scripts/find-browser.mjs';
+import { findHeadlessShell } from './scripts/find-browser.mjs';
 
-const { executablePath, args } = await findBrowser();
+const { executablePath, args } = await findHeadlessShell();
 
 function apiServerPlugin() {
   /** @type {import('./scripts/api-server.mjs').ApiServer | undefined} */

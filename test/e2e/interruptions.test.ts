@@ -7,7 +7,7 @@ import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
 
 // Blocks come when they are asked for, so that each state stays until it was looked at.
-const stage = useStage({ blockIntervalMs: 0 });
+const stage = useStage({ blockIntervalMs: 0, needsWholeBrowser: true });
 
 const paymentCount = async () =>
   (await stage.merchant.transactions.list({ query: { skip: 1 } })).pagination?.total ?? 0;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkoutOn, order, orderAt } from './checkout.js';
 import { useStage } from './stage.js';
 
-const stage = useStage();
+const stage = useStage({ needsWholeBrowser: true });
 /** With a block every second, from the first click to the success on the page. */
 const longestMs = 10_000;
 

@@ -6,7 +6,7 @@ import { checkoutOn } from './checkout.js';
 import { openShop } from './shop-page.js';
 import { useStage } from './stage.js';
 
-const stage = useStage({ blockIntervalMs: 0 });
+const stage = useStage({ blockIntervalMs: 0, needsWholeBrowser: true });
 
 /** What the page holds once everything that can go is gone. */
 async function measure(session: CDPSession) {

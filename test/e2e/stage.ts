@@ -8,7 +8,7 @@ import type { Payment } from 'crypto-checkout/contract';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { startApiServer, type ApiServer } from '../../scripts/api-server.mjs';
-import { findBrowser } from '../../scripts/find-browser.mjs';
+import { findBrowser, findHeadlessShell } from '../../scripts/find-browser.mjs';
 
 const require = createRequire(import.meta.url);
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
@@ -42,12 +42,18 @@ let references = 0;
 
 interface StageOptions {
   readonly blockIntervalMs?: number;
+  /** For what a headless shell does not do: pages that are suspended, or kept for the Back button. */
+  readonly needsWholeBrowser?: boolean;
   /** Called before the server is started, for more of its options. */
   readonly start?: () => Promise<Parameters<typeof startApiServer>[0]>;
 }
 
 /** One server and one browser for the tests of a file. Pages are closed after each test, and must have been quiet. */
-export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): Stage {
+export function useStage({
+  blockIntervalMs = 1000,
+  needsWholeBrowser = false,
+  start,
+}: StageOptions = {}): Stage {
   let running: { server: ApiServer; browser: Browser; merchant: MerchantClient } | undefined;
   const contexts: BrowserContext[] = [];
   const complaints: string[] = [];
@@ -57,7 +63,7 @@ export function useStage({ blockIntervalMs = 1000, start }: StageOptions = {}): 
   };
 
   beforeAll(async () => {
-    const { executablePath, args } = await findBrowser();
+    const { executablePath, args } = await (needsWholeBrowser ? findBrowser() : findHeadlessShell());
     const [server, browser] = await Promise.all([
       startApiServer({ blockIntervalMs, ...(await start?.()) }),
       chromium.launch({ executablePath, args }),
