@@ -324,10 +324,16 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
   /** Settles the transfers that were paid. As many payments as transfers of one amount to one address: no doubt which. */
   async function settlePaid(watched: Watched): Promise<void> {
     const place = placeOf(watched);
-    const [payments, transfers] = await database.snapshot(async (reader) => [
+    const [open, transfers] = await database.snapshot(async (reader) => [
       await store.openPayments(reader, place),
       await store.pendingTransfers(reader, place),
     ]);
+    const payments: TreasuryPaymentTable[] = [];
+    for (const payment of open) {
+      const isByHand = (await store.findSettledByHand(database.reader, payment)) !== undefined;
+      if (isByHand) await database.write((transaction) => takeByHand(transaction, payment));
+      else payments.push(payment);
+    }
     const nameOf = ({ merchant_id, currency, address, amount }: TransferTable | TreasuryPaymentTable) =>
       [merchant_id, currency, address, amount].join('/');
     for (const name of new Set(payments.map(nameOf))) {
@@ -350,11 +356,22 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
         const transfer = waiting[index];
         if (!transfer) continue;
         await database.write(async (transaction) => {
+          // Whoever settles a transfer by hand holds this lock too.
+          await store.lockTransfer(transaction, transfer.id);
+          if (await takeByHand(transaction, payment)) return;
           if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
           await settle(transaction, transfer.id, payment.tx_hash);
         });
       }
     }
+  }
+
+  /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
+  async function takeByHand(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {
+    const transferId = await store.findSettledByHand(transaction, payment);
+    if (transferId === undefined) return false;
+    await store.assignPayment(transaction, payment, transferId);
+    return true;
   }
 
   function sayAmbiguous(

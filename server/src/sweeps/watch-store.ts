@@ -148,6 +148,42 @@ export function openPayments(reader: Reader, { mode, network }: Place): Promise<
     .execute();
 }
 
+/** @returns the ID of a transfer that was settled with a payment's transaction, and not by the payment itself or another one */
+export async function findSettledByHand(
+  reader: Reader,
+  { mode, network, tx_hash, currency, address }: TreasuryPaymentTable,
+): Promise<string | undefined> {
+  const hash = tx_hash.replace(/^0x/, '');
+  const row = await reader
+    .selectFrom('transfers')
+    .select('id')
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('address', '=', address)
+    .where('status', '=', 'success')
+    .where('tx_hash', 'in', [hash, `0x${hash}`])
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('treasury_payments').select('transfer_id').whereRef('transfer_id', '=', 'transfers.id'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** Locks a transfer until the transaction ends. */
+export async function lockTransfer(transaction: Transaction, id: string): Promise<void> {
+  await transaction
+    .selectFrom('transfers')
+    .select('id')
+    .where('id', '=', id)
+    .$call(forUpdate(transaction))
+    .execute();
+}
+
 /** @returns false if another process has used it */
 export async function assignPayment(
   transaction: Transaction,

@@ -19,6 +19,7 @@ export const factory = JSON.parse(
 ) as Artifact;
 
 export interface Receipt {
+  readonly transactionHash: Hex;
   readonly status: Hex;
   readonly gasUsed: Hex;
   readonly blockNumber: Hex;

@@ -33,7 +33,11 @@ export interface TreasuryFixture {
   scan(): Promise<void>;
   balance(token: 'ETH' | 'USDT', owner: string): Promise<bigint>;
   /** Runs a command in this process. @returns its JSON output */
-  command<T = Record<string, unknown>>(command: Command | undefined, options: Options): Promise<T>;
+  command<T = Record<string, unknown>>(
+    command: Command | undefined,
+    options: Options,
+    positionals?: readonly string[],
+  ): Promise<T>;
   booksInOrder(): Promise<void>;
   /** Makes enough blocks, and has the watcher read them. */
   watch(): Promise<void>;
@@ -133,9 +137,9 @@ export async function openTreasury(
       );
       return locked;
     },
-    async command<T>(command: Command | undefined, options: Options) {
+    async command<T>(command: Command | undefined, options: Options, positionals: readonly string[] = []) {
       if (!command) throw new Error('There is no such command');
-      const { json } = await command.run(commandContext(server), options, []);
+      const { json } = await command.run(commandContext(server), options, positionals);
       return JSON.parse(JSON.stringify(json)) as T;
     },
     async booksInOrder() {

@@ -4,6 +4,7 @@ import { getAddress } from 'viem';
 import { ledgerCommands } from '../../src/commands/ledger.js';
 import { sweepCommands } from '../../src/commands/sweeps.js';
 import { transferExportCommands } from '../../src/commands/transfer-export.js';
+import { transferCommands } from '../../src/commands/transfers.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -42,19 +43,27 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     return (body.data as { id: string }).id;
   }
   /** The treasury sends a token, or ether. */
-  async function payOut(to: string, amount: bigint, currency: 'ETH' | 'USDT' = 'USDT'): Promise<void> {
-    if (currency === 'ETH') await transact(fixture.anvil, to, '0x', treasury, amount);
-    else {
-      const data = `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
-      await transact(fixture.anvil, fixture.token, data, treasury);
-    }
+  async function payOut(to: string, amount: bigint, currency: 'ETH' | 'USDT' = 'USDT'): Promise<string> {
+    if (currency === 'ETH')
+      return (await transact(fixture.anvil, to, '0x', treasury, amount)).transactionHash;
+    const data = `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
+    return (await transact(fixture.anvil, fixture.token, data, treasury)).transactionHash;
   }
+  const pass = () => fixture.server.app.treasuryWatcher.advance(new AbortController().signal);
+  const settleByHand = (id: string, txHash: string) =>
+    fixture.command(transferCommands['transfers settle'], { 'tx-hash': txHash }, [id]);
+  const exported = () =>
+    fixture.command<{ id: string; paidBy: string[] }[]>(transferExportCommands['transfers export'], {
+      network: 'evm-dev',
+      merchant: fixture.merchantId,
+      format: 'json',
+    });
 
   it('show what a stranger swept in the treasury, and at the addresses before', async () => {
     const [ether, usdt] = [await fixture.pay('ETH'), await fixture.pay('USDT')];
     expect(await fixture.custody('USDT')).toEqual({ addresses: usdt.amount, treasury: 0n });
     await sweep();
-    await fixture.server.app.treasuryWatcher.advance(new AbortController().signal);
+    await pass();
     expect(await fixture.custody('USDT')).toEqual({ addresses: usdt.amount, treasury: 0n });
     await fixture.watch();
     expect(await fixture.custody('USDT')).toEqual({ addresses: 0n, treasury: usdt.amount });
@@ -118,7 +127,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     const before = await fixture.custody('USDT');
     const [token, ether] = [await createTransfer(3.5), await createTransfer(0.001, 'ETH')];
     await payOut(destination, 3_500_000n);
-    await fixture.server.app.treasuryWatcher.advance(new AbortController().signal);
+    await pass();
     expect(await transferStatus(token)).toBe('pending');
     await payOut(destination, 1_000_000_000_000_000n, 'ETH');
     await fixture.watch();
@@ -211,6 +220,48 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     await payOut(destination, 750_000n);
     await fixture.watch();
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
+    await fixture.booksInOrder();
+  });
+
+  it('do not settle a transfer by a payment with which another was settled by hand', async () => {
+    const ids = [await createTransfer(0.65), await createTransfer(0.65)];
+    const txHash = await payOut(destination, 650_000n);
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['pending', 'pending']);
+    await settleByHand(ids[1] ?? '', txHash);
+    await pass();
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['pending', 'success']);
+    expect(await exported()).toMatchObject([{ id: ids[0], paidBy: [] }]);
+    await payOut(destination, 650_000n);
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
+    await fixture.booksInOrder();
+  });
+
+  it('keep a payment that was used by hand before it was read from a later transfer of the same amount', async () => {
+    const first = await createTransfer(0.55);
+    const txHash = await payOut(destination, 550_000n);
+    await fixture.anvil.mine(confirmations - 1);
+    await settleByHand(first, txHash);
+    const second = await createTransfer(0.55);
+    await fixture.watch();
+    expect(await transferStatus(second)).toBe('pending');
+    expect(await exported()).toMatchObject([{ id: second, paidBy: [] }]);
+    await payOut(destination, 550_000n);
+    await fixture.watch();
+    expect(await transferStatus(second)).toBe('success');
+    await fixture.booksInOrder();
+  });
+
+  it('settle the one that is left when the other is given up, without a new block', async () => {
+    const ids = [await createTransfer(0.45), await createTransfer(0.45)];
+    await payOut(destination, 450_000n);
+    await fixture.watch();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['pending', 'pending']);
+    await fixture.command(transferCommands['transfers fail'], { reason: 'Not needed' }, [ids[0] ?? '']);
+    await pass();
+    expect(await Promise.all(ids.map(transferStatus))).toEqual(['failed', 'success']);
     await fixture.booksInOrder();
   });
 
