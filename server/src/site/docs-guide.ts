@@ -47,8 +47,8 @@ const introduction = (publicUrl: string) => html`
   </ol>
   <p>The widget and the hosted page do steps 2 to 4 for you.</p>
   <p>
-    With test keys, all networks are simulated and no real money moves. Use the
-    <a href="#sandbox">sandbox</a> to send test funds, add blocks and move the clock.
+    With test keys, no real money moves: networks are simulated, or public test networks if the operator has
+    added some. Use the <a href="#sandbox">sandbox</a> to send simulated funds, add blocks and move the clock.
   </p>
 `;
 
