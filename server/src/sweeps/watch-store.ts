@@ -148,15 +148,19 @@ export function openPayments(reader: Reader, { mode, network }: Place): Promise<
     .execute();
 }
 
-/** @returns the ID of a transfer that was settled with a payment's transaction, and not by the payment itself or another one */
+/**
+ * Finds a transfer that the operator settled with a payment's transaction. One transaction can hold several payments: a transfer
+ * belongs to the one of its own amount, if there is one.
+ * @returns its ID
+ */
 export async function findSettledByHand(
   reader: Reader,
-  { mode, network, tx_hash, currency, address }: TreasuryPaymentTable,
+  { mode, network, tx_hash, currency, address, amount }: TreasuryPaymentTable,
 ): Promise<string | undefined> {
   const hash = tx_hash.replace(/^0x/, '');
-  const row = await reader
+  const rows = await reader
     .selectFrom('transfers')
-    .select('id')
+    .select(['id', 'amount'])
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('currency', '=', currency)
@@ -170,8 +174,26 @@ export async function findSettledByHand(
         ),
       ),
     )
-    .executeTakeFirst();
-  return row?.id;
+    .where(({ not, exists, or, eb, selectFrom }) =>
+      or([
+        eb('amount', '=', amount),
+        not(
+          exists(
+            selectFrom('treasury_payments as open')
+              .select('open.tx_hash')
+              .where('open.mode', '=', mode)
+              .where('open.network', '=', network)
+              .where('open.tx_hash', '=', tx_hash)
+              .where('open.currency', '=', currency)
+              .where('open.address', '=', address)
+              .where('open.transfer_id', 'is', null)
+              .whereRef('open.amount', '=', 'transfers.amount'),
+          ),
+        ),
+      ]),
+    )
+    .execute();
+  return (rows.find((row) => row.amount === amount) ?? rows[0])?.id;
 }
 
 /** Locks a transfer until the transaction ends. */

@@ -254,6 +254,41 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
+  it('tell the payments of one transaction apart by their amounts, when one of them was used by hand', async () => {
+    const [small, large] = [await createTransfer(0.35), await createTransfer(0.85)];
+    const { database, app } = fixture.server;
+    const { mode, network, merchant_id, currency, address } = await database.reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where('id', '=', small)
+      .executeTakeFirstOrThrow();
+    const tx_hash = `0x${'ab'.repeat(32)}`;
+    const payment = { mode, network, merchant_id, currency, address, tx_hash, treasury, block_height: 1 };
+    await database.write(async (transaction) => {
+      await app.transfers.settle(transaction, small, tx_hash, '0', 'treasury');
+      await transaction
+        .insertInto('treasury_payments')
+        .values([
+          { ...payment, output_index: 0, amount: '850000', paid_at: Date.now(), transfer_id: null },
+          { ...payment, output_index: 1, amount: '350000', paid_at: Date.now(), transfer_id: null },
+        ])
+        .execute();
+    });
+    await pass();
+    const used = await database.reader
+      .selectFrom('treasury_payments')
+      .select(['output_index', 'transfer_id'])
+      .where('tx_hash', '=', tx_hash)
+      .orderBy('output_index')
+      .execute();
+    expect(used).toEqual([
+      { output_index: 0, transfer_id: large },
+      { output_index: 1, transfer_id: small },
+    ]);
+    expect(await transferStatus(large)).toBe('success');
+    await fixture.booksInOrder();
+  });
+
   it('settle the one that is left when the other is given up, without a new block', async () => {
     const ids = [await createTransfer(0.45), await createTransfer(0.45)];
     await payOut(destination, 450_000n);
