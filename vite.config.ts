@@ -56,8 +56,8 @@ const withoutKanji: Plugin = {
 };
 
 /**
- * The bundler keeps its helpers in a chunk of their own, which a page would ask for when the flow has come: a round trip more
- * between the press and the payment. The flow needs one of them, in one line.
+ * The bundler keeps its helpers in their own chunk, which a page requests only once the flow has arrived: one more round trip
+ * between the press and the payment. The flow needs a single helper, so it gets a copy.
  */
 const flowWithoutHelpers: Plugin = {
   name: 'flow-without-helpers',

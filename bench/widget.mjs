@@ -36,7 +36,7 @@ empty Lit element, one that shows a price, and the peers solana-pay and paystack
   scripts      ScriptDuration, which leaves out microtasks, and with them all that Lit draws;
   main thread  TaskDuration without layout and styles, which has them.
 
-The widget shows a price, and a browser's first Intl.NumberFormat takes long; the peers show nothing yet.
+The widget shows a price, and a browser's first Intl.NumberFormat is slow; the peers show nothing yet.
 In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
 the widget is.
 

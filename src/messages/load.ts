@@ -80,7 +80,7 @@ async function load(source: Source, code: string, tag: string): Promise<Language
   const loadLater = async () => (await patiently(later()).catch(english.later)).texts;
   let locales: readonly (string | undefined)[] | undefined;
   const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
-  // A browser's first question about numbers takes it long: not before a payment is asked for, but while it comes.
+  // The browser's first use of Intl.NumberFormat is slow, so it happens while a reply is awaited, not before the request.
   setTimeout(locale);
   return { code, isRtl, locale, texts, loadLater };
 }
