@@ -1,14 +1,20 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { adoptStyles, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { CheckoutController } from './checkout/controller.js';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { isPayable, isSecretKey, memoryFor, type Order } from './checkout/order.js';
-import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
+import type {
+  CheckoutState,
+  CheckoutStatus,
+  CreatingState,
+  FailedState,
+  IdleState,
+} from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
 import type { Payment } from './contract/checkout.js';
 import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
-import { ApiError, NetworkError, type CheckoutError } from './errors.js';
+import { NetworkError, type CheckoutError } from './errors.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
+import type { Flow } from './flow.js';
 import type { FormValue } from './form-value.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
@@ -16,14 +22,10 @@ import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import type { Modal } from './modal.js';
 import { formatAmount } from './money/format.js';
-import { frame, type FrameProps } from './views/frame.js';
+import { frame, viewKey, type Shown } from './views/frame.js';
 import { header, type Heading, type LineItem } from './views/header.js';
 import { idleView } from './views/idle.js';
-import type { Copyable, Panel, Question, View, ViewContext } from './views/view.js';
-import type { WalletPayments } from './wallets/wallet-payments.js';
-
-type Flow = typeof import('./flow.js');
-type Later = typeof import('./later.js');
+import type { FirstContext } from './views/view.js';
 
 /** Attributes that go into the order unchanged; empty ones count as missing. */
 const textAttributes = [
@@ -41,7 +43,6 @@ type TextAttribute = (typeof textAttributes)[number];
 
 const loadFlow = () => import('./flow.js');
 const loadModal = () => import('./modal.js');
-const noticeMs = 6_000;
 const start: Partial<Messages> = enStart;
 /** A page in another language does not show English first, unless its texts take longer. */
 const languageWaitMs = 1_000;
@@ -233,19 +234,15 @@ export class CryptoCheckout extends LitElement {
 
   #flow: Flow | undefined;
   #modal: Modal | undefined;
-  #wallets: WalletPayments | undefined | 'loading';
   /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
   readonly #internals: Partial<ElementInternals> | undefined =
     'attachInternals' in HTMLElement.prototype ? this.attachInternals() : undefined;
   #form: Promise<FormValue> | undefined;
-  #later: Later | 'failed' | undefined;
   /** Undefined until it is loaded. Until then, the texts are English. */
   #language: PageLanguage | undefined;
-  #controller: CheckoutController | undefined;
-  /** The state before there is a controller. */
-  #initialState: CheckoutState = { name: 'idle' };
+  /** The state while the order has no payment. */
+  #initialState: IdleState | CreatingState | FailedState = { name: 'idle' };
   #orderKey = '';
-  #drawQr: ViewContext['drawQr'];
   #shownStatus: CheckoutStatus = 'idle';
   /**
    * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
@@ -253,22 +250,11 @@ export class CryptoCheckout extends LitElement {
    */
   #isReflecting = false;
   #hadFocus = false;
-  /** What was copied last, and what to say of that or of another tab. */
-  #notice: { readonly what?: Copyable; readonly text: string } | undefined;
-  #noticeTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
-  #checkResult = '';
-  #question: Question | undefined;
-  readonly #openPanels = new Map<Panel, boolean>();
-  /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
-  #hasRoomForQr: boolean | undefined;
-  #lastChoice: Choice | undefined;
   #brokenLogo: string | undefined;
   /** The page's mistake that was found last. */
   #orderProblem: CheckoutError | undefined;
   #tabs: TabChannel | undefined;
-  /** The page's title while "✓ Paid" stands in its place. */
-  #pageTitle: string | undefined;
 
   constructor() {
     super();
@@ -307,8 +293,8 @@ export class CryptoCheckout extends LitElement {
   /** Starts the payment, like the button. Resolves once it is under way. Failures are shown, not thrown. */
   async start(): Promise<void> {
     if (!isPayable(this.order)) return this.#explainOrder();
-    if (this.#controller === undefined) await this.#load();
-    this.#controller?.start();
+    if (!this.#flow?.controller) await this.#load();
+    this.#flow?.controller?.start();
   }
 
   /** Opens the modal, and starts the payment if there is none yet. Without `mode="modal"`, it only starts it. */
@@ -326,26 +312,21 @@ export class CryptoCheckout extends LitElement {
 
   /** Cancels the payment, unless it has ended. */
   async cancel(): Promise<void> {
-    await this.#controller?.cancel();
+    await this.#flow?.controller?.cancel();
   }
 
   /** Fetches the payment's current status now. */
   async refresh(): Promise<void> {
-    if (this.#drawQr === 'failed') this.#drawQr = undefined;
-    if (this.#later === 'failed') this.#later = undefined;
-    await this.#controller?.refresh();
+    await this.#flow?.refresh();
   }
 
   /** Tells the browser's other tabs about this order's payment. @internal */
   readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
 
-  /** @internal */
-  readonly announceJoined = (): void => this.#notify({ text: this.#text('joined') });
-
   override connectedCallback(): void {
     super.connectedCallback();
     // Another element may have stored a payment in the meantime: check again whether to resume.
-    if (this.#controller === undefined) this.#orderKey = '';
+    if (!this.#flow?.controller) this.#orderKey = '';
     this.#settleTimer = setTimeout(() => void this.#explainOrder(), settleMs);
     this.requestUpdate();
   }
@@ -353,11 +334,8 @@ export class CryptoCheckout extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#settleTimer);
-    clearTimeout(this.#noticeTimer);
-    this.#notice = undefined;
     this.#tabs?.close();
     this.#tabs = undefined;
-    this.#setTitle(undefined);
   }
 
   /** @internal */
@@ -403,7 +381,8 @@ export class CryptoCheckout extends LitElement {
     if (orderKey === this.#orderKey) return;
     const isFirst = this.#orderKey === '';
     this.#orderKey = orderKey;
-    if (!isFirst) this.#leaveOrder(order);
+    // The page names another order, or another price for the same one.
+    if (!isFirst) this.#initialState = { name: 'idle', outdated: this.#flow?.leaveOrder(order) };
     this.#listenToTabs();
     void this.updateComplete.then(() => this.#resume());
   }
@@ -412,27 +391,14 @@ export class CryptoCheckout extends LitElement {
     this.dispatchEvent(new CheckoutEvent('checkout-ready', undefined));
   }
 
-  protected override updated(_changes: PropertyValues): void {
-    const { status, payment } = this;
+  protected override updated(): void {
+    const { status } = this;
     if (this.#isReflecting) this.#reflectStatus();
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
-    if (isNewView) this.#onNewView();
     // Only if focus was inside already: a payment that progresses by itself must not steal it from the page. The button that
     // had it may be gone.
     if (this.#hadFocus && (isNewView || !this.shadowRoot?.activeElement)) this.#moveFocus(status);
     this.#shownStatus = status;
-    // An update that was asked for before the element was removed comes after it.
-    const isPaid = this.isConnected && status === 'success';
-    this.#setTitle(isPaid ? this.#text('paidTitle') : undefined);
-    const hasProblem = 'problem' in this.#state && this.#state.problem !== undefined;
-    const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
-    const hasPayment = payment ?? this.order.paymentId;
-    if (this.#flow && hasPayment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
-    // What comes after the QR code does not compete with it for the line.
-    const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
-    if (this.#flow && isNeeded && this.#later === undefined) void this.#loadLater();
-    // After the QR code, for the same reason.
-    if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
   }
 
   #reflectStatus(): void {
@@ -442,22 +408,27 @@ export class CryptoCheckout extends LitElement {
 
   protected override render(): TemplateResult {
     const context = this.#context();
-    const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
-    const state = wallets?.withSent(this.#state, context.text) ?? this.#state;
-    const props: FrameProps = {
-      language: this.#language,
-      header: header(this.#heading(state), context),
-      key: viewKey(state.name),
-      isReconnecting: 'isReconnecting' in state && state.isReconnecting,
-      problem: this.#problem(state),
-      notice: this.#notice?.text ?? '',
-      preload: this.#preload,
-    };
-    const card = frame(this.#view(state, context), props, context);
-    return this.mode === 'modal' ? this.#modalTemplate(card, context) : card;
+    const shown = this.#flow?.show(context) ?? this.#showOrder(context);
+    const card = frame(
+      shown,
+      {
+        language: this.#language,
+        header: header(this.#heading(shown.state), context),
+        preload: this.#preload,
+      },
+      context,
+    );
+    return this.mode === 'modal' ? this.#modalTemplate(card) : card;
   }
 
-  #modalTemplate(card: TemplateResult, { text }: ViewContext): TemplateResult {
+  /** The pay button. */
+  #showOrder(context: FirstContext): Shown {
+    const state = this.#initialState;
+    return { state, view: idleView(state, context), problem: this.#problem() };
+  }
+
+  #modalTemplate(card: TemplateResult): TemplateResult {
+    const text = this.#text;
     const open = (event: Event) => {
       // The page's own trigger can be a link, or a button that would submit a form.
       event.preventDefault();
@@ -476,34 +447,19 @@ export class CryptoCheckout extends LitElement {
   }
 
   get #state(): CheckoutState {
-    return this.#controller?.state ?? this.#initialState;
+    return this.#flow?.controller?.state ?? this.#initialState;
   }
 
-  #view(state: CheckoutState, context: ViewContext): View {
-    if (this.#flow && this.#controller) return this.#flow.viewOfState(state, context);
-    return idleView(state.payment === undefined ? state : { name: 'idle' }, context);
-  }
-
-  /** What went wrong. With a test key, the developer reads all of it; a payer reads what to do. */
-  #problem(state: CheckoutState): FrameProps['problem'] {
-    const problem = 'problem' in state ? state.problem : undefined;
-    const mistake = state.name === 'idle' && !isPayable(this.order) ? this.#orderProblem : undefined;
-    const { publicKey } = this.order;
+  /** What is wrong with the order, for the page's developer to read, or why its payment could not be started. */
+  #problem(): Shown['problem'] {
+    const { order } = this;
+    const { publicKey } = order;
     if (isSecretKey(publicKey)) return { text: this.#text('secretKey') };
-    if (mistake) {
-      if (publicKey.startsWith('pk_live_')) return { text: this.#text('problemShop') };
-      return { text: mistake.shortMessage, details: mistake.remedy };
-    }
-    // The moment until the texts of problems are loaded shows none, rather than a wrong one.
-    if (!problem || (this.#flow && this.#later === undefined)) return undefined;
-    const isRefused = problem instanceof ApiError;
-    return {
-      text: this.#text(
-        typeof this.#later === 'object' ? this.#later.problemKey(problem.code) : 'problemNetwork',
-      ),
-      details: isRefused && this.#isTest(state) && problem.status < 500 ? problem.shortMessage : undefined,
-      requestId: isRefused ? problem.requestId : undefined,
-    };
+    if (this.#initialState.name === 'error') return { text: this.#text('problemNetwork') };
+    const mistake = isPayable(order) ? undefined : this.#orderProblem;
+    if (!mistake) return undefined;
+    if (publicKey.startsWith('pk_live_')) return { text: this.#text('problemShop') };
+    return { text: mistake.shortMessage, details: mistake.remedy };
   }
 
   /** Finds the page's mistake, shows it, and logs it once for the page's developer. */
@@ -565,60 +521,22 @@ export class CryptoCheckout extends LitElement {
     }
   };
 
-  readonly #text: ViewContext['text'] = (key, values = {}) => {
+  readonly #text: FirstContext['text'] = (key, values = {}) => {
     const language = this.#language;
     const text = this.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
     return fill(text, language?.isolate(values) ?? values);
   };
 
-  #context(): ViewContext {
-    const controller = this.#controller;
+  #context(): FirstContext {
     const state = this.#state;
     return {
       text: this.#text,
       money: (value, currency) => formatAmount(value, currency, this.#locale()),
-      clock: (time, withSeconds) =>
-        new Date(time).toLocaleTimeString(this.#locale(), {
-          hour: 'numeric',
-          minute: '2-digit',
-          ...(withSeconds && { second: '2-digit' }),
-        }),
-      locale: this.#locale,
-      remainingMs: controller?.remainingMs,
-      redirectSeconds: controller?.redirectSeconds,
-      redirectUrl: controller?.redirectUrl,
-      hasTimeLog: !this.noTimeLog,
       isTest: this.#isTest(state),
       merchantName: this.#merchantName(state),
       total: this.#total(state),
       canStart: this.#orderProblem === undefined || isPayable(this.order),
-      copied: this.#notice?.what,
-      checkResult: this.#checkResult,
-      question: this.#question,
-      lastChoice: this.#lastChoice,
-      canStartAgain: controller?.canRestart ?? false,
-      drawQr: this.#drawQr,
-      later: typeof this.#later === 'object' ? this.#later : undefined,
-      hasLaterFailed: this.#later === 'failed',
-      walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
-      isOpen: (panel) =>
-        this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
-      setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
-      dispatch: (action) => controller?.dispatch(action),
       start: () => void this.start(),
-      restart: () => {
-        this.#ask(undefined);
-        controller?.restart();
-      },
-      check: () => void this.#check(),
-      cancel: () => {
-        this.#ask(undefined);
-        void this.cancel();
-      },
-      ask: (question) => this.#ask(question),
-      stay: () => controller?.stay(),
-      leave: () => controller?.leave(),
-      copy: (what, text, notice) => void this.#copy(what, text, notice),
     };
   }
 
@@ -642,41 +560,25 @@ export class CryptoCheckout extends LitElement {
 
   /** Resumes the payment that the page names, or that this browser remembers. */
   #resume(): void {
-    if (!this.isConnected || this.#controller || this.#initialState.name !== 'idle') return;
+    if (!this.isConnected || this.#flow?.controller || this.#initialState.name !== 'idle') return;
     if (this.#initialState.outdated) return;
     const { order } = this;
     const { paymentId, idempotencyKey } = memoryFor(order).read();
     if (order.paymentId ?? paymentId ?? idempotencyKey) void this.start();
   }
 
-  /** The page names another order, or another price for the same one. */
-  #leaveOrder(next: Order): void {
-    const controller = this.#controller;
-    const payment = controller?.state.payment;
-    this.#controller = undefined;
-    this.#initialState = { name: 'idle' };
-    if (!controller) return;
-    const isSameOrder =
-      next.paymentId === undefined &&
-      (next.txRef === undefined || payment?.txRef?.replace(/:\d+$/, '') === next.txRef);
-    if (payment?.status === 'in progress' && isSameOrder) {
-      this.#initialState = { name: 'idle', outdated: payment };
-      void controller.abandon();
-    }
-    controller.dispose();
-  }
-
   #listenToTabs(): void {
     this.#tabs?.close();
     this.#tabs = new TabChannel(memoryFor(this.order).name, (paymentId) => {
-      if (this.#controller) this.#controller.join(paymentId);
+      const controller = this.#flow?.controller;
+      if (controller) controller.join(paymentId);
       else if (this.#initialState.name === 'idle') void this.#joinFromIdle(paymentId);
     });
   }
 
   async #joinFromIdle(paymentId: string): Promise<void> {
     await this.#load();
-    this.#controller?.join(paymentId);
+    this.#flow?.controller?.join(paymentId);
   }
 
   readonly #preload = (): void => {
@@ -689,7 +591,12 @@ export class CryptoCheckout extends LitElement {
     this.#initialState = attempted;
     this.requestUpdate();
     try {
-      [this.#flow] = await Promise.all([loadFlow(), this.#loadLanguage()]);
+      const [{ Flow }] = await Promise.all([loadFlow(), this.#loadLanguage()]);
+      this.#flow ??= new Flow(this, {
+        text: this.#text,
+        locale: this.#locale,
+        loadLater: () => this.#language?.loadLater(),
+      });
     } catch (cause) {
       const { apiUrl } = this.order;
       const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
@@ -701,19 +608,8 @@ export class CryptoCheckout extends LitElement {
       return;
     }
     this.#initialState = { name: 'idle' };
-    this.#lastChoice = this.#flow.readLastChoice();
-    this.#adoptStyles();
     // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
-    if (this.isConnected) this.#controller ??= new this.#flow.CheckoutController(this);
-  }
-
-  async #loadQr(): Promise<void> {
-    try {
-      this.#drawQr = (await import('./views/qr-code.js')).drawQr;
-    } catch {
-      this.#drawQr = 'failed';
-    }
-    this.requestUpdate();
+    this.#flow.prepare();
   }
 
   /** @returns false if its code could not be loaded: `checkout-error` says so, and the next press tries again */
@@ -744,7 +640,7 @@ export class CryptoCheckout extends LitElement {
           this,
           internals,
           () => (this.txRef || this.paymentId ? this.#orderKey : ''),
-          () => this.#context().text('formRequired'),
+          () => this.#text('formRequired'),
         ),
     );
     try {
@@ -759,111 +655,9 @@ export class CryptoCheckout extends LitElement {
     }
   }
 
-  async #loadWallets(): Promise<void> {
-    this.#wallets = 'loading';
-    try {
-      const [{ WalletPayments }] = await Promise.all([
-        import('./wallets/wallet-payments.js'),
-        this.#language?.loadLater(),
-      ]);
-      this.#wallets = new WalletPayments(this, () => ({
-        state: this.#state,
-        remainingMs: this.#controller?.remainingMs,
-      }));
-    } catch {
-      // Every payment can be paid without them.
-    }
-    this.requestUpdate();
-  }
-
-  async #loadLater(): Promise<void> {
-    try {
-      [this.#later] = await Promise.all([import('./later.js'), this.#language?.loadLater()]);
-      this.#adoptStyles();
-    } catch {
-      this.#later = 'failed';
-    }
-    this.requestUpdate();
-  }
-
-  #adoptStyles(): void {
-    const added = [
-      this.#flow?.flowStyles,
-      typeof this.#later === 'object' ? this.#later.laterStyles : undefined,
-    ];
-    if (this.shadowRoot) adoptStyles(this.shadowRoot, [styles, ...added.filter((one) => one !== undefined)]);
-  }
-
-  async #check(): Promise<void> {
-    const seenBefore = this.payment?.amountSeen;
-    const statusBefore = this.status;
-    this.#setCheckResult('checking');
-    if (this.#later === 'failed') this.#later = undefined;
-    const isAnswered = (await this.#controller?.refresh()) ?? false;
-    const hasChanged = statusBefore !== this.status || seenBefore !== this.payment?.amountSeen;
-    // What changed is said by the new sentence.
-    if (hasChanged) this.#checkResult = '';
-    else if (!isAnswered) this.#setCheckResult('checkFailed');
-    else this.#setCheckResult(seenBefore ? 'nothingNew' : 'nothingSeen');
-    this.requestUpdate();
-  }
-
-  #setCheckResult(key: 'checking' | 'checkFailed' | 'nothingNew' | 'nothingSeen'): void {
-    const { clock } = this.#context();
-    this.#checkResult = this.#text(key, { time: clock(this.#controller?.now ?? Date.now(), true) });
-    this.requestUpdate();
-  }
-
-  #ask(question: Question | undefined): void {
-    const asked = this.#question;
-    this.#question = question;
-    if (typeof this.#later !== 'object') void this.#loadLater();
-    this.requestUpdate();
-    // The question takes the place of the button that was pressed, so focus goes there and back.
-    void this.updateComplete.then(() =>
-      this.shadowRoot?.getElementById(question ? 'keep' : (asked ?? 'heading'))?.focus(),
-    );
-  }
-
-  #onNewView(): void {
-    this.#checkResult = '';
-    this.#question = undefined;
-    // The server may be back.
-    if (this.#later === 'failed') this.#later = undefined;
-  }
-
   #moveFocus(status: CheckoutStatus): void {
     const id = status === 'choosing-network' ? 'first-network' : 'heading';
     this.shadowRoot?.getElementById(id)?.focus();
-  }
-
-  /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */
-  #setTitle(title: string | undefined): void {
-    if (title === undefined) {
-      if (this.#pageTitle !== undefined) document.title = this.#pageTitle;
-      this.#pageTitle = undefined;
-    } else if (title && this.#pageTitle === undefined) {
-      this.#pageTitle = document.title;
-      document.title = title;
-    }
-  }
-
-  async #copy(what: Copyable, text: string, notice: string): Promise<void> {
-    if (typeof this.#later !== 'object') await this.#loadLater();
-    const { shadowRoot } = this;
-    if (!this.isConnected || !shadowRoot) return;
-    const isCopied = typeof this.#later === 'object' && (await this.#later.copyText(text, shadowRoot));
-    this.#notify({ what, text: isCopied ? notice : this.#text('copyFailed') });
-  }
-
-  #notify(notice: { readonly what?: Copyable; readonly text: string }): void {
-    this.#notice = notice;
-    this.requestUpdate();
-    clearTimeout(this.#noticeTimer);
-    this.#noticeTimer = setTimeout(() => {
-      this.#notice = undefined;
-      this.requestUpdate();
-    }, noticeMs);
   }
 }
 
@@ -874,28 +668,11 @@ function whenIdle(callback: () => void): void {
   else setTimeout(callback, 300);
 }
 
-/** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */
-function hasRoomForQr(): boolean {
-  return matchMedia('(pointer: fine), (min-width: 720px)').matches;
-}
-
 /** The nearest `lang`, across shadow roots; empty if there is none. */
 function languageOf(element: Element): string {
   const root = element.getRootNode();
   const nearest = element.closest<HTMLElement>('[lang]')?.lang;
   return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
-}
-
-/** True for states whose view is not in the first part of the code. */
-function hasLaterView(status: CheckoutStatus): boolean {
-  return /^(confirming|success|error|expired|cancelled)$/.test(status);
-}
-
-/** Focus moves only between views, and these states share one. */
-function viewKey(status: CheckoutStatus): string {
-  if (status === 'creating') return 'idle';
-  if (status === 'locking') return 'quoted';
-  return status === 'partially-paid' ? 'awaiting-funds' : status;
 }
 
 declare global {

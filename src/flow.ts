@@ -1,5 +1,316 @@
-/** What a running payment needs but the pay button does not. The element loads it when a payment starts. */
-export { CheckoutController } from './checkout/controller.js';
-export { readLastChoice } from './checkout/last-choice.js';
-export { flowStyles } from './views/flow.styles.js';
-export { viewOfState } from './views/view-of-state.js';
+/** A running payment in the element: its controller, and what its views need. The element loads it when a payment starts. */
+import { adoptStyles, type ReactiveController } from 'lit';
+import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
+import { readLastChoice } from './checkout/last-choice.js';
+import type { Order } from './checkout/order.js';
+import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
+import type { Payment } from './contract/checkout.js';
+import { styles } from './crypto-checkout.styles.js';
+import { ApiError } from './errors.js';
+import { viewKey, type Shown } from './views/frame.js';
+import { flowStyles } from './views/flow.styles.js';
+import type { Copyable, FirstContext, Panel, Question, ViewContext } from './views/view.js';
+import { viewOfState } from './views/view-of-state.js';
+import type { WalletPayments } from './wallets/wallet-payments.js';
+
+type Later = typeof import('./later.js');
+
+export interface FlowHost extends CheckoutHost {
+  readonly isConnected: boolean;
+  readonly shadowRoot: ShadowRoot | null;
+  readonly payment: Payment | undefined;
+  readonly status: CheckoutStatus;
+  readonly noTimeLog: boolean;
+  refresh(): Promise<void>;
+}
+
+/** The texts of the page's language. */
+export interface Texts {
+  readonly text: ViewContext['text'];
+  readonly locale: ViewContext['locale'];
+  /** Loads the texts of what comes after the QR code. */
+  readonly loadLater: () => Promise<void> | undefined;
+}
+
+const noticeMs = 6_000;
+
+export class Flow implements ReactiveController {
+  readonly #host: FlowHost;
+  readonly #texts: Texts;
+  /** Undefined while the order has no payment. */
+  controller: CheckoutController | undefined;
+  #later: Later | 'failed' | undefined;
+  #drawQr: ViewContext['drawQr'];
+  #wallets: WalletPayments | undefined | 'loading';
+  /** What was copied last, and what to say of that or of another tab. */
+  #notice: { readonly what?: Copyable; readonly text: string } | undefined;
+  #noticeTimer: ReturnType<typeof setTimeout> | undefined;
+  #checkResult = '';
+  #question: Question | undefined;
+  readonly #openPanels = new Map<Panel, boolean>();
+  /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
+  #hasRoomForQr: boolean | undefined;
+  #lastChoice: Choice | undefined;
+  #shownKey = '';
+  /** The page's title while "✓ Paid" stands in its place. */
+  #pageTitle: string | undefined;
+
+  constructor(host: FlowHost, texts: Texts) {
+    this.#host = host;
+    this.#texts = texts;
+    host.addController(this);
+    this.#adoptStyles();
+  }
+
+  /** Prepares for a payment of the host's order. An element that has left the page needs none. */
+  prepare(): void {
+    this.#lastChoice = readLastChoice();
+    if (!this.#host.isConnected) return;
+    const announceJoined = () => this.#notify({ text: this.#texts.text('joined') });
+    this.controller ??= new CheckoutController(this.#host, announceJoined);
+  }
+
+  /**
+   * Leaves the payment, because the page names another order.
+   *
+   * @returns the payment, if only its price changed: it is cancelled, and the payer is told
+   */
+  leaveOrder(next: Order): Payment | undefined {
+    const { controller } = this;
+    const payment = controller?.state.payment;
+    this.controller = undefined;
+    const isSameOrder =
+      next.paymentId === undefined &&
+      (next.txRef === undefined || payment?.txRef?.replace(/:\d+$/, '') === next.txRef);
+    const isOutdated = payment?.status === 'in progress' && isSameOrder;
+    if (isOutdated) void controller?.abandon();
+    controller?.dispose();
+    return isOutdated ? payment : undefined;
+  }
+
+  /** Tries again what could not be loaded, and fetches the payment's status. */
+  async refresh(): Promise<void> {
+    if (this.#drawQr === 'failed') this.#drawQr = undefined;
+    if (this.#later === 'failed') this.#later = undefined;
+    await this.controller?.refresh();
+  }
+
+  hostDisconnected(): void {
+    clearTimeout(this.#noticeTimer);
+    this.#notice = undefined;
+    this.#setTitle(undefined);
+  }
+
+  hostUpdate(): void {
+    const key = viewKey(this.#host.status);
+    if (key === this.#shownKey) return;
+    this.#shownKey = key;
+    this.#checkResult = '';
+    this.#question = undefined;
+    // The server may be back.
+    if (this.#later === 'failed') this.#later = undefined;
+  }
+
+  hostUpdated(): void {
+    const { status, payment, order, isConnected } = this.#host;
+    // An update that was asked for before the element was removed comes after it.
+    this.#setTitle(isConnected && status === 'success' ? this.#texts.text('paidTitle') : undefined);
+    const state = this.controller?.state;
+    const hasProblem = state !== undefined && 'problem' in state && state.problem !== undefined;
+    const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
+    const hasPayment = payment ?? order.paymentId;
+    if (hasPayment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
+    // What comes after the QR code does not compete with it for the line.
+    const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
+    if (isNeeded && this.#later === undefined) void this.#loadLater();
+    // After the QR code, for the same reason.
+    if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
+  }
+
+  /** What to draw; undefined while the order has no payment. */
+  show(first: FirstContext): Shown | undefined {
+    const { controller } = this;
+    if (!controller) return undefined;
+    const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
+    const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
+    return {
+      state,
+      view: viewOfState(state, this.#contextOf(first, controller)),
+      isReconnecting: 'isReconnecting' in state && state.isReconnecting,
+      problem: this.#problem(state, first),
+      notice: this.#notice?.text,
+    };
+  }
+
+  #contextOf(first: FirstContext, controller: CheckoutController): ViewContext {
+    return {
+      ...first,
+      clock: this.#clock,
+      locale: this.#texts.locale,
+      remainingMs: controller.remainingMs,
+      redirectSeconds: controller.redirectSeconds,
+      redirectUrl: controller.redirectUrl,
+      hasTimeLog: !this.#host.noTimeLog,
+      copied: this.#notice?.what,
+      checkResult: this.#checkResult,
+      question: this.#question,
+      lastChoice: this.#lastChoice,
+      canStartAgain: controller.canRestart,
+      drawQr: this.#drawQr,
+      later: typeof this.#later === 'object' ? this.#later : undefined,
+      hasLaterFailed: this.#later === 'failed',
+      walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
+      isOpen: (panel) =>
+        this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
+      setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),
+      dispatch: (action) => controller.dispatch(action),
+      restart: () => {
+        this.#ask(undefined);
+        controller.restart();
+      },
+      check: () => void this.#check(controller),
+      cancel: () => {
+        this.#ask(undefined);
+        void controller.cancel();
+      },
+      ask: (question) => this.#ask(question),
+      stay: () => controller.stay(),
+      leave: () => controller.leave(),
+      copy: (what, text, notice) => void this.#copy(what, text, notice),
+    };
+  }
+
+  readonly #clock: ViewContext['clock'] = (time, withSeconds) =>
+    new Date(time).toLocaleTimeString(this.#texts.locale(), {
+      hour: 'numeric',
+      minute: '2-digit',
+      ...(withSeconds && { second: '2-digit' }),
+    });
+
+  /** What went wrong. With a test key, the developer reads all of it; a payer reads what to do. */
+  #problem(state: CheckoutState, { text, isTest }: FirstContext): Shown['problem'] {
+    const problem = 'problem' in state ? state.problem : undefined;
+    // The moment until the texts of problems are loaded shows none, rather than a wrong one.
+    if (!problem || this.#later === undefined) return undefined;
+    const isRefused = problem instanceof ApiError;
+    return {
+      text: text(this.#later === 'failed' ? 'problemNetwork' : this.#later.problemKey(problem.code)),
+      details: isRefused && isTest && problem.status < 500 ? problem.shortMessage : undefined,
+      requestId: isRefused ? problem.requestId : undefined,
+    };
+  }
+
+  async #loadQr(): Promise<void> {
+    try {
+      this.#drawQr = (await import('./views/qr-code.js')).drawQr;
+    } catch {
+      this.#drawQr = 'failed';
+    }
+    this.#host.requestUpdate();
+  }
+
+  async #loadWallets(): Promise<void> {
+    this.#wallets = 'loading';
+    try {
+      const [{ WalletPayments }] = await Promise.all([
+        import('./wallets/wallet-payments.js'),
+        this.#texts.loadLater(),
+      ]);
+      this.#wallets = new WalletPayments(this.#host, () => ({
+        state: this.controller?.state ?? { name: 'idle' },
+        remainingMs: this.controller?.remainingMs,
+      }));
+    } catch {
+      // Every payment can be paid without them.
+    }
+    this.#host.requestUpdate();
+  }
+
+  async #loadLater(): Promise<void> {
+    try {
+      [this.#later] = await Promise.all([import('./later.js'), this.#texts.loadLater()]);
+      this.#adoptStyles();
+    } catch {
+      this.#later = 'failed';
+    }
+    this.#host.requestUpdate();
+  }
+
+  #adoptStyles(): void {
+    const { shadowRoot } = this.#host;
+    const later = typeof this.#later === 'object' ? [this.#later.laterStyles] : [];
+    if (shadowRoot) adoptStyles(shadowRoot, [styles, flowStyles, ...later]);
+  }
+
+  async #check(controller: CheckoutController): Promise<void> {
+    const { status, payment } = this.#host;
+    const seenBefore = payment?.amountSeen;
+    this.#setCheckResult(controller, 'checking');
+    if (this.#later === 'failed') this.#later = undefined;
+    const isAnswered = await controller.refresh();
+    const hasChanged = status !== this.#host.status || seenBefore !== this.#host.payment?.amountSeen;
+    // What changed is said by the new sentence.
+    if (hasChanged) this.#checkResult = '';
+    else if (!isAnswered) this.#setCheckResult(controller, 'checkFailed');
+    else this.#setCheckResult(controller, seenBefore ? 'nothingNew' : 'nothingSeen');
+    this.#host.requestUpdate();
+  }
+
+  #setCheckResult(
+    { now }: CheckoutController,
+    key: 'checking' | 'checkFailed' | 'nothingNew' | 'nothingSeen',
+  ): void {
+    this.#checkResult = this.#texts.text(key, { time: this.#clock(now, true) });
+    this.#host.requestUpdate();
+  }
+
+  #ask(question: Question | undefined): void {
+    const asked = this.#question;
+    this.#question = question;
+    if (typeof this.#later !== 'object') void this.#loadLater();
+    this.#host.requestUpdate();
+    // The question takes the place of the button that was pressed, so focus goes there and back.
+    void this.#host.updateComplete.then(() =>
+      this.#host.shadowRoot?.getElementById(question ? 'keep' : (asked ?? 'heading'))?.focus(),
+    );
+  }
+
+  /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */
+  #setTitle(title: string | undefined): void {
+    if (title === undefined) {
+      if (this.#pageTitle !== undefined) document.title = this.#pageTitle;
+      this.#pageTitle = undefined;
+    } else if (title && this.#pageTitle === undefined) {
+      this.#pageTitle = document.title;
+      document.title = title;
+    }
+  }
+
+  async #copy(what: Copyable, text: string, notice: string): Promise<void> {
+    if (typeof this.#later !== 'object') await this.#loadLater();
+    const { shadowRoot, isConnected } = this.#host;
+    if (!isConnected || !shadowRoot) return;
+    const isCopied = typeof this.#later === 'object' && (await this.#later.copyText(text, shadowRoot));
+    this.#notify({ what, text: isCopied ? notice : this.#texts.text('copyFailed') });
+  }
+
+  #notify(notice: { readonly what?: Copyable; readonly text: string }): void {
+    this.#notice = notice;
+    this.#host.requestUpdate();
+    clearTimeout(this.#noticeTimer);
+    this.#noticeTimer = setTimeout(() => {
+      this.#notice = undefined;
+      this.#host.requestUpdate();
+    }, noticeMs);
+  }
+}
+
+/** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */
+function hasRoomForQr(): boolean {
+  return matchMedia('(pointer: fine), (min-width: 720px)').matches;
+}
+
+/** True for states whose view is not in the first part of the code. */
+function hasLaterView(status: CheckoutStatus): boolean {
+  return /^(confirming|success|error|expired|cancelled)$/.test(status);
+}

@@ -29,8 +29,6 @@ export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly noRedirect: boolean;
   /** Tells the browser's other tabs with this order about its payment. */
   readonly publish: (paymentId: string) => void;
-  /** Says once that this tab joined a payment of another tab. */
-  readonly announceJoined: () => void;
 }
 
 type Work = 'create' | 'set-currency' | 'lock' | 'poll';
@@ -47,6 +45,7 @@ const maxReferences = 8;
 export class CheckoutController implements ReactiveController {
   state: CheckoutState = { name: 'idle' };
   readonly #host: CheckoutHost;
+  readonly #announceJoined: () => void;
   readonly #client: CheckoutClient;
   readonly #memory: PaymentMemory;
   readonly #clock = new ServerClock();
@@ -61,9 +60,11 @@ export class CheckoutController implements ReactiveController {
   #redirectAt: number | undefined;
   #hasPolledAtDeadline = false;
 
-  constructor(host: CheckoutHost) {
+  /** @param announceJoined says once that this tab joined a payment of another tab */
+  constructor(host: CheckoutHost, announceJoined: () => void) {
     const { order } = host;
     this.#host = host;
+    this.#announceJoined = announceJoined;
     this.#client = createCheckoutClient({ apiUrl: order.apiUrl, publicKey: order.publicKey });
     this.#memory = memoryFor(order);
     host.addController(this);
@@ -134,7 +135,7 @@ export class CheckoutController implements ReactiveController {
   join(paymentId: string): void {
     if (this.state.payment?.id === paymentId) void this.refresh();
     else if (this.state.name !== 'success') {
-      this.#host.announceJoined();
+      this.#announceJoined();
       this.#create({ paymentId });
     }
   }
@@ -330,7 +331,7 @@ export class CheckoutController implements ReactiveController {
       if (paymentId === undefined || paymentId === state.previous?.id) {
         return this.#createPayment(state, signal);
       }
-      this.#host.announceJoined();
+      this.#announceJoined();
       return this.#retrieve(paymentId, signal);
     });
   }

@@ -1,32 +1,45 @@
 /** The frame around every view: the card, heading, live regions and main action. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { View, ViewContext } from './view.js';
+import type { CheckoutState, CheckoutStatus } from '../checkout/state.js';
+import type { FirstContext, View } from './view.js';
 
-export interface FrameProps {
-  /** What the texts are in, which can differ from the page's language. English until another one is loaded. */
-  readonly language: { readonly code: string; readonly isRtl: boolean } | undefined;
-  readonly header: TemplateResult | typeof nothing;
-  /** Changes when the view does: what moves to another place is drawn anew there, and nothing seems to jump. */
-  readonly key: string;
-  readonly isReconnecting: boolean;
+/** What is drawn of a payment. */
+export interface Shown {
+  readonly state: CheckoutState;
+  readonly view: View;
+  readonly isReconnecting?: boolean;
   /** What went wrong, what a developer should know of it, and the request id for support. */
-  readonly problem:
+  readonly problem?:
     | {
         readonly text: string;
         readonly details?: string | undefined;
         readonly requestId?: string | undefined;
       }
     | undefined;
-  /** Confirms what was just copied or joined; empty if there is nothing to say. */
-  readonly notice: string;
+  /** Confirms what was just copied or joined. */
+  readonly notice?: string | undefined;
+}
+
+export interface FrameProps {
+  /** What the texts are in, which can differ from the page's language. English until another one is loaded. */
+  readonly language: { readonly code: string; readonly isRtl: boolean } | undefined;
+  readonly header: TemplateResult | typeof nothing;
   /** Called when the pointer or focus enters the card, before anything is pressed. */
   readonly preload: () => void;
 }
 
+/** Changes when the view does. Focus moves between views, and these states share one. */
+export function viewKey(status: CheckoutStatus): string {
+  if (status === 'creating') return 'idle';
+  if (status === 'locking') return 'quoted';
+  return status === 'partially-paid' ? 'awaiting-funds' : status;
+}
+
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
-export function frame(view: View, props: FrameProps, { text, isTest }: ViewContext): TemplateResult {
-  const { language, header, key, isReconnecting, problem, notice, preload } = props;
+export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstContext): TemplateResult {
+  const { state, view, isReconnecting, problem, notice = '' } = shown;
+  const { language, header, preload } = props;
   const isBusy = view.isBusy ? 'true' : 'false';
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -60,7 +73,8 @@ export function frame(view: View, props: FrameProps, { text, isTest }: ViewConte
           : nothing
       }
       ${keyed(
-        key,
+        // What moves to another place is drawn anew there, and nothing seems to jump.
+        viewKey(state.name),
         html`<div class="body">
           ${view.content}
           ${

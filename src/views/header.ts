@@ -1,6 +1,6 @@
 /** The shop, the order and the total. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { ViewContext } from './view.js';
+import type { FirstContext } from './view.js';
 
 /** A line of the order, as the page gives it. */
 export interface LineItem {
@@ -23,7 +23,7 @@ export interface Heading {
 
 export function header(
   heading: Heading,
-  { text, money, total }: ViewContext,
+  { text, money, total }: FirstContext,
 ): TemplateResult | typeof nothing {
   const { merchant, logo, reference, items, baseCurrency, onBrokenLogo } = heading;
   if (!merchant && !reference && !total) return nothing;

@@ -1,10 +1,10 @@
 /** The view without a payment: not started, being created, or failed to start. */
 import type { CreatingState, FailedState, IdleState } from '../checkout/state.js';
-import type { View, ViewContext } from './view.js';
+import type { FirstContext, View } from './view.js';
 
 export function idleView(
   state: IdleState | CreatingState | FailedState,
-  { text, money, start, total, canStart }: ViewContext,
+  { text, money, start, total, canStart }: FirstContext,
 ): View {
   if (state.name === 'error') {
     return {

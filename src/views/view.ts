@@ -47,11 +47,23 @@ export interface LaterViews {
  */
 export type WalletPanel = (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
 
-/** What views need besides the state: texts, formats, and the functions that buttons call. */
-export interface ViewContext {
+/** What the pay button needs besides the state. */
+export interface FirstContext {
   readonly text: (key: MessageKey, values?: TextValues) => string;
   /** Formats an amount in `currency` for reading. */
   readonly money: (value: number | string, currency: string) => string;
+  /** True if the coins are simulated or worthless. */
+  readonly isTest: boolean;
+  readonly merchantName: string;
+  /** The order's price, formatted for reading; undefined if the page does not give it. */
+  readonly total: string | undefined;
+  /** False if the page is set up in a way that no payment can start. */
+  readonly canStart: boolean;
+  readonly start: () => void;
+}
+
+/** What views need besides the state: texts, formats, and the functions that buttons call. */
+export interface ViewContext extends FirstContext {
   /** Formats a time of day for reading, from epoch milliseconds or ISO 8601. */
   readonly clock: (time: number | string, withSeconds?: boolean) => string;
   readonly locale: () => string | undefined;
@@ -60,13 +72,6 @@ export interface ViewContext {
   readonly redirectSeconds: number | undefined;
   readonly redirectUrl: string | undefined;
   readonly hasTimeLog: boolean;
-  /** True if the coins are simulated or worthless. */
-  readonly isTest: boolean;
-  readonly merchantName: string;
-  /** The order's price, formatted for reading; undefined if the page does not give it. */
-  readonly total: string | undefined;
-  /** False if the page is set up in a way that no payment can start. */
-  readonly canStart: boolean;
   /** What was just copied. */
   readonly copied: Copyable | undefined;
   /** What the last "Check now" found; empty before the first one. */
@@ -86,7 +91,6 @@ export interface ViewContext {
   readonly isOpen: (panel: Panel) => boolean;
   readonly setOpen: (panel: Panel, isOpen: boolean) => void;
   readonly dispatch: (action: Action) => void;
-  readonly start: () => void;
   readonly restart: () => void;
   /** Asks the server now, and says what it found. */
   readonly check: () => void;
