@@ -30,7 +30,7 @@ A running server uses the key within two seconds.
 
 On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each
 payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and
-"sweeps" empty hundreds in one transaction. A network is offered once the factory of these contracts is deployed on it:
+one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it:
 see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.
 
   --merchant ID   who receives the payments

@@ -23,7 +23,7 @@ export const keyCommands: Readonly<Record<string, Command>> = {
 
   --merchant ID   the merchant that the key belongs to
   --kind KIND     secret, for the merchant's servers, or public, for pages
-  --mode MODE     test: simulated networks; live: real money
+  --mode MODE     test: simulated networks, and the test networks in NETWORKS_FILE; live: real money
   --scope SCOPE   what a secret key may do: full (default); read: GET alone; verify: get, list and verify payments and transactions
   --expires DATE  the last day on which it works, or a time, in UTC (default: never)`,
     options: { merchant: text, kind: text, mode: text, scope: text, expires: text },

@@ -71,7 +71,7 @@ money goes to the treasuries whatever account it is. Treasuries of different mer
   --network CODE  the network
   --format F      json, safe (a file for Safe's transaction builder) or calldata (one line per transaction: to and data)
 ${planHelp}
-  --most N        addresses per transaction (default ${defaultMost}, at most ${mostAtOnce})`,
+  --most N        balances per transaction (default ${defaultMost}, at most ${mostAtOnce}). An address with two coins has two`,
     options: { ...planOptions, format: text, most: text },
     positionals: [],
     async run(context, options) {
@@ -153,7 +153,7 @@ Deploy the proxy first: https://github.com/Arachnid/deterministic-deployment-pro
       }
       return {
         json,
-        text: `Send this from any account with about 0.8 million gas. The factory will be at ${address}.
+        text: `Send this from any account with about 0.9 million gas. The factory will be at ${address}.
 
 to     ${transaction.to}
 value  0

@@ -71,8 +71,8 @@ const keys = html`
     </div>
   </dl>
   <p>
-    Test and live mode are separate. A test key sees only test records and simulated networks; a live key sees
-    only live records and real networks.
+    Test and live mode are separate. A test key sees only test records, the simulated networks, and the public
+    test networks that the operator has added. A live key sees only live records and live networks.
   </p>
   <p>
     Create and revoke keys on the server's command line, with <code>keys create</code> and
