@@ -55,21 +55,37 @@ const withoutKanji: Plugin = {
   },
 };
 
+/** The bundler's helpers, as far as these chunks need them. */
+const helpers: Readonly<Record<string, string>> = {
+  __exportAll:
+    '(all) => Object.defineProperties({}, Object.fromEntries(Object.entries(all).map(([name, get]) => [name, { get }])))',
+  __commonJSMin:
+    '(run, module) => () => (module || run((module = { exports: {} }).exports, module), module.exports)',
+  __toESM: '(exports) => ({ default: exports })',
+};
+
 /**
- * The bundler keeps its helpers in their own chunk, which a page requests only once the flow has arrived: one more round trip
- * between the press and the payment. The flow needs a single helper, so it gets a copy.
+ * The bundler keeps its helpers in a chunk of their own, which a page requests only once the chunk that needs them has arrived:
+ * one more round trip on the way to the payment. Few helpers are needed, so each chunk gets its own.
  */
-const flowWithoutHelpers: Plugin = {
-  name: 'flow-without-helpers',
+const helpersInPlace: Plugin = {
+  name: 'helpers-in-place',
   apply: 'build',
   renderChunk(code, { name }) {
-    if (name !== 'flow') return null;
-    const changed = code.replace(
-      /^import \{ \w+ as __exportAll \} from "[^"]*rolldown-runtime[^"]*";$/m,
-      'const __exportAll = (all) => Object.defineProperties({}, Object.fromEntries(Object.entries(all).map(([name, get]) => [name, { get }])));',
-    );
-    if (changed === code) this.error(`The flow has no such helper: ${code.slice(0, 200)}`);
-    return { code: changed, map: null };
+    const [statement, names] = /^import \{(.*)\} from "[^"]*rolldown-runtime[^"]*";$/m.exec(code) ?? [];
+    if (statement === undefined || names === undefined) return null;
+    const definitions = names.split(',').map((one) => {
+      const helper = one.trim().replace(/^\w+ as /, '');
+      const definition = helpers[helper];
+      if (definition === undefined)
+        this.error(`${name} needs the helper ${helper}, which is not defined here`);
+      return `const ${helper} = ${definition};`;
+    });
+    return { code: code.replace(statement, definitions.join(' ')), map: null };
+  },
+  generateBundle(_options, bundle) {
+    const unused = Object.keys(bundle).filter((file) => file.includes('rolldown-runtime'));
+    unused.forEach((file) => Reflect.deleteProperty(bundle, file));
   },
 };
 
@@ -137,7 +153,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
     publicDir: false,
-    plugins: [widgetFromSources, shortTemplates, withoutKanji, flowWithoutHelpers],
+    plugins: [widgetFromSources, shortTemplates, withoutKanji, helpersInPlace],
     server: {
       host: '127.0.0.1',
       strictPort: true,

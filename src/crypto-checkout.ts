@@ -284,7 +284,11 @@ export class CryptoCheckout extends LitElement {
         Order,
         TextAttribute
       >),
-      apiUrl: (this.apiUrl || new URL(import.meta.url).origin).replace(/\/+$/, ''),
+      baseCurrency: this.baseCurrency?.toUpperCase() || undefined,
+      // A path is one of the page's own server.
+      apiUrl: (this.apiUrl || new URL(import.meta.url).origin)
+        .replace(/^\//, `${location.origin}/`)
+        .replace(/\/+$/, ''),
       publicKey: this.publicKey ?? '',
       amount: (typeof amount === 'number' ? decimalOf(amount) : amount?.trim()) || undefined,
     };
@@ -318,6 +322,11 @@ export class CryptoCheckout extends LitElement {
   /** Fetches the payment's current status now. */
   async refresh(): Promise<void> {
     await this.#flow?.refresh();
+  }
+
+  /** False while the modal is closed. @internal */
+  get isShown(): boolean {
+    return this.mode !== 'modal' || this.#modal?.isOpen === true;
   }
 
   /** Tells the browser's other tabs about this order's payment. @internal */
@@ -378,12 +387,15 @@ export class CryptoCheckout extends LitElement {
     const { order } = this;
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
+    // An element that was moved has left its channel.
+    if (orderKey !== this.#orderKey || !this.#tabs) this.#listenToTabs();
     if (orderKey === this.#orderKey) return;
     const isFirst = this.#orderKey === '';
     this.#orderKey = orderKey;
-    // The page names another order, or another price for the same one.
-    if (!isFirst) this.#initialState = { name: 'idle', outdated: this.#flow?.leaveOrder(order) };
-    this.#listenToTabs();
+    if (!isFirst) {
+      this.#initialState = { name: 'idle' };
+      this.#flow?.leaveOrder(order);
+    }
     void this.updateComplete.then(() => this.#resume());
   }
 
@@ -469,8 +481,10 @@ export class CryptoCheckout extends LitElement {
       this.#orderProblem = undefined;
       return;
     }
-    const { findOrderProblem } = await import('./checkout/order-problems.js');
-    const problem = findOrderProblem(order);
+    const problems = await import('./checkout/order-problems.js').catch(() => undefined);
+    // Without a connection, the pay button stays, and the next press tries again.
+    if (!problems) return;
+    const problem = problems.findOrderProblem(order);
     if (problem?.message === this.#orderProblem?.message) return;
     this.#orderProblem = problem;
     this.requestUpdate();
@@ -561,7 +575,6 @@ export class CryptoCheckout extends LitElement {
   /** Resumes the payment that the page names, or that this browser remembers. */
   #resume(): void {
     if (!this.isConnected || this.#flow?.controller || this.#initialState.name !== 'idle') return;
-    if (this.#initialState.outdated) return;
     const { order } = this;
     const { paymentId, idempotencyKey } = memoryFor(order).read();
     if (order.paymentId ?? paymentId ?? idempotencyKey) void this.start();
@@ -569,16 +582,17 @@ export class CryptoCheckout extends LitElement {
 
   #listenToTabs(): void {
     this.#tabs?.close();
+    if (!this.isConnected) return;
     this.#tabs = new TabChannel(memoryFor(this.order).name, (paymentId) => {
       const controller = this.#flow?.controller;
-      if (controller) controller.join(paymentId);
+      if (controller) void controller.join(paymentId);
       else if (this.#initialState.name === 'idle') void this.#joinFromIdle(paymentId);
     });
   }
 
   async #joinFromIdle(paymentId: string): Promise<void> {
     await this.#load();
-    this.#flow?.controller?.join(paymentId);
+    await this.#flow?.controller?.join(paymentId);
   }
 
   readonly #preload = (): void => {
@@ -616,9 +630,10 @@ export class CryptoCheckout extends LitElement {
   async #openModal(): Promise<boolean> {
     try {
       const { Modal } = await loadModal();
-      this.#modal ??= new Modal(this, () =>
-        this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment)),
-      );
+      this.#modal ??= new Modal(this, () => {
+        this.#flow?.controller?.stay();
+        this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment));
+      });
     } catch (cause) {
       const { apiUrl } = this.order;
       const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });

@@ -52,8 +52,9 @@ export class Flow implements ReactiveController {
   #hasRoomForQr: boolean | undefined;
   #lastChoice: Choice | undefined;
   #shownKey = '';
-  /** The page's title while "✓ Paid" stands in its place. */
-  #pageTitle: string | undefined;
+  /** Stands in the place of the page's own title. */
+  #paidTitle: string | undefined;
+  #pageTitle = '';
 
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
@@ -70,22 +71,11 @@ export class Flow implements ReactiveController {
     this.controller ??= new CheckoutController(this.#host, announceJoined);
   }
 
-  /**
-   * Leaves the payment, because the page names another order.
-   *
-   * @returns the payment, if only its price changed: it is cancelled, and the payer is told
-   */
-  leaveOrder(next: Order): Payment | undefined {
-    const { controller } = this;
-    const payment = controller?.state.payment;
+  /** Leaves the payment, because the page names another order or price, unless the payer has paid something. */
+  leaveOrder(next: Order): void {
+    if (this.controller?.staysFor(next)) return;
+    this.controller?.dispose();
     this.controller = undefined;
-    const isSameOrder =
-      next.paymentId === undefined &&
-      (next.txRef === undefined || payment?.txRef?.replace(/:\d+$/, '') === next.txRef);
-    const isOutdated = payment?.status === 'in progress' && isSameOrder;
-    if (isOutdated) void controller?.abandon();
-    controller?.dispose();
-    return isOutdated ? payment : undefined;
   }
 
   /** Tries again what could not be loaded, and fetches the payment's status. */
@@ -278,11 +268,12 @@ export class Flow implements ReactiveController {
   /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */
   #setTitle(title: string | undefined): void {
     if (title === undefined) {
-      if (this.#pageTitle !== undefined) document.title = this.#pageTitle;
-      this.#pageTitle = undefined;
-    } else if (title && this.#pageTitle === undefined) {
+      // The page may have changed its title since.
+      if (document.title === this.#paidTitle) document.title = this.#pageTitle;
+      this.#paidTitle = undefined;
+    } else if (title && this.#paidTitle === undefined) {
       this.#pageTitle = document.title;
-      document.title = title;
+      this.#paidTitle = document.title = title;
     }
   }
 

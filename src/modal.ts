@@ -63,7 +63,7 @@ export class Modal implements ReactiveController {
     return html`<dialog
       part="dialog"
       aria-labelledby="heading"
-      @close=${() => this.#finish()}
+      @close=${this.#onClose}
       @pointerdown=${this.#onPointerDown}
       @click=${this.#onClick}
     >
@@ -87,6 +87,11 @@ export class Modal implements ReactiveController {
   get #dialog(): HTMLDialogElement | undefined {
     return this.#host.shadowRoot?.querySelector('dialog') ?? undefined;
   }
+
+  /** The event comes later, when the dialog may be open again. */
+  readonly #onClose = (): void => {
+    if (!this.#dialog?.open) this.#finish();
+  };
 
   #isPressOnBackdrop = false;
 

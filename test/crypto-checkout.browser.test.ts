@@ -49,6 +49,49 @@ describe('before the start', () => {
     expect(api.requests).to.have.length(0);
   });
 
+  it('shows the shop and the lines of the order as the page gives them, and sends no line', async () => {
+    const element = await mount({
+      ...orderAttributes,
+      'merchant-name': 'Nightjar Lanterns',
+      'merchant-logo': 'https://shop.invalid/logo.svg',
+      'base-currency': 'ngn',
+    });
+    element.lineItems = [
+      { name: 'Lantern', quantity: 2, amount: '4000.5' },
+      { name: 'Gift', amount: '12,50' },
+      { name: 'Wrapping' },
+    ];
+    await element.updateComplete;
+    expect(textOf(element, 'merchant')).to.equal('Nightjar Lanterns');
+    // The logo does not load, so initials stand in its place.
+    await waitFor(() => textOf(element, 'logo') === 'NL');
+    const lines = [...getPart(element, 'items').querySelectorAll('li')].map((line) =>
+      line.textContent.replace(/\s+/g, ' ').trim(),
+    );
+    expect(lines).to.deep.equal(['Lantern × 2 NGN 4,000.50', 'Gift', 'Wrapping']);
+    expect(textOf(element, 'total').replace(/\s/g, ' ')).to.equal('NGN 5,000.00');
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    const [request] = api.requestsFor('create');
+    expect(request?.body).to.deep.equal({ amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' });
+  });
+
+  it('names a reference that the API would refuse, before anything is sent', async () => {
+    const element = await mount({ ...orderAttributes, 'tx-ref': 'order #42' });
+    await waitFor(() => hasPart(element, 'error'));
+    expect(textOf(element, 'error')).to.contain('tx-ref').and.to.contain('A-Z a-z 0-9 . _ : -');
+    await element.start();
+    expect(api.requests).to.have.length(0);
+  });
+
+  it('finds the API below a path of the page’s own server', async () => {
+    const element = await mount({ ...orderAttributes, 'api-url': '/crypto/' });
+    expect(element.order.apiUrl).to.equal(`${location.origin}/crypto`);
+    await aTimeout(250);
+    expect(hasPart(element, 'error')).to.equal(false);
+    expect(hasPart(element, 'action')).to.equal(true);
+  });
+
   it('start() works like the button', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
@@ -213,9 +256,9 @@ describe('the address', () => {
       'order',
       'asset',
       'amount',
-      'address',
       'copy-amount',
       'copy-address',
+      'address',
       'warning',
       'qr',
       'countdown',
@@ -420,7 +463,7 @@ describe('the final states say what happened to the money', () => {
       'cancelled, then paid',
       paymentInState('cancelled_paid', { amountSeen: 2 }),
       'cancelled',
-      /^Your 2\.00\sUSDT came after/,
+      /^2\.00\sUSDT came, but the payment is cancelled/,
     ],
   ];
   for (const [name, payment, status, sentence] of rows) {
@@ -490,6 +533,20 @@ describe('the return to the shop', () => {
     const later = await mountPayment(settled);
     expect(hasPart(later, 'redirect')).to.equal(false);
     expect(textOf(later, 'action')).to.equal('Continue to shop.example');
+  });
+
+  it('gives the page its title back, or leaves the one that the page has set since', async () => {
+    const before = document.title;
+    const element = await mountPayment(settled);
+    expect(document.title).to.equal('✓ Paid');
+    document.title = 'Another page of the shop';
+    element.remove();
+    expect(document.title).to.equal('Another page of the shop');
+    document.title = before;
+    const next = await mountPayment(settled);
+    expect(document.title).to.equal('✓ Paid');
+    next.remove();
+    expect(document.title).to.equal(before);
   });
 
   it('names the host and asks, if anybody with the public key could have chosen where it leads', async () => {

@@ -14,7 +14,7 @@ import {
   waitForStatus,
 } from './support/element.js';
 import { FakeApi } from './support/fake-api.js';
-import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
+import { createdPayment, lockedPayment, paymentInState, receiptOf } from './support/payments.js';
 
 let api: FakeApi;
 beforeEach(() => {
@@ -127,6 +127,18 @@ it('a reversal is told to a page that shows the success', async () => {
   expect(textOf(element, 'heading')).to.equal('Payment reversed');
   expect(events).to.deep.equal(['error']);
   expect(document.title).not.to.equal('✓ Paid');
+});
+
+it('a reversal of coins that may still arrive offers no second payment', async () => {
+  const receipts = [receiptOf({ currency: 'USDT', amount: 3.246754, counts: true })];
+  const element = await show(paymentInState('reversed', { amountSeen: 3.246754, receipts }));
+  await waitFor(() => hasPart(element, 'payment-id'));
+  expect(textOf(element, 'status')).to.contain('It may still arrive: do not send again.');
+  expect(textOf(element, 'action')).to.equal('Copy payment ID');
+  expect(hasPart(element, 'new-payment')).to.equal(false);
+  api.payment = paymentInState('settled');
+  await element.refresh();
+  await waitForStatus(element, 'success');
 });
 
 it('when the time is up after a part, nothing can be paid any more', async () => {

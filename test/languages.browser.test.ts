@@ -15,7 +15,7 @@ import {
   waitFor,
 } from './support/element.js';
 import { failureReply, useFakeApi } from './support/fake-api.js';
-import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
+import { createdPayment, lockedPayment, paymentInState, receiptOf } from './support/payments.js';
 
 const api = useFakeApi();
 
@@ -38,18 +38,6 @@ const clock = (locale: string, time = deadline) =>
 type Spoken = readonly [name: string, payment: Payment, en: string, fr: string, ar: string];
 
 const locked = { expiresBy: deadline };
-const wrongCoin = {
-  currency: 'TRX',
-  network: 'tron',
-  amount: 10,
-  txHash: 'a1',
-  explorerUrl: '',
-  confirmations: 1,
-  requiredConfirmations: 2,
-  firstSeenAt: lockedPayment().createdAt,
-  status: 'seen' as const,
-  counts: false,
-};
 /** One announcement for every state, word for word. In Arabic, `‹…›` stands for the isolates around a value. */
 const announcements: readonly Spoken[] = [
   [
@@ -124,7 +112,7 @@ const announcements: readonly Spoken[] = [
   ],
   [
     'a wrong coin',
-    paymentInState('invalid', { receipts: [wrongCoin] }),
+    paymentInState('invalid', { receipts: [receiptOf()] }),
     'The shop received 10 TRX instead of USDT. Ask for it back.',
     'La boutique a reçu 10 TRX au lieu de USDT. Demandez-lui le retour.',
     'استلم المتجر ‹10 TRX› بدلًا من ‹USDT›. اطلب إعادته.',
@@ -153,9 +141,25 @@ const announcements: readonly Spoken[] = [
   [
     'money after a cancellation',
     paymentInState('cancelled_paid', { amountSeen: 2, amountReceived: 2 }),
-    'Your 2.00 USDT came after the cancellation. The shop has it: ask for it back.',
-    'Vos 2,00 USDT sont arrivés après l’annulation. La boutique les a : demandez-lui leur retour.',
-    'وصل ‹2.00 USDT› منك بعد الإلغاء. المبلغ لدى المتجر: اطلب إعادته.',
+    '2.00 USDT came, but the payment is cancelled. The shop has it: ask what happens next.',
+    '2,00 USDT sont arrivés, mais le paiement est annulé. La boutique les a : demandez-lui la suite.',
+    'وصل ‹2.00 USDT›، لكن الدفعة أُلغيت. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
+  ],
+  [
+    'right and wrong coins for a cancelled payment',
+    paymentInState('cancelled_paid', { amountSeen: 2, amountReceived: 2, receipts: [receiptOf()] }),
+    '2.00 USDT, 10 TRX came, but the payment is cancelled. The shop has it: ask what happens next.',
+    '2,00 USDT, 10 TRX sont arrivés, mais le paiement est annulé. La boutique les a : demandez-lui la suite.',
+    'وصل ‹2.00 USDT, 10 TRX›، لكن الدفعة أُلغيت. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
+  ],
+  [
+    'a reversal of what may still arrive',
+    paymentInState('reversed', {
+      receipts: [receiptOf({ currency: 'USDT', amount: 3.246754, counts: true })],
+    }),
+    'The network took your payment back after it was complete. It may still arrive: do not send again.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver : n’envoyez pas une seconde fois.',
+    'سحبت الشبكة دفعتك بعد اكتمالها. قد تصل من جديد: لا ترسل مرة أخرى.',
   ],
   [
     'the last check, when the time is up',
@@ -251,7 +255,7 @@ for (const locale of ['en', 'fr'] as const) {
     expect(getPart(element, 'question').querySelector('b')?.textContent.replace(/\s/g, ' ')).to.equal(
       expected.cancel,
     );
-    api.payment = lockedPayment({ receipts: [wrongCoin], expiresBy: Date.now() + 50_000 });
+    api.payment = lockedPayment({ receipts: [receiptOf()], expiresBy: Date.now() + 50_000 });
     await element.refresh();
     await waitFor(() => hasPart(element, 'wrong-asset'));
     expect(textOf(element, 'wrong-asset')).to.equal(expected.wrong);

@@ -137,6 +137,47 @@ describe('modal', () => {
     });
   }
 
+  it('does not leave the page behind the payer’s back: only an open checkout goes back to the shop', async () => {
+    const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
+    const element = await mountModal(undefined, { 'payment-id': createdPayment().id });
+    api.payment = lockedPayment(trusted);
+    await openByPress(element);
+    await waitForStatus(element, 'awaiting-funds');
+    element.close();
+    api.payment = paymentInState('settled', trusted);
+    await element.refresh();
+    await waitForStatus(element, 'success');
+    await openByPress(element);
+    await waitFor(() => hasPart(element, 'receipt'));
+    expect(hasPart(element, 'redirect')).to.equal(false);
+  });
+
+  it('stays on the page once it is closed while it counts down', async () => {
+    const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
+    const element = await mountModal(undefined, { 'payment-id': createdPayment().id });
+    api.payment = lockedPayment(trusted);
+    await openByPress(element);
+    await waitForStatus(element, 'awaiting-funds');
+    api.payment = paymentInState('settled', trusted);
+    await element.refresh();
+    await waitFor(() => hasPart(element, 'redirect'));
+    element.close();
+    await openByPress(element);
+    expect(hasPart(element, 'redirect')).to.equal(false);
+  });
+
+  it('is open after it is closed and opened at once', async () => {
+    const element = await mountModal();
+    const events = recordEvents(element);
+    await openByPress(element);
+    await waitForStatus(element, 'choosing-currency');
+    element.close();
+    await element.open();
+    await aTimeout(50);
+    expect(isOpen(element)).to.equal(true);
+    expect(events.filter((event) => event === 'closed')).to.have.length(1);
+  });
+
   it('keeps its styles when other parts of the code add theirs', async () => {
     const element = await mountModal();
     await openByPress(element);

@@ -8,6 +8,7 @@ import { ApiError, CheckoutError, isTransient, ReplyError } from '../errors.js';
 import { rememberChoice } from './last-choice.js';
 import { createPaymentBody, isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
 import { memoryFor, type Order } from './order.js';
+import { hasFunds } from '../money/amount-due.js';
 import type { PaymentMemory } from './payment-memory.js';
 import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
@@ -27,6 +28,8 @@ import {
 export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
   readonly noRedirect: boolean;
+  /** False while the modal is closed. */
+  readonly isShown: boolean;
   /** Tells the browser's other tabs with this order about its payment. */
   readonly publish: (paymentId: string) => void;
 }
@@ -54,6 +57,8 @@ export class CheckoutController implements ReactiveController {
   #connection = new AbortController();
   #work: { readonly name: Work; readonly abort: AbortController } | undefined;
   #pollInFlight: Promise<boolean> | undefined;
+  /** How often the payer's steps have changed the payment. A poll that began before the last one is out of date. */
+  #advances = 0;
   #ticker: ReturnType<typeof setInterval> | undefined;
   /** When the payment last changed, and when to return to the shop: both by `performance.now()`. */
   #changedAt = 0;
@@ -131,13 +136,40 @@ export class CheckoutController implements ReactiveController {
     return hasEnded(this.state) && (this.state.name !== 'success' || (txRef ?? paymentId) === undefined);
   }
 
-  /** Goes on with a payment that another tab of this browser started. */
-  join(paymentId: string): void {
-    if (this.state.payment?.id === paymentId) void this.refresh();
-    else if (this.state.name !== 'success') {
-      this.#announceJoined();
-      this.#create({ paymentId });
+  /** Goes on with a payment that another tab of this browser started, unless that tab's page has another price. */
+  async join(paymentId: string): Promise<void> {
+    const { signal } = this.#connection;
+    const { order } = this.#host;
+    if (this.#isShown(paymentId)) return void this.refresh();
+    try {
+      const payment = await this.#request(signal, () => this.#client.retrieve(paymentId, { signal }));
+      if (!matchesOrder(payment, order)) return void this.refresh();
+    } catch {
+      // The payer can go on here, and finds that payment with the next press.
+      return;
     }
+    if (signal.aborted || this.#isShown(paymentId) || this.state.name === 'success') return;
+    this.#announceJoined();
+    this.#create({ paymentId });
+  }
+
+  /**
+   * Whether this payment stays although the page has changed the order: it is the same one, and is paid or partly paid. If not,
+   * the caller disposes of this controller. The next one finds the payment of a changed price in the memory.
+   */
+  staysFor(next: Order): boolean {
+    const { name, payment } = this.state;
+    const memory = memoryFor(next);
+    if (payment === undefined) return false;
+    if (memory.name === this.#memory.name) {
+      return next.paymentId !== undefined || name === 'success' || hasFunds(payment);
+    }
+    // Without a reference, the price is all that tells orders apart.
+    if (next.txRef === undefined && next.paymentId === undefined && !hasEnded(this.state)) {
+      memory.write({ attempt: 1, paymentId: payment.id });
+      this.#memory.forget();
+    }
+    return false;
   }
 
   /** Cancels the payment and starts another one for the same order: the payer wants another coin. */
@@ -148,14 +180,6 @@ export class CheckoutController implements ReactiveController {
       type: 'started',
       creating: { name: 'creating', previous: payment, cancelsPrevious: true, preselected: {} },
     });
-  }
-
-  /** Cancels the payment because the page changed the order's price. The caller disposes of this controller. */
-  async abandon(): Promise<void> {
-    const { payment } = this.state;
-    if (payment === undefined) return;
-    this.#memory.write({ attempt: this.#memory.read().attempt + 1 });
-    await this.#client.cancel(payment.id).catch(() => undefined);
   }
 
   async cancel(): Promise<void> {
@@ -219,9 +243,9 @@ export class CheckoutController implements ReactiveController {
     this.#hasPolledAtDeadline = false;
     if (hasEnded(to)) this.#rememberEnding(to);
     // Only redirect payers who saw the payment succeed, not those who come back to it later.
-    const { order, noRedirect } = this.#host;
-    const canRedirect =
-      to.name === 'success' && from.name !== 'creating' && !noRedirect && isTrusted(order, to.payment);
+    const { order, noRedirect, isShown } = this.#host;
+    const mayRedirect = isShown && !noRedirect && to.name === 'success' && from.name !== 'creating';
+    const canRedirect = mayRedirect && isTrusted(order, to.payment);
     const target = canRedirect ? this.redirectUrl : undefined;
     this.#redirectAt = target === undefined ? undefined : performance.now() + redirectDelayMs;
   }
@@ -294,7 +318,7 @@ export class CheckoutController implements ReactiveController {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
     const after = await this.#request(signal, () => this.#client.verify(id, { signal }));
-    const isKept = after.status !== 'cancelled' || (after.amountSeen ?? after.amountReceived ?? 0) > 0;
+    const isKept = after.status !== 'cancelled' || hasFunds(after);
     if (isKept) this.#report(after);
     else if (this.#memory.read().paymentId === id || this.#host.order.paymentId === id) {
       this.#memory.write({ attempt: this.#memory.read().attempt + 1 });
@@ -308,12 +332,13 @@ export class CheckoutController implements ReactiveController {
     const { attempt, paymentId: rememberedId } = this.#memory.read();
     try {
       const payment = await this.#request(signal, () => this.#client.retrieve(id, { signal }));
-      if (matchesOrder(payment, order)) return this.#report(payment);
-      this.#memory.write({ attempt: attempt + 1 });
+      // Another price never hides money that has come.
+      const isSettled = payment.status === 'success' || hasFunds(payment);
+      if (isSettled || matchesOrder(payment, order)) return this.#report(payment);
       if (payment.status === 'in progress') {
+        if (await this.#isKept(payment, signal)) return;
         outdated = payment;
-        await this.#request(signal, () => this.#client.cancel(id, { signal })).catch(() => undefined);
-      }
+      } else this.#memory.write({ attempt: attempt + 1 });
     } catch (error) {
       const isGone = error instanceof ApiError && error.status === 404 && id === rememberedId;
       if (!isGone || id === order.paymentId) throw error;
@@ -380,6 +405,7 @@ export class CheckoutController implements ReactiveController {
   async #advance(signal: AbortSignal, call: () => Promise<Reply<Payment>>): Promise<void> {
     try {
       const payment = await this.#request(signal, call);
+      this.#advances += 1;
       this.#report(payment);
       this.#host.publish(payment.id);
       const { apiUrl } = this.#host.order;
@@ -398,7 +424,7 @@ export class CheckoutController implements ReactiveController {
       if (isPaid && elapsedMs > reversalWatchMs) return;
       await this.#poller.wait(elapsedMs, signal, isPaid ? reversalIntervalMs : 0);
       if (signal.aborted) return;
-      if (this.#poller.mayPoll) await this.refresh();
+      await this.refresh();
     }
   }
 
@@ -406,6 +432,11 @@ export class CheckoutController implements ReactiveController {
     const { payment } = this.state;
     if (payment === undefined) return false;
     const { id, isCurrencyLocked } = payment;
+    const advances = this.#advances;
+    if (!this.#poller.mayPoll) {
+      this.dispatch({ type: 'lost-connection' });
+      return false;
+    }
     try {
       const reply = isCurrencyLocked
         ? await this.#client.verify(id, { signal })
@@ -413,7 +444,10 @@ export class CheckoutController implements ReactiveController {
       this.#poller.recordSuccess();
       this.#clock.synchronize(reply.serverTime);
       // The payer may have gone on to another payment meanwhile.
-      if (this.#isShown(id)) this.#report(reply.data);
+      if (!this.#isShown(id)) return true;
+      // The server answered before the payer's last step, which it does not know of.
+      if (advances !== this.#advances) return await this.#poll(signal);
+      this.#report(reply.data);
       return true;
     } catch (error) {
       if (signal.aborted) return false;
@@ -436,9 +470,9 @@ export class CheckoutController implements ReactiveController {
   }
 
   #report(payment: Payment): void {
-    const { state } = this;
-    // A reply from before the lock that arrives after it is stale: a lock is never undone.
-    const isStale = isTracked(state) && payment.status === 'in progress' && !payment.isCurrencyLocked;
+    // A lock is never undone, so a reply without it is out of date.
+    const isStale =
+      isTracked(this.state) && payment.status === 'in progress' && !payment.isCurrencyLocked;
     if (!isStale) this.dispatch({ type: 'reported', payment, now: this.#clock.now() });
   }
 

@@ -5,7 +5,7 @@ import { isSecretKey, type Order } from './order.js';
 
 /** The first mistake that keeps a payment from starting; undefined if there is none. The texts are for developers. */
 export function findOrderProblem(order: Order): CheckoutError | undefined {
-  const { publicKey, paymentId, amount, baseCurrency, apiUrl, redirectUrl } = order;
+  const { publicKey, paymentId, amount, baseCurrency, txRef, apiUrl, redirectUrl } = order;
   const problem = (code: string, message: string, remedy: string) =>
     new CheckoutError(message, { code, remedy, apiUrl });
   if (isSecretKey(publicKey)) {
@@ -41,6 +41,13 @@ export function findOrderProblem(order: Order): CheckoutError | undefined {
         ? 'base-currency is missing.'
         : `base-currency is not a code: ${baseCurrency}`,
       'Set base-currency to the code of the price, such as USD or NGN.',
+    );
+  }
+  if (txRef !== undefined && !/^[\w.:-]{1,100}$/.test(txRef)) {
+    return problem(
+      'invalid_tx_ref',
+      `tx-ref has characters that a reference cannot have, or too many: ${txRef}`,
+      'Set tx-ref to 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
     );
   }
   if (redirectUrl !== undefined && !/^https?:\/\/./.test(redirectUrl)) {

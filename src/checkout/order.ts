@@ -28,12 +28,12 @@ export function isSecretKey(publicKey: string): boolean {
 
 /** False if no payment can start: an attribute is missing or wrong. order-problems.ts says which. */
 export function isPayable(order: Order): boolean {
-  const { publicKey, apiUrl, paymentId, amount = '', baseCurrency = '', redirectUrl } = order;
+  const { publicKey, apiUrl, paymentId, amount = '', baseCurrency = '', txRef = '-', redirectUrl } = order;
   if (!/^pk_(test|live)_./.test(publicKey) || !/^https?:\/\/./.test(apiUrl)) return false;
   if (paymentId !== undefined) return true;
   const isPrice = /[1-9]/.test(parseDecimal(amount)?.replace(/^-.*/, '') ?? '');
   const hasTarget = redirectUrl === undefined || /^https?:\/\/./.test(redirectUrl);
-  return isPrice && hasTarget && /^[a-z]{3,10}$/i.test(baseCurrency);
+  return isPrice && /^[\w.:-]{1,100}$/.test(txRef) && hasTarget && /^[a-z]{3,10}$/i.test(baseCurrency);
 }
 
 /** The memory of the order's payment. An order without a reference is identified by its amount. */

@@ -11,12 +11,13 @@ export interface RememberedPayment {
 }
 
 const firstAttempt: RememberedPayment = { attempt: 1 };
+/** For browsers that do not allow storage. A tag that a framework draws again finds its payment here. */
+const fallback = new Map<string, string>();
 
 /** Keeps one order's entry in local storage, or in memory where the browser does not allow storage. */
 export class PaymentMemory {
   /** Identifies the order in this browser. */
   readonly name: string;
-  #fallback: string | null = null;
 
   /** @param scope what identifies the order: API, public key and reference */
   constructor(scope: readonly string[]) {
@@ -42,16 +43,17 @@ export class PaymentMemory {
 
   write(remembered: RememberedPayment): void {
     const text = JSON.stringify(remembered);
-    this.#fallback = text;
     try {
       localStorage.setItem(this.name, text);
+      fallback.delete(this.name);
     } catch {
       // Storage is full or forbidden. The checkout works, but a reload forgets the payment.
+      fallback.set(this.name, text);
     }
   }
 
   forget(): void {
-    this.#fallback = null;
+    fallback.delete(this.name);
     try {
       localStorage.removeItem(this.name);
     } catch {
@@ -61,9 +63,9 @@ export class PaymentMemory {
 
   #load(): string | null {
     try {
-      return localStorage.getItem(this.name) ?? this.#fallback;
+      return localStorage.getItem(this.name) ?? fallback.get(this.name) ?? null;
     } catch {
-      return this.#fallback;
+      return fallback.get(this.name) ?? null;
     }
   }
 }

@@ -28,7 +28,7 @@ export class Poller {
 
   /** Holds back further calls for as long as the error's `Retry-After` asks. */
   respectRetryAfter(error: unknown): void {
-    this.#notBefore = performance.now() + retryAfterSecondsOf(error) * 1000;
+    this.#notBefore = Math.max(this.#notBefore, performance.now() + retryAfterSecondsOf(error) * 1000);
   }
 
   /** Ends all waits, unless the server asked for them: the page is visible or online again. */
@@ -65,7 +65,12 @@ export class Poller {
         this.#wakeCalls.delete(end);
         resolve();
       };
-      const timer = setTimeout(() => document.hidden || end(), delayMs);
+      const tick = () => {
+        // A page that comes back before the server allows a call is not woken then.
+        if (document.hidden || !this.mayPoll) timer = setTimeout(tick, fastIntervalMs);
+        else end();
+      };
+      let timer = setTimeout(tick, delayMs);
       if (signal.aborted) return end();
       signal.addEventListener('abort', end);
       this.#wakeCalls.add(end);

@@ -51,6 +51,8 @@ export const enLater = {
   reversedHeading: 'Payment reversed',
   reversedStatus:
     'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
+  reversedPending:
+    'The network took your payment back after it was complete. It may still arrive: do not send again.',
   expiredHeading: 'Time is up',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
   expiredUnknown: 'The time to pay is over. Do not send to the old address.',
@@ -60,7 +62,7 @@ export const enLater = {
   cancelledHeading: 'Payment cancelled',
   cancelledStatus: 'You cancelled it. Do not send to the old address.',
   endedUnlocked: 'Nothing was sent, and nothing is owed.',
-  cancelledPaid: 'Your {seen} came after the cancellation. The shop has it: ask for it back.',
+  cancelledPaid: '{seen} came, but the payment is cancelled. The shop has it: ask what happens next.',
   contactShop: 'Contact the shop',
   copyId: 'Copy payment ID',
   newPayment: 'Start a new payment',

@@ -52,6 +52,7 @@ export const texts: LaterMessages = {
   reversedHeading: 'Pago revertido',
   reversedStatus:
     'La red deshizo tu pago después de completarse. Pregunta a tu billetera o exchange qué ocurrió.',
+  reversedPending: 'La red deshizo tu pago después de completarse. Aún puede llegar: no lo envíes otra vez.',
   expiredHeading: 'Se acabó el tiempo',
   expiredStatus: 'No llegó nada a tiempo. No se cobró nada. No envíes nada a la dirección anterior.',
   expiredUnknown: 'El plazo para pagar terminó. No envíes nada a la dirección anterior.',
@@ -62,8 +63,7 @@ export const texts: LaterMessages = {
   cancelledHeading: 'Pago cancelado',
   cancelledStatus: 'Lo cancelaste tú. No envíes nada a la dirección anterior.',
   endedUnlocked: 'No se envió nada, y no se debe nada.',
-  cancelledPaid:
-    'Tus {seen} llegaron después de la cancelación. Los tiene la tienda: pídele que te los devuelva.',
+  cancelledPaid: 'Llegaron {seen}, pero el pago está cancelado. Los tiene la tienda: pregúntale qué sigue.',
   contactShop: 'Contactar con la tienda',
   copyId: 'Copiar ID del pago',
   newPayment: 'Iniciar un pago nuevo',

@@ -55,6 +55,8 @@ export const texts: LaterMessages = {
   reversedHeading: 'Paiement annulé par le réseau',
   reversedStatus:
     'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
+  reversedPending:
+    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
   expiredHeading: 'Temps écoulé',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
   expiredUnknown: 'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
@@ -66,7 +68,7 @@ export const texts: LaterMessages = {
   cancelledStatus: 'Vous l’avez annulé. N’envoyez rien à l’ancienne adresse.',
   endedUnlocked: 'Rien n’a été envoyé, et rien n’est dû.',
   cancelledPaid:
-    'Vos {seen} sont arrivés après l’annulation. La boutique les a\u00a0: demandez-lui leur retour.',
+    '{seen} sont arrivés, mais le paiement est annulé. La boutique les a\u00a0: demandez-lui la suite.',
   contactShop: 'Contacter la boutique',
   copyId: 'Copier l’identifiant du paiement',
   newPayment: 'Commencer un nouveau paiement',

@@ -49,6 +49,7 @@ export const texts: LaterMessages = {
   reversedHeading: 'An juya biyan',
   reversedStatus:
     'Network ya janye kuɗinka bayan an kammala. Tambayi walat ko exchange ɗinka abin da ya faru.',
+  reversedPending: 'Network ya janye kuɗinka bayan an kammala. Yana iya sake isowa: kada ka sake turawa.',
   expiredHeading: 'Lokaci ya ƙare',
   expiredStatus:
     'Babu abin da ya iso a kan lokaci. Ba a caje ka komai ba. Kada ka tura zuwa tsohon adireshi.',
@@ -59,7 +60,7 @@ export const texts: LaterMessages = {
   cancelledHeading: 'An soke biyan',
   cancelledStatus: 'Kai ka soke shi. Kada ka tura zuwa tsohon adireshi.',
   endedUnlocked: 'Ba a tura komai ba, kuma ba a bin ka komai.',
-  cancelledPaid: '{seen} ɗinka ya iso bayan an soke. Yana hannun shagon: nemi a dawo maka da shi.',
+  cancelledPaid: '{seen} ya iso, amma an soke biyan. Yana hannun shagon: tambayi mataki na gaba.',
   contactShop: 'Tuntuɓi shagon',
   copyId: 'Kwafi lambar biyan',
   newPayment: 'Fara sabon biya',

@@ -52,6 +52,8 @@ export const texts: LaterMessages = {
   reversedHeading: 'Pagamento revertido',
   reversedStatus:
     'A rede desfez seu pagamento depois de concluído. Pergunte à sua carteira ou corretora o que houve.',
+  reversedPending:
+    'A rede desfez seu pagamento depois de concluído. Ele ainda pode chegar: não envie de novo.',
   expiredHeading: 'O tempo acabou',
   expiredStatus: 'Nada chegou a tempo. Nada foi cobrado. Não envie para o endereço antigo.',
   expiredUnknown: 'O prazo para pagar acabou. Não envie para o endereço antigo.',
@@ -61,7 +63,7 @@ export const texts: LaterMessages = {
   cancelledHeading: 'Pagamento cancelado',
   cancelledStatus: 'Você o cancelou. Não envie para o endereço antigo.',
   endedUnlocked: 'Nada foi enviado, e nada é devido.',
-  cancelledPaid: 'Seus {seen} chegaram depois do cancelamento. Estão com a loja: peça a devolução.',
+  cancelledPaid: 'Chegaram {seen}, mas o pagamento está cancelado. Estão com a loja: pergunte o que fazer.',
   contactShop: 'Falar com a loja',
   copyId: 'Copiar ID do pagamento',
   newPayment: 'Iniciar novo pagamento',

@@ -49,6 +49,7 @@ export const texts: LaterMessages = {
   reversedHeading: 'Malipo yamerudishwa nyuma',
   reversedStatus:
     'Mtandao ulirudisha malipo yako baada ya kukamilika. Uliza pochi au soko lako kilichotokea.',
+  reversedPending: 'Mtandao ulirudisha malipo yako baada ya kukamilika. Bado yanaweza kufika: usitume tena.',
   expiredHeading: 'Muda umeisha',
   expiredStatus: 'Hakuna kilichofika kwa wakati. Hukutozwa chochote. Usitume kwenye anwani ya zamani.',
   expiredUnknown: 'Muda wa kulipa umeisha. Usitume kwenye anwani ya zamani.',
@@ -58,7 +59,7 @@ export const texts: LaterMessages = {
   cancelledHeading: 'Malipo yameghairiwa',
   cancelledStatus: 'Umeyaghairi. Usitume kwenye anwani ya zamani.',
   endedUnlocked: 'Hakuna kilichotumwa, na hudaiwi chochote.',
-  cancelledPaid: '{seen} yako ilifika baada ya kughairi. Duka linayo: omba irudishwe.',
+  cancelledPaid: '{seen} ilifika, lakini malipo yameghairiwa. Duka linayo: uliza kinachofuata.',
   contactShop: 'Wasiliana na duka',
   copyId: 'Nakili kitambulisho cha malipo',
   newPayment: 'Anza malipo mapya',

@@ -12,6 +12,11 @@ export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment
   return units > 0n ? Number(fromUnits(units, decimals)) : 0;
 }
 
+/** True if coins arrived for the payment, right or wrong ones, confirmed or not. */
+export function hasFunds({ amountSeen, amountReceived = 0, receipts = [] }: Payment): boolean {
+  return (amountSeen ?? amountReceived) > 0 || receipts.some(({ status }) => status !== 'lost');
+}
+
 /** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */
 export function worthOf(part: number, whole: number, price: number): number {
   return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
+import { hasFunds } from '../money/amount-due.js';
 import { badge } from './badge.js';
 import { receipt, saveReceipt, transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
@@ -42,7 +43,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const { text, start, copy } = context;
   const { name, payment } = state;
   const support = supportLink(payment);
-  const isHeld = isMoneyHeld(payment);
+  const isHeld = hasFunds(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
   const again = { label: text('newPayment'), run: start };
   const contact =
@@ -67,7 +68,10 @@ function failedView(state: TrackedState, context: ViewContext): View {
                 ${text('copyId')}
               </button>`
         }
-        ${isHeld ? newPayment(context) : nothing}
+        ${
+          // What the network took back may still arrive again.
+          isHeld && payment.state !== 'reversed' ? newPayment(context) : nothing
+        }
       </div>
       ${timeLog(state, context)}`,
     badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
@@ -104,12 +108,6 @@ function supportLink({ id, branding }: Payment): string | undefined {
   return `${url}${url.includes('?') ? '&' : '?'}subject=${encodeURIComponent(id)}`;
 }
 
-/** True if something arrived that the payer may want back. */
-function isMoneyHeld({ state, amountSeen, amountReceived = 0, receipts = [] }: Payment): boolean {
-  if (state === 'reversed') return false;
-  return (amountSeen ?? amountReceived) > 0 || receipts.some(({ status }) => status !== 'lost');
-}
-
 function headingKey({ name, payment }: TrackedState) {
   if (name === 'expired') return 'expiredHeading';
   if (name === 'cancelled') return 'cancelledHeading';
@@ -122,6 +120,8 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
   const received = payment.amountSeen ?? payment.amountReceived ?? 0;
   const seen = money(received, currency);
   const amount = money(due, currency);
+  const wrong = receipts.filter(({ counts, status: one }) => !counts && one !== 'lost');
+  const came = wrong.map((one) => money(one.amount, one.currency)).join(', ');
   // Before the lock, the payer saw no address to send anything to.
   if (!payment.isCurrencyLocked && (state === 'expired' || status === 'cancelled'))
     return text('endedUnlocked');
@@ -134,15 +134,12 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
       return text('expiredPartial', { seen, amount });
     case 'expired_late':
       return text('expiredLate', { seen });
-    case 'invalid': {
-      const wrong = receipts.filter(({ counts, status: one }) => !counts && one !== 'lost');
-      const came = wrong.map((one) => money(one.amount, one.currency)).join(', ');
+    case 'invalid':
       return came ? text('invalidStatus', { amount: came, currency }) : text('errorStatus');
-    }
     case 'reversed':
-      return text('reversedStatus');
+      return text(hasFunds(payment) ? 'reversedPending' : 'reversedStatus');
     case 'cancelled_paid':
-      return text('cancelledPaid', { seen });
+      return text('cancelledPaid', { seen: [received > 0 ? seen : '', came].filter(Boolean).join(', ') });
     case 'expired':
       // Only a server that lists what arrived can say that nothing did.
       return text(payment.receipts?.length === 0 ? 'expiredStatus' : 'expiredUnknown');

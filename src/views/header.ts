@@ -64,12 +64,17 @@ export function header(
               ({ name, quantity = 1, amount }) =>
                 html`<li>
                   <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
-                  ${amount === undefined ? nothing : html`<bdi dir="ltr">${money(amount, baseCurrency)}</bdi>`}
+                  ${isPrice(amount) ? html`<bdi dir="ltr">${money(amount, baseCurrency)}</bdi>` : nothing}
                 </li>`,
             )}
           </ul>`
     }
   </header>`;
+}
+
+/** A page may give lines without an amount, or one like "12,50", which could mean anything. */
+function isPrice(amount: LineItem['amount']): amount is string | number {
+  return amount !== undefined && Number.isFinite(Number(amount)) && amount !== '';
 }
 
 /** "Nightjar Lanterns" → "NL". */

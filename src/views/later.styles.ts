@@ -144,12 +144,15 @@ export const laterStyles = css`
     }
   }
   @media print {
-    :host {
-      --_accent: #1d4fd8;
-      --_background: #fff;
-      color-scheme: light;
-    }
+    /* Paper is white, whatever the page's colours are. */
     .card {
+      --_background: #fff;
+      --_surface: #fff;
+      --_text: #17191f;
+      --_muted: #4b5162;
+      --_border: #d5d8df;
+      color: var(--_text);
+      color-scheme: light;
       box-shadow: none;
     }
     button,

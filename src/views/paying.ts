@@ -74,16 +74,16 @@ function target(payment: Payment, due: number, context: ViewContext): TemplateRe
       <b>${text('coinOnNetwork', values)}</b>
     </p>
     <p part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</p>
+    <div class="pair">
+      ${copyButton('amount', plainAmount(due), text('amountCopied', { ...values, amount: plainAmount(due) }))}
+      ${copyButton('address', address, text('addressCopied', values))}
+    </div>
     <p class="address-box">
       <span class="quiet">${text('address', values)}</span>
       <span part="address" class="address" dir="ltr"
         >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
       >
     </p>
-    <div class="pair">
-      ${copyButton('amount', plainAmount(due), text('amountCopied', { ...values, amount: plainAmount(due) }))}
-      ${copyButton('address', address, text('addressCopied', values))}
-    </div>
     <p part="warning" class="warning">${text('addressWarning', values)}</p>
   </div>`;
 }

@@ -10,7 +10,7 @@ import {
   WalletRefusal,
   type Provider,
 } from './provider.js';
-import { readSent, rememberAsked, rememberHash } from './sent-memory.js';
+import { readSent, rememberAsked } from './sent-memory.js';
 import { isSame, isSameTransfer, transferOf, word, type Transfer } from './transfer.js';
 
 /** What the payer has to do next in the wallet. */
@@ -56,16 +56,16 @@ export async function payFromWallet(provider: Provider, deps: PayDeps): Promise<
 }
 
 async function send(provider: Provider, payment: Payment, transaction: object): Promise<'sent' | 'unsure'> {
-  const forget = rememberAsked(payment);
+  const asked = rememberAsked(payment);
   try {
     const hash = readHash(await provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
     if (hash === undefined) return 'unsure';
-    rememberHash(payment, hash);
+    asked.remember(hash);
     return 'sent';
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) return 'unsure';
-    forget();
+    asked.forget();
     throw new WalletRefusal(refusal, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** Remembers what a wallet was asked to send for a payment, so that a second press or a reload does not send it twice. */
+/** Remembers what wallets were asked to send for a payment, so that a second press, a reload or another tab does not send it twice. */
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf } from '../contract/decimal.js';
 import { toUnits } from '../contract/units.js';
@@ -10,91 +10,108 @@ export interface SentTransfer {
   readonly hash: string | undefined;
 }
 
+/** One request to a wallet. A wallet can hold several, and answers each of them, in any order. */
 interface Entry extends SentTransfer {
-  /** What the server had seen before, and what it will have seen once the transfer is there: plain decimals. */
+  /** Tells the requests apart. */
+  readonly key: string;
+  /** What the server had seen before, and what it will have seen once the transfer is there, in units of 18 decimals. */
   readonly expected: string;
-  /** When the wallet returned the hash: epoch milliseconds by the device's clock. */
+  /** When the wallet was asked, or has returned the hash: epoch milliseconds by the device's clock. */
   readonly at: number;
   /** How many entries the time log had then. */
   readonly position: number;
 }
 
+/** What a wallet answered to one request. */
+export interface AskedTransfer {
+  /** The wallet has sent it. */
+  remember(hash: string): void;
+  /** The wallet has refused, and nothing was sent. */
+  forget(): void;
+}
+
 /** Enough for every coin: amounts are compared in it. */
 const decimals = 18;
+const prefix = 'crypto-checkout:sent:';
+/** A payment has ended long before. */
+const keptMs = 7 * 24 * 60 * 60_000;
 /** For browsers that forbid storage, and so that nothing is forgotten where it is full. */
 const fallback = new Map<string, string>();
-const nameOf = (id: string) => `crypto-checkout:sent:${id}`;
+const nameOf = ({ id }: Payment) => prefix + id;
 const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
 
 /** What was sent for the payment and the server has not seen yet; undefined if nothing was. */
 export function readSent(payment: Payment): SentTransfer | undefined {
-  const entry = load(payment.id);
-  return entry && unitsOf(seenOf(payment)) < BigInt(entry.expected) ? entry : undefined;
+  const seen = unitsOf(seenOf(payment));
+  return load(nameOf(payment)).findLast(({ expected }) => seen < BigInt(expected));
 }
 
 /** The last hash that a wallet returned for the payment, as an entry of its time log; undefined if there is none. */
-export function readSentLog({ id }: Payment): { hash: string; at: number; position: number } | undefined {
-  const { hash, at = 0, position = 0 } = load(id) ?? {};
+export function readSentLog(payment: Payment): { hash: string; at: number; position: number } | undefined {
+  const { hash, at = 0, position = 0 } = load(nameOf(payment)).findLast((entry) => entry.hash) ?? {};
   return hash === undefined ? undefined : { hash, at, position };
 }
 
-/**
- * Call it right before the wallet is asked, without waiting in between.
- * @returns puts back what was remembered before: for a wallet that refused
- */
-export function rememberAsked(payment: Payment): () => void {
-  const name = nameOf(payment.id);
-  const previous = loadText(name);
+/** Call it right before the wallet is asked, without waiting in between. */
+export function rememberAsked(payment: Payment): AskedTransfer {
+  const name = nameOf(payment);
+  const key = `${Date.now()} ${Math.random()}`;
   const expected = String(unitsOf(seenOf(payment)) + unitsOf(amountDue(payment)));
-  store(name, JSON.stringify({ expected }));
-  return () => {
-    if (previous === null) remove(name);
-    else store(name, previous);
-  };
-}
-
-export function rememberHash(payment: Payment, hash: string): void {
-  const entry = load(payment.id);
   const position = payment.transactionTimeLog.length;
-  if (entry) store(nameOf(payment.id), JSON.stringify({ ...entry, hash, at: Date.now(), position }));
+  const entry: Entry = { key, expected, hash: undefined, at: Date.now(), position };
+  const others = () => load(name).filter((one) => one.key !== key);
+  forgetOld();
+  store(name, [...others(), entry]);
+  return {
+    remember: (hash) => store(name, [...others(), { ...entry, hash, at: Date.now() }]),
+    forget: () => store(name, others()),
+  };
 }
 
 const seenOf = ({ amountSeen, amountReceived = 0 }: Payment) => amountSeen ?? amountReceived;
 
-function load(id: string): Entry | undefined {
+function load(name: string): Entry[] {
   try {
-    const value: unknown = JSON.parse(loadText(nameOf(id)) ?? 'null');
-    if (typeof value !== 'object' || value === null) return undefined;
-    const { expected, hash, at, position } = value as Record<string, unknown>;
-    if (typeof expected !== 'string' || !/^\d+$/.test(expected)) return undefined;
-    const count = (number: unknown) => (isSafeCount(number) ? number : 0);
-    return { expected, hash: readHash(hash), at: count(at), position: count(position) };
+    const value: unknown = JSON.parse(loadText(name) ?? '[]');
+    return Array.isArray(value) ? value.map(readEntry).filter((entry) => entry !== undefined) : [];
   } catch {
-    return undefined;
+    return [];
   }
+}
+
+function readEntry(value: unknown): Entry | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { key, expected, hash, at, position } = value as Record<string, unknown>;
+  if (typeof expected !== 'string' || !/^\d+$/.test(expected)) return undefined;
+  const count = (number: unknown) => (isSafeCount(number) ? number : 0);
+  return { key: String(key), expected, hash: readHash(hash), at: count(at), position: count(position) };
 }
 
 function loadText(name: string): string | null {
   try {
-    return sessionStorage.getItem(name) ?? fallback.get(name) ?? null;
+    return localStorage.getItem(name) ?? fallback.get(name) ?? null;
   } catch {
     return fallback.get(name) ?? null;
   }
 }
 
-function store(name: string, text: string): void {
+function store(name: string, entries: readonly Entry[]): void {
+  const text = JSON.stringify(entries);
   fallback.set(name, text);
   try {
-    sessionStorage.setItem(name, text);
+    localStorage.setItem(name, text);
   } catch {
     // Storage is full or forbidden: a reload forgets it.
   }
 }
 
-function remove(name: string): void {
-  fallback.delete(name);
+/** Removes what was sent for payments of the past. */
+function forgetOld(): void {
   try {
-    sessionStorage.removeItem(name);
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+    for (const name of names) {
+      if (load(name).every(({ at }) => at < Date.now() - keptMs)) localStorage.removeItem(name);
+    }
   } catch {
     // Storage is forbidden, so nothing was stored.
   }

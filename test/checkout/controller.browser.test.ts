@@ -8,6 +8,7 @@ import {
   orderAttributes,
   getPart,
   goToAddress,
+  pickOption,
   mount,
   press,
   waitForStatus,
@@ -15,7 +16,13 @@ import {
   waitFor,
 } from '../support/element.js';
 import { failureReply, useFakeApi, heldReply, successReply } from '../support/fake-api.js';
-import { createdPayment, paymentInState, lockedPayment, quotedPayment } from '../support/payments.js';
+import {
+  createdPayment,
+  paymentInState,
+  lockedPayment,
+  quotedPayment,
+  receiptOf,
+} from '../support/payments.js';
 
 const api = useFakeApi();
 
@@ -235,6 +242,52 @@ describe('polling', () => {
     expect(element.status).to.equal('awaiting-funds');
   });
 
+  it('ignores a reply from before the choice was set, and asks again', async () => {
+    const stale = heldReply(() => successReply(createdPayment()));
+    api.handlers.retrieve = stale.handler;
+    const locks = heldReply(() => successReply((api.payment = lockedPayment())));
+    api.handlers.lock = locks.handler;
+    const element = await mount({ ...orderAttributes, currency: 'USDT', network: 'tron' });
+    press(element);
+    // The price is set and being fixed, while the reply to an older question is on its way.
+    await waitForStatus(element, 'locking');
+    Reflect.deleteProperty(api.handlers, 'retrieve');
+    stale.release();
+    await waitFor(() => api.requestsFor('retrieve').length === 2);
+    await aTimeout(20);
+    expect(element.status).to.equal('locking');
+    locks.release();
+    await waitForStatus(element, 'awaiting-funds');
+  });
+
+  it('waits as long as the server asks for, also when the payer presses "Check now"', async () => {
+    api.payment = lockedPayment();
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'awaiting-funds');
+    api.handlers.verify = () => failureReply(429, 'rate_limited', { 'Retry-After': '3' });
+    await element.refresh();
+    Reflect.deleteProperty(api.handlers, 'verify');
+    const asked = api.requestsFor('verify').length;
+    press(element);
+    window.dispatchEvent(new Event('online'));
+    await waitFor(() => textOf(element, 'check').includes('did not get through'));
+    await aTimeout(1_500);
+    expect(api.requestsFor('verify')).to.have.length(asked);
+    expect(textOf(element, 'connection')).to.equal('Reconnecting…');
+    await waitFor(() => api.requestsFor('verify').length > asked);
+    await waitFor(() => textOf(element, 'connection') === '');
+  });
+
+  it('goes on after a success, since the network may take it back', async () => {
+    api.payment = paymentInState('settled');
+    const element = await mount(resumeAttributes);
+    await waitForStatus(element, 'success');
+    api.payment = paymentInState('reversed');
+    await aTimeout(0);
+    window.dispatchEvent(new Event('pageshow'));
+    await waitForStatus(element, 'error');
+  });
+
   it('pauses while the page is hidden, and polls at once when it is visible again', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
@@ -385,8 +438,12 @@ describe('on the page', () => {
     Storage.prototype.setItem = forbid;
     Storage.prototype.getItem = forbid;
     try {
-      const element = await mount(orderAttributes);
+      const attributes = { ...orderAttributes, 'tx-ref': 'order-without-storage' };
+      const element = await mount(attributes);
       await goToAddress(element);
+      element.remove();
+      // A framework draws the tag again.
+      await waitForStatus(await mount(attributes), 'awaiting-funds');
       expect(api.requestsFor('create')).to.have.length(1);
     } finally {
       Storage.prototype.setItem = setItem;
@@ -467,6 +524,121 @@ describe('on the page', () => {
     await waitForStatus(element, 'idle');
     await waitFor(() => api.requestsFor('cancel').length === 1);
     expect(textOf(element, 'status')).to.match(/changed the price from NGN\s5,000\.00 to NGN\s6,000\.00/);
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('a price that changes after a part has come leaves that payment as it is', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+    await element.refresh();
+    element.setAttribute('amount', '6000');
+    await aTimeout(50);
+    expect(element.status).to.equal('partially-paid');
+    element.remove();
+    const other = await mount({ ...orderAttributes, amount: '7000' });
+    await waitForStatus(other, 'partially-paid');
+    expect(api.requestsFor('cancel')).to.have.length(0);
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('a price that changes while money comes shows what came, instead of a new payment', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.handlers.cancel = () => {
+      api.payment = paymentInState('cancelled_paid', { amountSeen: 2 });
+      return successReply(undefined);
+    };
+    element.setAttribute('amount', '6000');
+    await waitForStatus(element, 'cancelled');
+    await waitFor(() => textOf(element, 'status').startsWith('2.00 USDT came'));
+  });
+
+  it('a price that changes offline says nothing is cancelled before it is', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.handlers.cancel = () => failureReply(400, 'validation_error');
+    element.setAttribute('amount', '6000');
+    await waitForStatus(element, 'error');
+    expect(textOf(element, 'status')).not.to.contain('cancelled');
+    Reflect.deleteProperty(api.handlers, 'cancel');
+    press(element);
+    await waitForStatus(element, 'idle');
+    expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
+  });
+
+  it('without a reference, a changed price cancels the payment too', async () => {
+    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
+    const element = await mount(attributes);
+    await goToAddress(element);
+    element.setAttribute('amount', '6000');
+    await waitFor(() => api.requestsFor('cancel').length === 1);
+    await waitForStatus(element, 'idle');
+    expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
+  });
+
+  it('a paid order stays paid, whatever price the page then names', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.payment = paymentInState('settled', { amountSeen: 3.246754 });
+    await element.refresh();
+    await waitForStatus(element, 'success');
+    for (const amount of ['6000', '0', '']) {
+      element.setAttribute('amount', amount);
+      await aTimeout(30);
+      expect(element.status, amount).to.equal('success');
+    }
+    element.remove();
+    await waitForStatus(await mount({ ...orderAttributes, amount: '6000' }), 'success');
+    expect(api.requestsFor('cancel')).to.have.length(0);
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('two tabs with different prices for one order leave each other’s payment alone', async () => {
+    const old = await mount(orderAttributes);
+    const changed = await mount({ ...orderAttributes, amount: '6000' });
+    api.payment = createdPayment({ baseAmount: 6000 });
+    press(changed);
+    await waitForStatus(changed, 'choosing-currency');
+    await waitFor(() => api.requestsFor('retrieve').length >= 2);
+    await aTimeout(50);
+    expect(old.status).to.equal('idle');
+    expect(changed.status).to.equal('choosing-currency');
+    expect(api.requestsFor('cancel')).to.have.length(0);
+  });
+
+  it('a tag that was moved in the middle still hears of the other tab, and tells it', async () => {
+    const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
+    press(one);
+    await waitForStatus(two, 'choosing-currency');
+    for (const element of [one, two]) {
+      const place = document.createElement('div');
+      document.body.append(place);
+      place.append(element);
+      await element.updateComplete;
+    }
+    pickOption(one, 'USDT');
+    await waitForStatus(one, 'choosing-network');
+    pickOption(one, 'tron');
+    await waitForStatus(two, 'awaiting-funds');
+    [one, two].forEach((element) => element.parentElement?.remove());
+  });
+
+  it('another coin keeps what came in the wrong one', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    const receipts = [receiptOf()];
+    api.payment = lockedPayment({ amountSeen: 0, receipts });
+    await element.refresh();
+    api.handlers.cancel = () => {
+      api.payment = paymentInState('cancelled_paid', { amountSeen: 0, receipts });
+      return successReply(undefined);
+    };
+    press(element, 'restart');
+    await waitFor(() => hasPart(element, 'confirm'));
+    press(element, 'confirm');
+    await waitForStatus(element, 'cancelled');
+    await waitFor(() => textOf(element, 'status').startsWith('10 TRX came, but the payment is cancelled.'));
     expect(api.requestsFor('create')).to.have.length(1);
   });
 

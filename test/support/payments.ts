@@ -1,5 +1,5 @@
 /** Payments in each state, as the API reports them. */
-import type { CurrencyOption, Payment, PaymentState } from '../../src/contract/checkout.js';
+import type { CurrencyOption, Payment, PaymentState, ReceiptView } from '../../src/contract/checkout.js';
 import { sampleLocked, samplePayment } from '../../src/contract/payments.js';
 
 const option = (
@@ -56,6 +56,23 @@ export function lockedPayment(changes: Partial<Payment> = {}): Payment {
 /** A locked payment in a detailed state, with the matching status. */
 export function paymentInState(state: PaymentState, changes: Partial<Payment> = {}): Payment {
   return lockedPayment({ status: statusOf(state), state, ...changes });
+}
+
+/** A transfer that the server has seen: by itself, one in a wrong coin. */
+export function receiptOf(changes: Partial<ReceiptView> = {}): ReceiptView {
+  return {
+    currency: 'TRX',
+    network: 'tron',
+    amount: 10,
+    txHash: 'a1',
+    explorerUrl: '',
+    confirmations: 1,
+    requiredConfirmations: 2,
+    firstSeenAt: samplePayment.createdAt,
+    status: 'seen',
+    counts: false,
+    ...changes,
+  };
 }
 
 /** The same payment from a server that sends only the specification's fields. */

@@ -14,7 +14,7 @@ let page: AbortController;
 
 beforeEach(() => {
   localStorage.clear();
-  sessionStorage.clear();
+  localStorage.clear();
   page = new AbortController();
   api = new FakeApi().install();
 });

@@ -236,6 +236,24 @@ describe('sends nothing, and asks for nothing to be sent, when', () => {
 });
 
 describe('when the wallet was asked to send', () => {
+  it('twice, and only the first is declined, the second is remembered', async () => {
+    const answer: { decline?: (error: unknown) => void; send?: (hash: string) => void } = {};
+    wallet.answers['eth_sendTransaction'] = () => new Promise((_, reject) => (answer.decline = reject));
+    const first = refusal();
+    await expect.poll(() => answer.decline).toBeDefined();
+    wallet.answers['eth_sendTransaction'] = () => new Promise((resolve) => (answer.send = resolve));
+    const second = pay(true);
+    await expect.poll(() => answer.send).toBeDefined();
+    answer.decline?.(walletError(4001));
+    expect(await first).toBe('walletRejected');
+    expect(readSent(payment), 'the second is still open').toEqual(
+      expect.objectContaining({ hash: undefined }),
+    );
+    answer.send?.(sentHash);
+    expect(await second).toBe('sent');
+    expect(readSent(payment)).toMatchObject({ hash: sentHash });
+  });
+
   it.each([
     ['declined', walletError(4001), 'walletRejected'],
     ['waits for an earlier answer', walletError(-32002), 'walletPending'],

@@ -112,7 +112,7 @@ function readChunks(directory: string): readonly string[] {
 
 /** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
 function partsToQr(language: string): readonly string[] {
-  return ['widget', 'flow', 'rolldown-runtime', 'load', language, 'qr-code'];
+  return ['widget', 'flow', 'load', language, 'qr-code'];
 }
 
 function notice(heading: string, text: string): Html {
