@@ -6,8 +6,9 @@
  */
 function published({ customElementsManifest }) {
   const text = JSON.stringify(customElementsManifest.modules, (key, value) => {
-    // Events that are dispatched without a literal name come up twice: once nameless, once from `@fires`.
-    if (key === 'events') return value.filter((/** @type {{ name?: string }} */ event) => event.name);
+    // Events that are dispatched without a literal name come up twice: once with none, or a wrong one, and once from `@fires`.
+    if (key === 'events')
+      return value.filter((/** @type {{ name?: string }} */ event) => event.name?.startsWith('checkout-'));
     return Array.isArray(value) ? value.filter((entry) => entry?.privacy !== 'private') : value;
   });
   customElementsManifest.modules = JSON.parse(

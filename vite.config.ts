@@ -61,7 +61,8 @@ const helpers: Readonly<Record<string, string>> = {
     '(all) => Object.defineProperties({}, Object.fromEntries(Object.entries(all).map(([name, get]) => [name, { get }])))',
   __commonJSMin:
     '(run, module) => () => (module || run((module = { exports: {} }).exports, module), module.exports)',
-  __toESM: '(exports) => ({ default: exports })',
+  // What is imported from CommonJS is read by its names.
+  __toESM: '(exports) => exports',
 };
 
 /**

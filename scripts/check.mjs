@@ -34,6 +34,7 @@ const others = [
   ['types in the package', 'attw --pack . --profile esm-only --no-emoji'],
   ['size budgets', 'size-limit'],
   ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
+  ['element reference', 'node scripts/element-docs.mjs --check', 'npm run manifest'],
   ['code in the docs', 'node scripts/snippets.mjs --check', 'npm run snippets'],
   ['contracts', 'node scripts/contracts.mjs --check', 'npm run contracts'],
   ['API description', 'node scripts/openapi.mjs --check', 'npm run openapi'],

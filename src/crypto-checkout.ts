@@ -64,11 +64,11 @@ const settleMs = 200;
  * @fires {CheckoutEvent} checkout-detected - The first funds were seen; they are not confirmed yet.
  * @fires {CheckoutEvent} checkout-partial - Funds arrived, but less than the amount due.
  * @fires {CheckoutEvent} checkout-confirming - The full amount was seen and is being confirmed.
- * @fires {CheckoutEvent} checkout-success - The payment is complete.
- * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why.
+ * @fires {CheckoutEvent} checkout-success - The payment is complete. A page that shows a paid order again fires it again.
+ * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why. Mistakes in the tag fire nothing: the card and the console name them.
  * @fires {CheckoutEvent} checkout-expired - The time to pay ran out.
  * @fires {CheckoutEvent} checkout-cancelled - The payment was cancelled.
- * @fires {CheckoutEvent} checkout-closed - The modal was closed. The payment goes on.
+ * @fires {CheckoutEvent} checkout-closed - The modal was closed. The payment goes on, if there is one.
  *
  * @slot trigger - What opens the modal: a button of the page. Without it, there is a default one.
  * @slot header - Replaces the merchant, order and total at the top.
@@ -150,7 +150,7 @@ const settleMs = 200;
  * @cssproperty --checkout-muted - Overrides the colour of secondary text.
  * @cssproperty --checkout-border - Overrides the colour of borders and lines.
  * @cssproperty --checkout-radius - Corner radius of the card.
- * @cssproperty --checkout-font - Font family; the page's own by default.
+ * @cssproperty --checkout-font - Font family; by default the device's own, `system-ui`.
  * @cssproperty --checkout-space - Base unit of all spacing.
  */
 export class CryptoCheckout extends LitElement {
@@ -198,8 +198,11 @@ export class CryptoCheckout extends LitElement {
   declare baseCurrency: string | undefined;
   /** The order's reference. Further payments for the same order append a counter: `order-42:2`. */
   declare txRef: string | undefined;
+  /** The payer's email, for the shop's records. A public key reads it back only in an abbreviated form. */
   declare customerEmail: string | undefined;
+  /** The payer's name, likewise. */
   declare customerName: string | undefined;
+  /** The payer's phone number, which no public key reads back. */
   declare customerPhone: string | undefined;
   /** Where the payer goes after success: an http or https URL. */
   declare redirectUrl: string | undefined;
@@ -617,8 +620,7 @@ export class CryptoCheckout extends LitElement {
       this.#initialState = { name: 'error', problem, attempted };
       this.requestUpdate();
       await this.updateComplete;
-      const event = new CheckoutErrorEvent(undefined, problem);
-      this.dispatchEvent(event);
+      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
       return;
     }
     this.#initialState = { name: 'idle' };

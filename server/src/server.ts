@@ -254,7 +254,7 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, psbts, billing, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, execution, psbts, billing, endpoints, webhooks, simulatedChains } = app;
   const { depositKeys, forwarderChecks, treasuryWatcher, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
@@ -268,7 +268,7 @@ function createJobList(
     {
       name: 'retention',
       intervalMs: 3_600_000,
-      run: (signal) => prune({ database, clock, idempotency, webhooks }, signal),
+      run: (signal) => prune({ database, clock, idempotency, endpoints, webhooks }, signal),
     },
   ];
   if (worldRates) {

@@ -1,4 +1,4 @@
-/** Deletes idempotency records and webhook events whose retention period has passed. */
+/** Deletes idempotency records, webhook events and replaced webhook secrets whose retention period has passed. */
 import type { Database } from '../db/database.js';
 import type { WebhookStatus } from '../db/schema.js';
 import type { Clock } from '../shared/clock.js';
@@ -11,6 +11,7 @@ export interface PruneDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: { prune(before: number): Promise<void> };
+  readonly endpoints: { deleteFormerSecrets(database: Database, now: number): Promise<void> };
   readonly webhooks: {
     prune(
       database: Database,
@@ -23,8 +24,9 @@ export interface PruneDeps {
 }
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
-  const { database, clock, idempotency, webhooks } = deps;
+  const { database, clock, idempotency, endpoints, webhooks } = deps;
   await idempotency.prune(clock.real() - retention.idempotencyMs);
+  await endpoints.deleteFormerSecrets(database, clock.real());
   for (const mode of modes) {
     const now = clock.real();
     for (const status of ['delivered', 'failed'] as const) {

@@ -181,7 +181,7 @@ export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = {
     remedy: 'Retry after the seconds in `Retry-After`.',
   },
   chain_unavailable: {
-    meaning: "The network's node is not responding, or the server has no network in this mode.",
+    meaning: "The network's node is not responding, or the account has no deposit key in this mode.",
     cause:
       'The request needs a network that cannot be reached right now. Payments in progress are not affected: they continue when the node is back.',
     remedy: 'Retry after the seconds in `Retry-After`. If it persists, ask the operator of the server.',
@@ -215,6 +215,41 @@ export const clientErrors: Readonly<Record<string, ErrorEntry>> = {
     cause:
       "It is a bug, in the widget or in a script that changes the page's built-in functions. No payment is lost: after a reload the widget finds it again.",
     remedy: 'Report it together with its `cause`, which the `checkout-error` event carries.',
+  },
+  secret_key_in_page: {
+    meaning: '`public-key` holds a secret key, which everybody who opens the page can read.',
+    cause: 'The tag was given `sk_…`. Nothing was sent.',
+    remedy: 'Revoke the key now, with `keys revoke`, and put a public key into the page.',
+  },
+  invalid_public_key: {
+    meaning: '`public-key` is missing, or is not a public key.',
+    cause: 'The tag has none, or a framework has not set it yet.',
+    remedy: 'Set it to a key that starts with `pk_test_` or `pk_live_`.',
+  },
+  invalid_api_url: {
+    meaning: '`api-url` is not a web address.',
+    cause: 'It lacks `https://`, or is not a path that starts with `/`.',
+    remedy: 'Set it to the address of your server, or remove it if the script comes from there.',
+  },
+  invalid_amount: {
+    meaning: '`amount` is missing, or is not a price above 0.',
+    cause: 'It has a comma, a currency sign or an exponent, or the cart is empty.',
+    remedy: 'Set it to a plain decimal such as `49.90`, or set `payment-id`.',
+  },
+  invalid_base_currency: {
+    meaning: '`base-currency` is missing, or is not a currency code.',
+    cause: 'The tag has no code, or a sign such as `$`.',
+    remedy: 'Set it to the code of the price, such as `USD` or `NGN`.',
+  },
+  invalid_tx_ref: {
+    meaning: '`tx-ref` has characters that a reference cannot have, or too many of them.',
+    cause: 'It has a space, a `#` or a `/`, for instance.',
+    remedy: 'Use 1 to 100 of the characters `A-Z a-z 0-9 . _ : -`.',
+  },
+  invalid_redirect_url: {
+    meaning: '`redirect-url` is not a web address.',
+    cause: 'It is a path, or has another scheme than http and https.',
+    remedy: 'Set it to an absolute address, or remove it. The API takes https only.',
   },
   webhook_signature_missing: {
     meaning:

@@ -1,20 +1,13 @@
 /** The guide at the top of the API reference: keys, replies, lists, retries, verification, webhooks and errors. */
 import { errorStatus, webhookEventType, type ErrorCode } from 'crypto-checkout/contract';
 import { apiErrors } from '../reference/errors.js';
-import { installation, type ScriptBuild } from './docs-widget.js';
-import { code, html, type Html } from './html.js';
-
-export interface GuideArticle {
-  readonly id: string;
-  readonly title: string;
-  readonly content: Html;
-}
+import type { Chapter } from './docs-widget.js';
+import { code, html } from './html.js';
 
 /** @param publicUrl where clients reach the API */
-export function guide(publicUrl: string, script: ScriptBuild): readonly GuideArticle[] {
+export function guide(publicUrl: string): readonly Chapter[] {
   return [
     { id: 'introduction', title: 'Introduction', content: introduction(publicUrl) },
-    { id: 'widget', title: 'Install the widget', content: installation(publicUrl, script) },
     { id: 'keys', title: 'API keys', content: keys },
     { id: 'replies', title: 'Requests and replies', content: replies },
     { id: 'lists', title: 'Lists', content: lists },

@@ -6,7 +6,7 @@ import { resources } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
 import { docsFrame } from './docs-frame.js';
 import { guide } from './docs-guide.js';
-import type { ScriptBuild } from './docs-widget.js';
+import { widgetChapters, type ScriptBuild, type WidgetReference } from './docs-widget.js';
 import { code, html, Html } from './html.js';
 
 type ResourceName = keyof typeof resources;
@@ -32,8 +32,11 @@ const sections = (Object.keys(resources) as ResourceName[]).map((name) => ({
 }));
 
 /** @param publicUrl the base URL of the sample calls */
-export function docsPage(publicUrl: string, script: ScriptBuild): Html {
-  const articles = guide(publicUrl, script);
+export function docsPage(publicUrl: string, script: ScriptBuild, reference: WidgetReference): Html {
+  const widget = widgetChapters(publicUrl, script, reference);
+  const articles = guide(publicUrl);
+  const links = (chapters: typeof articles) =>
+    chapters.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
   return docsFrame({
     title: 'API reference',
     description: 'Every endpoint of the Crypto Checkout API',
@@ -41,10 +44,11 @@ export function docsPage(publicUrl: string, script: ScriptBuild): Html {
     link: { href: 'openapi.json', text: 'OpenAPI 3.1' },
     filterLabel: 'Filter endpoints',
     contents: [
-      { title: 'Guide', links: articles.map(({ id, title }) => html`<a href="#${id}">${title}</a>`) },
+      { title: 'Widget', links: links(widget) },
+      { title: 'API', links: links(articles) },
       ...sections.map(({ title, entries }) => ({ title, links: entries.map(endpointLink) })),
     ],
-    main: html`${articles.map(
+    main: html`${[...widget, ...articles].map(
       ({ id, title, content }) =>
         html`<section id="${id}" class="guide">
           <h2>${title}</h2>

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { docsPage } from './docs-page.js';
+import { widgetReference } from './docs-widget.js';
 import { errorsPage } from './errors-page.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */
@@ -31,7 +32,8 @@ export function docs(publicUrl: string, widget: { version: string; directory: st
   const pages = {
     '/docs': createOnce(async () => {
       const integrity = await readIntegrity(widget.directory);
-      return Buffer.from(docsPage(publicUrl, { version: widget.version, integrity }).text);
+      const reference = widgetReference.parse(JSON.parse(await readFile(dataFile('widget.json'), 'utf8')));
+      return Buffer.from(docsPage(publicUrl, { version: widget.version, integrity }, reference).text);
     }),
     '/docs/errors': createOnce(() => errorsPage().text),
   };

@@ -7,6 +7,7 @@ import * as store from './store.js';
 import type { EndpointRow } from './store.js';
 import { isForbiddenTarget } from './targets.js';
 import type { Mode, Scope } from '../shared/scope.js';
+import type { Database } from '../db/database.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 export interface Endpoint extends Scope {
@@ -29,6 +30,8 @@ export interface Endpoints {
    * @returns the new secret
    */
   rotateSecret(transaction: Transaction, scope: Scope): Promise<string>;
+  /** Deletes replaced secrets that sign nothing any more at `now`, in epoch milliseconds of real time. */
+  deleteFormerSecrets(database: Database, now: number): Promise<void>;
   find(reader: Reader, scope: Scope): Promise<Endpoint | undefined>;
   list(reader: Reader): Promise<Endpoint[]>;
 }
@@ -71,6 +74,21 @@ export function createEndpoints(clock: Clock): Endpoints {
         former_secrets: JSON.stringify(former satisfies FormerSecret[]),
       });
       return secret;
+    },
+
+    async deleteFormerSecrets(database, now) {
+      const rows = await store.listEndpoints(database.reader);
+      const isOver = ({ until }: FormerSecret) => until <= now;
+      for (const { merchant_id: merchantId, mode } of rows.filter((row) =>
+        readFormerSecrets(row).some(isOver),
+      )) {
+        await database.write(async (transaction) => {
+          const row = await store.lockEndpoint(transaction, { merchantId, mode });
+          if (!row) return;
+          const kept = readFormerSecrets(row).filter((former) => !isOver(former));
+          await store.putEndpoint(transaction, { ...row, former_secrets: JSON.stringify(kept) });
+        });
+      }
     },
 
     async find(reader, scope) {

@@ -242,6 +242,28 @@ describe.each(engines)('webhooks, on $name', (engine) => {
     expect(receiver.received.at(-1)).toMatchObject({ isVerified: true, signatures: [expect.any(String)] });
   });
 
+  it('forget a replaced secret once its day is over, and none before', async () => {
+    const receiver = await receive();
+    await shop.setEndpoint({ url: '', secret: '' });
+    await shop.setEndpoint(receiver);
+    const former = receiver.secret;
+    await shop.rotateSecret();
+    const { app, database } = shop.server;
+    const kept: string[][] = [];
+    for (const hours of [23, 25]) {
+      await app.endpoints.deleteFormerSecrets(database, Date.now() + hours * 3_600_000);
+      await changeFormerSecrets((secrets) => {
+        kept.push(secrets.map(({ secret }) => secret));
+        return [...secrets];
+      });
+    }
+    expect(kept[0]).toContain(former);
+    expect(kept[1]).toEqual([]);
+    await shop.publish(1);
+    await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(1);
+    expect(receiver.received[0]?.signatures).toHaveLength(1);
+  });
+
   it('are signed with all secrets of the last day after two rotations, each for its full day', async () => {
     const receiver = await receive();
     await shop.setEndpoint({ url: '', secret: '' });
@@ -314,6 +336,7 @@ describe.each(engines)('webhooks, on $name', (engine) => {
           database: shop.server.database,
           clock: clockAt(() => Math.min(...createdTimes) + days * 86_400_000),
           webhooks: shop.server.app.webhooks,
+          endpoints: shop.server.app.endpoints,
           idempotency: { prune: () => Promise.resolve() },
         },
         new AbortController().signal,
