@@ -151,6 +151,8 @@ export const laterStyles = css`
       --_text: #17191f;
       --_muted: #4b5162;
       --_border: #d5d8df;
+      --_test: #fff;
+      --_on-test: #5a3c00;
       color: var(--_text);
       color-scheme: light;
       box-shadow: none;

@@ -3,7 +3,8 @@ import type { CheckoutStatus } from 'crypto-checkout';
 import type { PaymentState } from 'crypto-checkout/contract';
 import { expect, test } from 'vitest';
 import type { SimulationName } from '../../demo/shop-client.js';
-import { orderAt, shopOn } from './checkout.js';
+import { checkoutOn, orderAt, shopOn } from './checkout.js';
+import { openShop } from './shop-page.js';
 import { inspect, useStage } from './stage.js';
 
 const stage = useStage();
@@ -39,7 +40,7 @@ const endings: readonly Ending[] = [
     coin: ['Ether', 'Base'],
     steps: ['cancel', 'cancelled', 'exact'],
     state: 'cancelled_paid',
-    sentence: /came after the cancellation/,
+    sentence: /came, but the payment is cancelled/,
   },
   {
     title: 'more than enough arrives',
@@ -141,6 +142,40 @@ test('a transfer that a reorganisation drops before it is confirmed is waited fo
   await shop.reach('awaiting-funds');
   await shop.simulate('exact');
   await shop.reach('success');
+});
+
+test('a receipt is printed dark on white, also by a dark page in its own colours', async () => {
+  const { payment } = await stage.createLocked('USDT', 'tron');
+  await stage.send(payment, payment.amountDue ?? 0);
+  const page = await stage.page();
+  const tag = `<crypto-checkout theme="dark" public-key="${stage.server.publicKey}" payment-id="${payment.id}"
+    no-redirect></crypto-checkout>`;
+  await openShop(stage, page, tag);
+  // A page's style sheet, as a shop has it.
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(
+      'crypto-checkout { --checkout-background: #102a22; --checkout-text: #fffbe0; --checkout-muted: #cce }',
+    );
+    document.adoptedStyleSheets = [sheet];
+  });
+  const checkout = checkoutOn(page);
+  await checkout.reach('success');
+  await checkout.part('receipt').waitFor();
+  await page.emulateMedia({ media: 'print' });
+  const colors = await page.evaluate(() => {
+    const root = document.querySelector('crypto-checkout')?.shadowRoot;
+    const lightness = (color: string) =>
+      Math.max(...(/\d+, \d+, \d+/.exec(color)?.[0].split(', ').map(Number) ?? [NaN]));
+    const texts = ['.header b', '.total b', 'h2', '.status', 'dt', 'dd', '.test'].map((css) => {
+      const element = root?.querySelector(css);
+      return [css, lightness(element ? getComputedStyle(element).color : '')] as const;
+    });
+    const card = root?.querySelector('.card');
+    return { texts, paper: lightness(card ? getComputedStyle(card).backgroundColor : '') };
+  });
+  expect(colors.paper).toBe(255);
+  for (const [css, lightness] of colors.texts) expect(lightness, css).toBeLessThan(120);
 });
 
 function isSimulation(step: string): step is SimulationName {

@@ -14,7 +14,6 @@ let page: AbortController;
 
 beforeEach(() => {
   localStorage.clear();
-  localStorage.clear();
   page = new AbortController();
   api = new FakeApi().install();
 });
@@ -137,7 +136,7 @@ describe('wallets', () => {
     expect(element.shadowRoot?.activeElement?.getAttribute('part') ?? 'none').not.to.equal('wallet-option');
   });
 
-  it('ask before they send again, also after a reload', async () => {
+  it('ask before they send again, also after a reload or in another tab', async () => {
     const wallet = install();
     const first = await mountPayment();
     await shows(first, 1);
@@ -146,6 +145,8 @@ describe('wallets', () => {
     const parent = first.parentElement;
     const attributes = { 'public-key': 'pk_test_x', 'payment-id': api.payment.id, locale: 'en' };
     first.remove();
+    // What one tab keeps to itself, another does not have.
+    sessionStorage.clear();
     const element = document.createElement('crypto-checkout');
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     parent?.append(element);

@@ -27,6 +27,9 @@ const stylesheet = fileURLToPath(new URL('../../data/pages.css', import.meta.url
 export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory }: PagesOptions): Router {
   const api = apiAddress(publicUrl, checkoutUrl);
   const path = pathOf(checkoutUrl);
+  // A proxy takes the path of PUBLIC_URL off each request.
+  const route =
+    api.origin === undefined && path.startsWith(`${api.url}/`) ? path.slice(api.url.length) : path;
   const chunks = readChunks(widgetDirectory);
   const frame = ({ tag, isRtl }: PageLocale, title: string, content: Html, head = html``) =>
     html`<!doctype html>
@@ -60,10 +63,10 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   }
 
   const router = Router();
-  router.get(`${path}/page.css`, (_request, response) => {
+  router.get(`${route}/page.css`, (_request, response) => {
     response.sendFile(stylesheet, { maxAge: 300_000 });
   });
-  router.get(`${path}/:id`, async (request, response) => {
+  router.get(`${route}/:id`, async (request, response) => {
     const locale = localeOf(request);
     const { texts } = locale;
     const payment = await findPayment(request.params.id);
