@@ -596,6 +596,8 @@ export class CryptoCheckout extends LitElement {
   async #joinFromIdle(paymentId: string): Promise<void> {
     await this.#load();
     await this.#flow?.controller?.join(paymentId);
+    // The tab goes on with its own order if the other one has another price.
+    this.requestUpdate();
   }
 
   readonly #preload = (): void => {

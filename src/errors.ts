@@ -29,22 +29,6 @@ export class CheckoutError extends Error {
     super(`${shortMessage}\n\n${remedy}${docsUrl ? `\nDocs: ${docsUrl}` : ''}`, { cause });
     Object.assign(this, details, { shortMessage, docsUrl });
   }
-
-  /**
-   * Follows the chain of causes, starting with this error.
-   *
-   * @returns the first error that matches, or null when none does; without `matches`, the innermost cause
-   */
-  walk(matches?: (error: unknown) => boolean): unknown {
-    return walk(this, matches);
-  }
-}
-
-function walk(error: unknown, matches?: (error: unknown) => boolean): unknown {
-  if (matches?.(error)) return error;
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause !== undefined) return walk(cause, matches);
-  return matches ? null : error;
 }
 
 /** A request field that failed validation; `path` uses dots for nested fields (`customer.email`). */

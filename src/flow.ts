@@ -3,6 +3,7 @@ import { adoptStyles, type ReactiveController } from 'lit';
 import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
 import { readLastChoice } from './checkout/last-choice.js';
 import type { Order } from './checkout/order.js';
+import type { PageTitle } from './checkout/page-title.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { styles } from './crypto-checkout.styles.js';
@@ -52,9 +53,7 @@ export class Flow implements ReactiveController {
   #hasRoomForQr: boolean | undefined;
   #lastChoice: Choice | undefined;
   #shownKey = '';
-  /** Stands in the place of the page's own title. */
-  #paidTitle: string | undefined;
-  #pageTitle = '';
+  #title: PageTitle | undefined;
 
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
@@ -64,18 +63,23 @@ export class Flow implements ReactiveController {
   }
 
   /** Prepares for a payment of the host's order. An element that has left the page needs none. */
-  prepare(): void {
+  prepare(): CheckoutController | undefined {
     this.#lastChoice = readLastChoice();
-    if (!this.#host.isConnected) return;
+    if (!this.#host.isConnected) return undefined;
     const announceJoined = () => this.#notify({ text: this.#texts.text('joined') });
     this.controller ??= new CheckoutController(this.#host, announceJoined);
+    return this.controller;
   }
 
   /** Leaves the payment, because the page names another order or price, unless the payer has paid something. */
   leaveOrder(next: Order): void {
-    if (this.controller?.staysFor(next)) return;
-    this.controller?.dispose();
+    const former = this.controller;
+    if (!former || former.staysFor(next)) return;
+    const paymentId = former.openPaymentFor(next);
+    former.dispose();
     this.controller = undefined;
+    if (paymentId === undefined) return;
+    this.prepare()?.takeOver(paymentId, former);
   }
 
   /** Tries again what could not be loaded, and fetches the payment's status. */
@@ -88,7 +92,7 @@ export class Flow implements ReactiveController {
   hostDisconnected(): void {
     clearTimeout(this.#noticeTimer);
     this.#notice = undefined;
-    this.#setTitle(undefined);
+    this.#title?.show('');
   }
 
   hostUpdate(): void {
@@ -103,8 +107,11 @@ export class Flow implements ReactiveController {
 
   hostUpdated(): void {
     const { status, payment, order, isConnected } = this.#host;
-    // An update that was asked for before the element was removed comes after it.
-    this.#setTitle(isConnected && status === 'success' ? this.#texts.text('paidTitle') : undefined);
+    if (typeof this.#later === 'object') {
+      this.#title ??= new this.#later.PageTitle();
+      // An update that was asked for before the element was removed comes after it.
+      this.#title.show(isConnected && status === 'success' ? this.#texts.text('paidTitle') : '');
+    }
     const state = this.controller?.state;
     const hasProblem = state !== undefined && 'problem' in state && state.problem !== undefined;
     const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
@@ -263,18 +270,6 @@ export class Flow implements ReactiveController {
     void this.#host.updateComplete.then(() =>
       this.#host.shadowRoot?.getElementById(question ? 'keep' : (asked ?? 'heading'))?.focus(),
     );
-  }
-
-  /** Shows in the tab that the payment is complete; undefined gives the page its own title back. */
-  #setTitle(title: string | undefined): void {
-    if (title === undefined) {
-      // The page may have changed its title since.
-      if (document.title === this.#paidTitle) document.title = this.#pageTitle;
-      this.#paidTitle = undefined;
-    } else if (title && this.#paidTitle === undefined) {
-      this.#pageTitle = document.title;
-      this.#paidTitle = document.title = title;
-    }
   }
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** The views that a payer needs only after the QR code, or on another visit. The element loads them by themselves. */
 export { copyText } from './checkout/clipboard.js';
+export { PageTitle } from './checkout/page-title.js';
 export { problemKey } from './messages/problems.js';
 export { confirmingView } from './views/confirming.js';
 export { endedView } from './views/ended.js';

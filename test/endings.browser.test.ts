@@ -141,6 +141,18 @@ it('a reversal of coins that may still arrive offers no second payment', async (
   await waitForStatus(element, 'success');
 });
 
+it('a reversal that left nothing under way tells where the rest is, and offers a new payment', async () => {
+  const receipts = [
+    receiptOf({ currency: 'USDT', amount: 2, counts: true, status: 'confirmed' }),
+    receiptOf({ currency: 'USDT', amount: 1.246754, counts: true, status: 'lost' }),
+  ];
+  const element = await show(paymentInState('reversed', { amountSeen: 2, receipts }));
+  await waitFor(() => hasPart(element, 'payment-id'));
+  expect(textOf(element, 'status')).not.to.contain('do not send again');
+  expect(textOf(element, 'action')).to.equal('Copy payment ID');
+  expect(hasPart(element, 'new-payment')).to.equal(true);
+});
+
 it('when the time is up after a part, nothing can be paid any more', async () => {
   const element = await show(
     paymentInState('partially_paid', { amountSeen: 1, expiresBy: Date.now() + 1_000 }),

@@ -39,32 +39,6 @@ describe('the message', () => {
   });
 });
 
-describe('walk', () => {
-  const root = new TypeError('Failed to fetch');
-  const middle = new NetworkError('No response', { apiUrl, cause: root });
-  const error = new CheckoutError('Failed', { code: 'x', remedy: 'Ask.', cause: middle });
-
-  it('returns the innermost cause', () => {
-    expect(error.walk()).toBe(root);
-    expect(apiError(500, 'internal_error').walk()).toBeInstanceOf(ApiError);
-  });
-
-  it('returns the first match, starting with the error itself', () => {
-    expect(error.walk((one) => one instanceof CheckoutError)).toBe(error);
-    expect(error.walk((one) => one instanceof NetworkError)).toBe(middle);
-    expect(error.walk((one) => one instanceof TypeError)).toBe(root);
-  });
-
-  it('returns null when nothing matches', () => {
-    expect(error.walk((one) => one instanceof RangeError)).toBe(null);
-  });
-
-  it('also finds causes that are not errors', () => {
-    const odd = new CheckoutError('Failed', { code: 'x', remedy: 'Ask.', cause: 'a string' });
-    expect(odd.walk()).toBe('a string');
-  });
-});
-
 it('does not expose the cause and the server as enumerable properties', () => {
   const error = new NetworkError('No response', { apiUrl, cause: new Error('Offline') });
   expect(Object.keys(error).sort()).toEqual(['code', 'docsUrl', 'name', 'remedy', 'shortMessage']);

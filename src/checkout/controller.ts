@@ -7,7 +7,7 @@ import type { Payment } from '../contract/checkout.js';
 import { ApiError, CheckoutError, isTransient, ReplyError } from '../errors.js';
 import { rememberChoice } from './last-choice.js';
 import { createPaymentBody, isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
-import { memoryFor, type Order } from './order.js';
+import { isPayable, memoryFor, type Order } from './order.js';
 import { hasFunds } from '../money/amount-due.js';
 import type { PaymentMemory } from './payment-memory.js';
 import { Poller } from './poller.js';
@@ -50,7 +50,10 @@ export class CheckoutController implements ReactiveController {
   readonly #host: CheckoutHost;
   readonly #announceJoined: () => void;
   readonly #client: CheckoutClient;
+  readonly #identity: string;
   readonly #memory: PaymentMemory;
+  /** With those of the controllers whose payment this one took over. */
+  readonly #memories: PaymentMemory[];
   readonly #clock = new ServerClock();
   readonly #poller = new Poller();
   /** Aborted when the element leaves the page or gets another order. */
@@ -71,7 +74,9 @@ export class CheckoutController implements ReactiveController {
     this.#host = host;
     this.#announceJoined = announceJoined;
     this.#client = createCheckoutClient({ apiUrl: order.apiUrl, publicKey: order.publicKey });
+    this.#identity = identityOf(order);
     this.#memory = memoryFor(order);
+    this.#memories = [this.#memory];
     host.addController(this);
   }
 
@@ -154,22 +159,31 @@ export class CheckoutController implements ReactiveController {
   }
 
   /**
-   * Whether this payment stays although the page has changed the order: it is the same one, and is paid or partly paid. If not,
-   * the caller disposes of this controller. The next one finds the payment of a changed price in the memory.
+   * Whether this payment stays although the page has changed the order: it is the same one, and is paid, partly paid, or all
+   * that there is to show. If not, the caller disposes of this controller.
    */
   staysFor(next: Order): boolean {
-    const { name, payment } = this.state;
-    const memory = memoryFor(next);
-    if (payment === undefined) return false;
-    if (memory.name === this.#memory.name) {
-      return next.paymentId !== undefined || name === 'success' || hasFunds(payment);
-    }
-    // Without a reference, the price is all that tells orders apart.
-    if (next.txRef === undefined && next.paymentId === undefined && !hasEnded(this.state)) {
-      memory.write({ attempt: 1, paymentId: payment.id });
-      this.#memory.forget();
-    }
-    return false;
+    const { state } = this;
+    const { payment } = state;
+    if (payment === undefined || identityOf(next) !== this.#identity) return false;
+    // Without a reference, a payment that has ended does not stand in the way of the next cart.
+    const canStay = next.txRef !== undefined || !hasEnded(state);
+    const isSettled = state.name === 'success' || hasFunds(payment);
+    return matchesOrder(payment, next) || !isPayable(next) || (canStay && isSettled);
+  }
+
+  /** The open payment that this controller has, or asks for, if the page only changed the order's price. */
+  openPaymentFor(next: Order): string | undefined {
+    const { state } = this;
+    if (identityOf(next) !== this.#identity || !isPayable(next) || hasEnded(state)) return undefined;
+    const asked = 'attempted' in state ? state.attempted : state;
+    return 'paymentId' in asked ? asked.paymentId : asked.payment?.id;
+  }
+
+  /** Goes on with the open payment of a former controller: it is cancelled, or shown if money has come. */
+  takeOver(paymentId: string, former: CheckoutController): void {
+    this.#memories.push(...former.#memories);
+    this.#create({ paymentId });
   }
 
   /** Cancels the payment and starts another one for the same order: the payer wants another coin. */
@@ -187,13 +201,11 @@ export class CheckoutController implements ReactiveController {
     const { payment } = this.state;
     if (payment === undefined || hasEnded(this.state)) return;
     try {
-      await this.#request(signal, () => this.#client.cancel(payment.id, { signal }));
+      this.#report(await this.#close(payment.id, signal));
     } catch (error) {
       this.#fail(error, signal);
+      await this.refresh();
     }
-    // A poll that is in flight may have been answered before the cancel.
-    await this.#pollInFlight;
-    await this.refresh();
     this.#host.publish(payment.id);
   }
 
@@ -312,18 +324,27 @@ export class CheckoutController implements ReactiveController {
   async #isKept(payment: Payment | undefined, signal: AbortSignal): Promise<boolean> {
     if (payment === undefined) return false;
     const { id } = payment;
+    const after = await this.#close(id, signal);
+    const isKept = after.status !== 'cancelled' || hasFunds(after);
+    if (isKept) this.#report({ ...after, branding: after.branding ?? payment.branding });
+    else {
+      for (const memory of this.#memories) {
+        const { attempt, paymentId = this.#host.order.paymentId } = memory.read();
+        if (paymentId === id) memory.write({ attempt: attempt + 1 });
+      }
+    }
+    return isKept;
+  }
+
+  /** Cancels a payment, unless it has ended. @returns how it stands then */
+  async #close(id: string, signal: AbortSignal): Promise<Payment> {
     try {
       await this.#request(signal, () => this.#client.cancel(id, { signal }));
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
-    const after = await this.#request(signal, () => this.#client.verify(id, { signal }));
-    const isKept = after.status !== 'cancelled' || hasFunds(after);
-    if (isKept) this.#report(after);
-    else if (this.#memory.read().paymentId === id || this.#host.order.paymentId === id) {
-      this.#memory.write({ attempt: this.#memory.read().attempt + 1 });
-    }
-    return isKept;
+    this.#advances += 1;
+    return this.#request(signal, () => this.#client.verify(id, { signal }));
   }
 
   async #retrieve(id: string, signal: AbortSignal): Promise<void> {
@@ -445,8 +466,12 @@ export class CheckoutController implements ReactiveController {
       this.#clock.synchronize(reply.serverTime);
       // The payer may have gone on to another payment meanwhile.
       if (!this.#isShown(id)) return true;
-      // The server answered before the payer's last step, which it does not know of.
-      if (advances !== this.#advances) return await this.#poll(signal);
+      if (advances !== this.#advances) {
+        // The server answered before the payer's last step. All of use is what other replies do not have.
+        const { branding } = reply.data;
+        if (branding) this.#report({ ...this.state.payment, branding });
+        return await this.#poll(signal);
+      }
       this.#report(reply.data);
       return true;
     } catch (error) {
@@ -470,10 +495,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   #report(payment: Payment): void {
-    // A lock is never undone, so a reply without it is out of date.
-    const isStale =
-      isTracked(this.state) && payment.status === 'in progress' && !payment.isCurrencyLocked;
-    if (!isStale) this.dispatch({ type: 'reported', payment, now: this.#clock.now() });
+    this.dispatch({ type: 'reported', payment, now: this.#clock.now() });
   }
 
   #fail(cause: unknown, signal: AbortSignal): void {
@@ -513,6 +535,11 @@ export class CheckoutController implements ReactiveController {
     }
     this.#host.requestUpdate();
   };
+}
+
+/** What stays the same when the page changes the order's price. */
+function identityOf({ apiUrl, publicKey, paymentId, txRef }: Order): string {
+  return JSON.stringify([apiUrl, publicKey, paymentId, txRef]);
 }
 
 function workFor(state: CheckoutState): Work | undefined {

@@ -44,6 +44,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const { name, payment } = state;
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
+  const mayArrive = payment.state === 'reversed' && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
   const again = { label: text('newPayment'), run: start };
   const contact =
@@ -59,7 +60,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
         </div>
       </dl>`,
     // Where the shop holds the money, the way to it comes first.
-    action: isHeld ? (contact ?? copyId) : again,
+    action: isHeld || mayArrive ? (contact ?? copyId) : again,
     more: html`<div class="pair plain">
         ${
           isHeld && !contact
@@ -68,10 +69,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
                 ${text('copyId')}
               </button>`
         }
-        ${
-          // What the network took back may still arrive again.
-          isHeld && payment.state !== 'reversed' ? newPayment(context) : nothing
-        }
+        ${isHeld && !mayArrive ? newPayment(context) : nothing}
       </div>
       ${timeLog(state, context)}`,
     badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
@@ -108,6 +106,11 @@ function supportLink({ id, branding }: Payment): string | undefined {
   return `${url}${url.includes('?') ? '&' : '?'}subject=${encodeURIComponent(id)}`;
 }
 
+/** True if a transfer for the payment may still be confirmed. */
+function isPending({ receipts = [] }: Payment): boolean {
+  return receipts.some(({ counts, status }) => counts && status === 'seen');
+}
+
 function headingKey({ name, payment }: TrackedState) {
   if (name === 'expired') return 'expiredHeading';
   if (name === 'cancelled') return 'cancelledHeading';
@@ -137,7 +140,7 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
     case 'invalid':
       return came ? text('invalidStatus', { amount: came, currency }) : text('errorStatus');
     case 'reversed':
-      return text(hasFunds(payment) ? 'reversedPending' : 'reversedStatus');
+      return text(isPending(payment) ? 'reversedPending' : 'reversedStatus');
     case 'cancelled_paid':
       return text('cancelledPaid', { seen: [received > 0 ? seen : '', came].filter(Boolean).join(', ') });
     case 'expired':

@@ -413,10 +413,6 @@ export const flowStyles = css`
   .status:empty {
     margin-top: calc(var(--_space) * -2);
   }
-  .success {
-    --_tint: var(--_good);
-  }
-  .failure,
   .error,
   .urgent {
     --_tint: var(--_bad);

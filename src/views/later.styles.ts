@@ -133,6 +133,12 @@ export const laterStyles = css`
   .second + [part='time-log'] {
     margin-top: 0;
   }
+  .success {
+    --_tint: var(--_good);
+  }
+  .failure {
+    --_tint: var(--_bad);
+  }
   /* Colours tell the main action from the others, and hide the frame of the quiet ones, but not here. */
   @media (forced-colors: active) {
     .action {

@@ -228,7 +228,7 @@ describe('polling', () => {
 
   it('ignores a stale reply from before the lock', async () => {
     api.payment = quotedPayment();
-    const locks = heldReply(() => successReply(lockedPayment()));
+    const locks = heldReply(() => successReply((api.payment = lockedPayment())));
     api.handlers.lock = locks.handler;
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'locking');
@@ -243,7 +243,11 @@ describe('polling', () => {
   });
 
   it('ignores a reply from before the choice was set, and asks again', async () => {
-    const stale = heldReply(() => successReply(createdPayment()));
+    const branding = createdPayment().branding ?? {
+      ...{ id: 'm', businessName: 'Nightjar Lanterns', name: 'Nightjar', logo: '' },
+      ...{ createdAt: createdPayment().createdAt, updatedAt: createdPayment().createdAt },
+    };
+    const stale = heldReply(() => successReply(createdPayment({ branding })));
     api.handlers.retrieve = stale.handler;
     const locks = heldReply(() => successReply((api.payment = lockedPayment())));
     api.handlers.lock = locks.handler;
@@ -258,6 +262,8 @@ describe('polling', () => {
     expect(element.status).to.equal('locking');
     locks.release();
     await waitForStatus(element, 'awaiting-funds');
+    // Only the reply that came too late had the shop's name.
+    expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
   it('waits as long as the server asks for, also when the payer presses "Check now"', async () => {
@@ -542,6 +548,83 @@ describe('on the page', () => {
     expect(api.requestsFor('create')).to.have.length(1);
   });
 
+  for (const [name, attributes] of [
+    ['with a reference', orderAttributes],
+    ['without a reference', { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' }],
+  ] as const) {
+    it(`a price that is gone for a moment leaves a partly paid order ${name} as it is`, async () => {
+      const element = await mount(attributes);
+      await goToAddress(element);
+      api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+      await element.refresh();
+      for (const amount of ['', '5000', '0', '6000', '5000']) {
+        element.setAttribute('amount', amount);
+        await aTimeout(30);
+        expect(element.status, amount).to.equal('partially-paid');
+      }
+      expect(api.requestsFor('cancel')).to.have.length(0);
+      expect(api.requestsFor('create')).to.have.length(1);
+    });
+
+    it(`two prices in a row cancel the payment of an order ${name} once`, async () => {
+      const element = await mount(attributes);
+      await goToAddress(element);
+      const held = heldReply(() => successReply(api.payment));
+      api.handlers.retrieve = held.handler;
+      element.setAttribute('amount', '6000');
+      await waitForStatus(element, 'creating');
+      element.setAttribute('amount', '7000');
+      await aTimeout(20);
+      Reflect.deleteProperty(api.handlers, 'retrieve');
+      held.release();
+      await waitForStatus(element, 'idle');
+      await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
+      expect(api.requestsFor('cancel')).to.have.length(1);
+      element.remove();
+      // Nobody is shown the cancelled payment as the ending of a new cart.
+      const later = await mount(attributes);
+      await aTimeout(50);
+      expect(later.status).to.equal('idle');
+    });
+  }
+
+  it('a tag that loses its reference shows another order, and finds its payment again with it', async () => {
+    const element = await mount(orderAttributes);
+    await goToAddress(element);
+    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+    await element.refresh();
+    element.removeAttribute('tx-ref');
+    await waitForStatus(element, 'idle');
+    await aTimeout(50);
+    expect(element.payment).to.equal(undefined);
+    element.setAttribute('tx-ref', 'order-42');
+    await waitForStatus(element, 'partially-paid');
+    expect(api.requestsFor('create')).to.have.length(1);
+  });
+
+  it('a cart that was paid before is not offered again after a detour over another price', async () => {
+    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
+    const element = await mount(attributes);
+    await goToAddress(element);
+    api.payment = paymentInState('settled', { amountSeen: 3.246754 });
+    await element.refresh();
+    await waitForStatus(element, 'success');
+    const paid = api.payment;
+    element.setAttribute('amount', '6000');
+    await waitForStatus(element, 'idle');
+    api.payment = createdPayment({ id: 'second', baseAmount: 6000 });
+    press(element);
+    await waitForStatus(element, 'choosing-currency');
+    api.handlers.retrieve = ({ path }) =>
+      successReply(path.endsWith('second') ? createdPayment({ id: 'second', baseAmount: 6000 }) : paid);
+    api.handlers.verify = () => successReply({ ...createdPayment({ id: 'second' }), status: 'cancelled' });
+    element.setAttribute('amount', '5000');
+    await waitFor(() => api.requestsFor('cancel').length === 1);
+    await waitForStatus(element, 'idle');
+    element.remove();
+    await waitForStatus(await mount(attributes), 'success');
+  });
+
   it('a price that changes while money comes shows what came, instead of a new payment', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
@@ -603,6 +686,8 @@ describe('on the page', () => {
     await waitFor(() => api.requestsFor('retrieve').length >= 2);
     await aTimeout(50);
     expect(old.status).to.equal('idle');
+    await waitForStatus(old, 'idle');
+    expect(getPart(old, 'card').getAttribute('aria-busy')).to.equal('false');
     expect(changed.status).to.equal('choosing-currency');
     expect(api.requestsFor('cancel')).to.have.length(0);
   });

@@ -20,12 +20,14 @@ const entries: readonly Entry[] = read('docs/errors.md')
 const ofApi = entries.filter(({ level, text }) => level === '##' && text.startsWith('HTTP'));
 const ofClient = entries.filter(({ level }) => level === '###');
 
-const codesIn = (path: string, form: RegExp) => [...read(path).matchAll(form)].map(([, code = '']) => code);
+const codesIn = (path: string, form: RegExp) =>
+  [...read(path).matchAll(form)].map(([, ...codes]) => codes.join(''));
 
 /** The codes that only the widget and the client use. */
 const clientCodes = [
   ...codesIn('src/errors.ts', /code: '([a-z_]+)'/g),
   ...codesIn('src/checkout/controller.ts', /code: '([a-z_]+)'/g),
+  ...codesIn('src/checkout/order-problems.ts', /^ +'([a-z]+_[a-z_]+)',$|problem\('([a-z_]+)'/gm),
   ...codesIn('src/client/verify-webhook.ts', /^ {2}(webhook_[a-z_]+):/gm),
 ];
 
