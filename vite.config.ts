@@ -42,11 +42,15 @@ const shortTemplates: Plugin = {
   },
 };
 
-/** QR codes hold addresses and payment URIs, never Japanese, and a bundler cannot know that its mode is not used. */
-const withoutKanji: Plugin = {
-  name: 'without-kanji',
+/**
+ * QR codes hold addresses and payment URIs, as bytes: never Japanese, and nothing to divide among modes by a shortest path. A bundler
+ * cannot know that.
+ */
+const bytesOnly: Plugin = {
+  name: 'bytes-only',
   apply: 'build',
-  load: (id) => (id.endsWith('/qrcode/lib/core/kanji-data.js') ? 'module.exports = {}' : null),
+  load: (id) =>
+    /\/(qrcode\/lib\/core\/kanji-data|dijkstrajs\/dijkstra)\.js$/.test(id) ? 'module.exports = {}' : null,
   transform(code, id) {
     if (!id.endsWith('/qrcode/lib/core/regex.js')) return undefined;
     const changed = code.replace(/let kanji = [^]*?\nkanji = .*/, "const kanji = '(?!)'");
@@ -154,7 +158,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
     publicDir: false,
-    plugins: [widgetFromSources, shortTemplates, withoutKanji, helpersInPlace],
+    plugins: [widgetFromSources, shortTemplates, bytesOnly, helpersInPlace],
     server: {
       host: '127.0.0.1',
       strictPort: true,

@@ -17,7 +17,6 @@ import type { WalletPayments } from './wallets/wallet-payments.js';
 type Later = typeof import('./later.js');
 
 export interface FlowHost extends CheckoutHost {
-  readonly isConnected: boolean;
   readonly shadowRoot: ShadowRoot | null;
   readonly payment: Payment | undefined;
   readonly status: CheckoutStatus;
@@ -63,13 +62,13 @@ export class Flow implements ReactiveController {
   }
 
   /** Prepares for a payment of the host's order. An element that has left the page needs none. */
-  prepare(): CheckoutController | undefined {
+  prepare(): void {
     this.#lastChoice = readLastChoice();
-    if (!this.#host.isConnected) return undefined;
-    const announceJoined = () => this.#notify({ text: this.#texts.text('joined') });
-    this.controller ??= new CheckoutController(this.#host, announceJoined);
-    return this.controller;
+    if (!this.#host.isConnected) return;
+    this.controller ??= new CheckoutController(this.#host, this.#announceJoined);
   }
+
+  readonly #announceJoined = (): void => this.#notify({ text: this.#texts.text('joined') });
 
   /** Leaves the payment, because the page names another order or price, unless the payer has paid something. */
   leaveOrder(next: Order): void {
@@ -79,7 +78,8 @@ export class Flow implements ReactiveController {
     former.dispose();
     this.controller = undefined;
     if (paymentId === undefined) return;
-    this.prepare()?.takeOver(paymentId, former);
+    this.controller = new CheckoutController(this.#host, this.#announceJoined);
+    this.controller.takeOver(paymentId, former);
   }
 
   /** Tries again what could not be loaded, and fetches the payment's status. */

@@ -28,7 +28,6 @@ export class Modal implements ReactiveController {
   }
 
   close(): void {
-    this.#dialog?.close();
     this.#finish();
   }
 
@@ -88,9 +87,12 @@ export class Modal implements ReactiveController {
     return this.#host.shadowRoot?.querySelector('dialog') ?? undefined;
   }
 
-  /** The event comes later, when the dialog may be open again. */
+  /** Events of the dialog that were acted on already. They come later, when the dialog may be open again. */
+  #closesToCome = 0;
+
   readonly #onClose = (): void => {
-    if (!this.#dialog?.open) this.#finish();
+    if (this.#closesToCome > 0) this.#closesToCome -= 1;
+    else this.#finish();
   };
 
   #isPressOnBackdrop = false;
@@ -109,8 +111,10 @@ export class Modal implements ReactiveController {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#unlock();
-    // If the element is not on the page any more, the dialog is closed when it comes back.
-    this.#dialog?.removeAttribute('open');
+    if (this.#dialog?.open) {
+      this.#dialog.close();
+      this.#closesToCome += 1;
+    }
     const target = this.#returnTo?.isConnected ? this.#returnTo : this.#trigger;
     if (this.#host.isConnected) target?.focus({ preventScroll: true });
     this.#returnTo = undefined;

@@ -81,6 +81,20 @@ describe('modal', () => {
     expect(rootStyle().overflow).to.equal('');
   });
 
+  it('is closed by Escape also while something is drawn anew', async () => {
+    const element = await mountModal();
+    const events = recordEvents(element);
+    await openByPress(element);
+    await waitForStatus(element, 'choosing-currency');
+    pressEscape(element);
+    // Before the browser tells of the closing.
+    element.requestUpdate();
+    await element.updateComplete;
+    await waitFor(() => events.includes('closed'));
+    expect(isOpen(element)).to.equal(false);
+    expect(dialogOf(element)?.open).to.equal(false);
+  });
+
   it('gives focus back to the page’s own trigger, which neither submits a form nor follows its link', async () => {
     const link = document.createElement('a');
     link.href = '#fallback';

@@ -254,7 +254,8 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, psbts, billing, endpoints, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, execution, psbts, billing, endpoints, webhooks, simulatedChains } =
+    app;
   const { depositKeys, forwarderChecks, treasuryWatcher, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },

@@ -27,6 +27,7 @@ import {
 
 export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
+  readonly isConnected: boolean;
   readonly noRedirect: boolean;
   /** False while the modal is closed. */
   readonly isShown: boolean;
@@ -50,10 +51,12 @@ export class CheckoutController implements ReactiveController {
   readonly #host: CheckoutHost;
   readonly #announceJoined: () => void;
   readonly #client: CheckoutClient;
-  readonly #identity: string;
-  readonly #memory: PaymentMemory;
-  /** With those of the controllers whose payment this one took over. */
-  readonly #memories: PaymentMemory[];
+  /** What the page named when the payment was started. */
+  #order: Order;
+  #memory: PaymentMemory;
+  /** Where a payment is remembered that this controller took over. */
+  readonly #formerMemories: PaymentMemory[] = [];
+  #takenOver: string | undefined;
   readonly #clock = new ServerClock();
   readonly #poller = new Poller();
   /** Aborted when the element leaves the page or gets another order. */
@@ -74,9 +77,8 @@ export class CheckoutController implements ReactiveController {
     this.#host = host;
     this.#announceJoined = announceJoined;
     this.#client = createCheckoutClient({ apiUrl: order.apiUrl, publicKey: order.publicKey });
-    this.#identity = identityOf(order);
+    this.#order = order;
     this.#memory = memoryFor(order);
-    this.#memories = [this.#memory];
     host.addController(this);
   }
 
@@ -120,7 +122,10 @@ export class CheckoutController implements ReactiveController {
   /** Starts a payment or resumes the order's. Retries a failed start, and replaces a payment that has ended. */
   start(): void {
     const { state } = this;
-    const { paymentId } = this.#host.order;
+    // The page may have changed the order while the payment stayed.
+    this.#order = this.#host.order;
+    this.#memory = memoryFor(this.#order);
+    const { paymentId } = this.#order;
     if (state.name === 'error' && state.payment === undefined) {
       this.dispatch({ type: 'started', creating: state.attempted });
     } else if (state.name === 'idle') {
@@ -137,8 +142,13 @@ export class CheckoutController implements ReactiveController {
 
   /** True if the payer may start a new payment after this one. An order that is paid is not paid again. */
   get canRestart(): boolean {
-    const { txRef, paymentId } = this.#host.order;
-    return hasEnded(this.state) && (this.state.name !== 'success' || (txRef ?? paymentId) === undefined);
+    const { order } = this.#host;
+    const { txRef, paymentId } = order;
+    return (
+      hasEnded(this.state) &&
+      isPayable(order) &&
+      (this.state.name !== 'success' || (txRef ?? paymentId) === undefined)
+    );
   }
 
   /** Goes on with a payment that another tab of this browser started, unless that tab's page has another price. */
@@ -148,12 +158,14 @@ export class CheckoutController implements ReactiveController {
     if (this.#isShown(paymentId)) return void this.refresh();
     try {
       const payment = await this.#request(signal, () => this.#client.retrieve(paymentId, { signal }));
-      if (!matchesOrder(payment, order)) return void this.refresh();
+      if (!isPayable(order) || !matchesOrder(payment, order)) return void this.refresh();
     } catch {
       // The payer can go on here, and finds that payment with the next press.
       return;
     }
-    if (signal.aborted || this.#isShown(paymentId) || this.state.name === 'success') return;
+    const { name, payment: shown } = this.state;
+    const isPaid = name === 'success' || (isPaying(this.state) && shown !== undefined && hasFunds(shown));
+    if (signal.aborted || isPaid || this.#isShown(paymentId)) return;
     this.#announceJoined();
     this.#create({ paymentId });
   }
@@ -165,25 +177,39 @@ export class CheckoutController implements ReactiveController {
   staysFor(next: Order): boolean {
     const { state } = this;
     const { payment } = state;
-    if (payment === undefined || identityOf(next) !== this.#identity) return false;
+    const { amount, baseCurrency } = this.#order;
+    if (!this.#isSameOrder(next)) return false;
+    if (!isPayable(next) || (next.amount === amount && next.baseCurrency === baseCurrency)) return true;
+    if (payment === undefined) return false;
     // Without a reference, a payment that has ended does not stand in the way of the next cart.
     const canStay = next.txRef !== undefined || !hasEnded(state);
     const isSettled = state.name === 'success' || hasFunds(payment);
-    return matchesOrder(payment, next) || !isPayable(next) || (canStay && isSettled);
+    return matchesOrder(payment, next) || (canStay && isSettled);
   }
 
-  /** The open payment that this controller has, or asks for, if the page only changed the order's price. */
+  /** The payment that this controller has, asks for or has just cancelled, if the page only changed the order's price. */
   openPaymentFor(next: Order): string | undefined {
     const { state } = this;
-    if (identityOf(next) !== this.#identity || !isPayable(next) || hasEnded(state)) return undefined;
+    if (!this.#isSameOrder(next) || hasEnded(state)) return undefined;
     const asked = 'attempted' in state ? state.attempted : state;
-    return 'paymentId' in asked ? asked.paymentId : asked.payment?.id;
+    if (asked.name === 'idle') return asked.outdated?.id;
+    if (asked.name !== 'creating') return asked.payment.id;
+    return asked.paymentId ?? (asked.cancelsPrevious ? asked.previous?.id : undefined);
   }
 
   /** Goes on with the open payment of a former controller: it is cancelled, or shown if money has come. */
   takeOver(paymentId: string, former: CheckoutController): void {
-    this.#memories.push(...former.#memories);
+    this.#formerMemories.push(former.#memory, ...former.#formerMemories);
+    this.#takenOver = paymentId;
+    // It runs when the element is back on the page.
+    if (!this.#host.isConnected) this.hostDisconnected();
     this.#create({ paymentId });
+  }
+
+  #isSameOrder({ apiUrl, publicKey, paymentId, txRef }: Order): boolean {
+    const own = this.#order;
+    const isSameShop = apiUrl === own.apiUrl && publicKey === own.publicKey;
+    return isSameShop && paymentId === own.paymentId && txRef === own.txRef;
   }
 
   /** Cancels the payment and starts another one for the same order: the payer wants another coin. */
@@ -327,13 +353,16 @@ export class CheckoutController implements ReactiveController {
     const after = await this.#close(id, signal);
     const isKept = after.status !== 'cancelled' || hasFunds(after);
     if (isKept) this.#report({ ...after, branding: after.branding ?? payment.branding });
-    else {
-      for (const memory of this.#memories) {
-        const { attempt, paymentId = this.#host.order.paymentId } = memory.read();
-        if (paymentId === id) memory.write({ attempt: attempt + 1 });
-      }
-    }
+    else this.#forget(id);
     return isKept;
+  }
+
+  /** The order's next payment is another one. */
+  #forget(id: string): void {
+    for (const memory of [this.#memory, ...this.#formerMemories]) {
+      const { attempt, paymentId = this.#order.paymentId } = memory.read();
+      if (paymentId === id) memory.write({ attempt: attempt + 1 });
+    }
   }
 
   /** Cancels a payment, unless it has ended. @returns how it stands then */
@@ -350,16 +379,16 @@ export class CheckoutController implements ReactiveController {
   async #retrieve(id: string, signal: AbortSignal): Promise<void> {
     const { order } = this.#host;
     let outdated: Payment | undefined;
-    const { attempt, paymentId: rememberedId } = this.#memory.read();
+    const { paymentId: rememberedId } = this.#memory.read();
     try {
       const payment = await this.#request(signal, () => this.#client.retrieve(id, { signal }));
       // Another price never hides money that has come.
       const isSettled = payment.status === 'success' || hasFunds(payment);
       if (isSettled || matchesOrder(payment, order)) return this.#report(payment);
-      if (payment.status === 'in progress') {
-        if (await this.#isKept(payment, signal)) return;
-        outdated = payment;
-      } else this.#memory.write({ attempt: attempt + 1 });
+      const isOpen = payment.status === 'in progress';
+      if (isOpen && (await this.#isKept(payment, signal))) return;
+      this.#forget(id);
+      if (isOpen || id === this.#takenOver) outdated = payment;
     } catch (error) {
       const isGone = error instanceof ApiError && error.status === 404 && id === rememberedId;
       if (!isGone || id === order.paymentId) throw error;
@@ -465,7 +494,7 @@ export class CheckoutController implements ReactiveController {
       this.#poller.recordSuccess();
       this.#clock.synchronize(reply.serverTime);
       // The payer may have gone on to another payment meanwhile.
-      if (!this.#isShown(id)) return true;
+      if (!this.#isShown(id)) return await this.#poll(signal);
       if (advances !== this.#advances) {
         // The server answered before the payer's last step. All of use is what other replies do not have.
         const { branding } = reply.data;
@@ -535,11 +564,6 @@ export class CheckoutController implements ReactiveController {
     }
     this.#host.requestUpdate();
   };
-}
-
-/** What stays the same when the page changes the order's price. */
-function identityOf({ apiUrl, publicKey, paymentId, txRef }: Order): string {
-  return JSON.stringify([apiUrl, publicKey, paymentId, txRef]);
 }
 
 function workFor(state: CheckoutState): Work | undefined {

@@ -62,10 +62,8 @@ export class PaymentMemory {
   }
 
   #load(): string | null {
-    try {
-      return localStorage.getItem(this.name) ?? fallback.get(this.name) ?? null;
-    } catch {
-      return fallback.get(this.name) ?? null;
-    }
+    // What could not be stored is newer than what is.
+    const kept = fallback.get(this.name);
+    return kept ?? localStorage.getItem(this.name);
   }
 }

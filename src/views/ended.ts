@@ -40,13 +40,13 @@ function successView(state: TrackedState, context: ViewContext): View {
 }
 
 function failedView(state: TrackedState, context: ViewContext): View {
-  const { text, start, copy } = context;
+  const { text, start, copy, canStartAgain } = context;
   const { name, payment } = state;
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
   const mayArrive = payment.state === 'reversed' && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
-  const again = { label: text('newPayment'), run: start };
+  const again = canStartAgain ? { label: text('newPayment'), run: start } : undefined;
   const contact =
     support === undefined ? undefined : { label: text('contactShop'), run: () => open(support) };
   return {

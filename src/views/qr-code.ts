@@ -7,7 +7,8 @@ const quietZone = 4;
 
 /** @param label text alternative for screen readers */
 export function drawQr(text: string, label: string): TemplateResult {
-  const { modules } = core.create(text, { errorCorrectionLevel: 'M' });
+  // As bytes: addresses have small letters, which the denser modes do not.
+  const { modules } = core.create([{ data: text, mode: 'byte' }], { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * quietZone;
   return html`<svg
     part="qr"

@@ -3,6 +3,12 @@ declare module 'qrcode/lib/core/qrcode.js' {
   interface QrCode {
     readonly modules: { readonly size: number; get(row: number, column: number): number | boolean };
   }
-  const core: { create(text: string, options: { errorCorrectionLevel: 'L' | 'M' | 'Q' | 'H' }): QrCode };
+  interface Segment {
+    readonly data: string;
+    readonly mode: 'byte';
+  }
+  const core: {
+    create(segments: readonly Segment[], options: { errorCorrectionLevel: 'L' | 'M' | 'Q' | 'H' }): QrCode;
+  };
   export default core;
 }

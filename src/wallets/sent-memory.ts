@@ -35,7 +35,7 @@ const decimals = 18;
 const prefix = 'crypto-checkout:sent:';
 /** A payment has ended long before. */
 const keptMs = 7 * 24 * 60 * 60_000;
-/** For browsers that forbid storage, and so that nothing is forgotten where it is full. */
+/** Where storage is forbidden or full. */
 const fallback = new Map<string, string>();
 const nameOf = ({ id }: Payment) => prefix + id;
 const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
@@ -88,20 +88,18 @@ function readEntry(value: unknown): Entry | undefined {
 }
 
 function loadText(name: string): string | null {
-  try {
-    return localStorage.getItem(name) ?? fallback.get(name) ?? null;
-  } catch {
-    return fallback.get(name) ?? null;
-  }
+  // What could not be stored is newer than what is.
+  return fallback.get(name) ?? localStorage.getItem(name);
 }
 
 function store(name: string, entries: readonly Entry[]): void {
   const text = JSON.stringify(entries);
-  fallback.set(name, text);
   try {
     localStorage.setItem(name, text);
+    fallback.delete(name);
   } catch {
     // Storage is full or forbidden: a reload forgets it.
+    fallback.set(name, text);
   }
 }
 

@@ -588,6 +588,107 @@ describe('on the page', () => {
     });
   }
 
+  for (const [name, attributes] of [
+    ['with a reference', orderAttributes],
+    ['without a reference', { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' }],
+  ] as const) {
+    it(`the payer of an order ${name} is told of a cancel that a further price has overtaken`, async () => {
+      const element = await mount(attributes);
+      await goToAddress(element);
+      const held = heldReply(() => successReply(api.payment));
+      api.handlers.verify = held.handler;
+      element.setAttribute('amount', '6000');
+      await waitFor(() => api.payment.status === 'cancelled');
+      element.setAttribute('amount', '7000');
+      Reflect.deleteProperty(api.handlers, 'verify');
+      held.release();
+      await waitForStatus(element, 'idle');
+      await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
+      // It stays while the price is gone for a moment.
+      for (const amount of ['', '7000']) {
+        element.setAttribute('amount', amount);
+        await aTimeout(30);
+      }
+      expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
+      expect(api.requestsFor('cancel')).to.have.length(1);
+    });
+  }
+
+  it('a price that comes and goes while the former payment is looked up loses nothing', async () => {
+    const element = await mount({ 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' });
+    await goToAddress(element);
+    const held = heldReply(() => successReply(api.payment));
+    api.handlers.retrieve = held.handler;
+    element.setAttribute('amount', '6000');
+    await waitForStatus(element, 'creating');
+    element.setAttribute('amount', '');
+    await aTimeout(20);
+    element.setAttribute('amount', '7000');
+    Reflect.deleteProperty(api.handlers, 'retrieve');
+    held.release();
+    await waitFor(() => api.requestsFor('cancel').length === 1);
+    await waitForStatus(element, 'idle');
+    expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
+  });
+
+  it('a price that changes while the tag is off the page is acted on when it is back', async () => {
+    const element = await mount({ 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' });
+    await goToAddress(element);
+    const { parentElement } = element;
+    element.remove();
+    element.setAttribute('amount', '6000');
+    await aTimeout(50);
+    expect(api.requestsFor('cancel')).to.have.length(0);
+    parentElement?.append(element);
+    await waitFor(() => api.requestsFor('cancel').length === 1);
+    await waitForStatus(element, 'idle');
+    expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
+  });
+
+  it('what is paid anew after a price change belongs to the new price', async () => {
+    const attributes = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
+    const element = await mount(attributes);
+    await goToAddress(element);
+    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+    await element.refresh();
+    element.setAttribute('amount', '6000');
+    await aTimeout(30);
+    api.payment = paymentInState('expired_partial', { amountSeen: 1 });
+    await element.refresh();
+    await waitForStatus(element, 'expired');
+    await waitFor(() => hasPart(element, 'new-payment'));
+    api.payment = createdPayment({ id: 'next', baseAmount: 6000 });
+    press(element, 'new-payment');
+    await waitForStatus(element, 'choosing-currency');
+    element.remove();
+    const later = await mount({ ...attributes, amount: '6000' });
+    await waitForStatus(later, 'choosing-currency');
+    expect(later.payment?.id).to.equal('next');
+    expect(api.requestsFor('create')).to.have.length(2);
+    expect(api.requestsFor('cancel')).to.have.length(0);
+  });
+
+  it('another tab’s payment does not take the place of one that holds money', async () => {
+    const attributes = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
+    const element = await mount(attributes);
+    await goToAddress(element);
+    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+    await element.refresh();
+    element.setAttribute('amount', '6000');
+    await aTimeout(30);
+    const id = element.payment?.id;
+    api.handlers.retrieve = ({ path }) =>
+      successReply(path.endsWith('other') ? createdPayment({ id: 'other', baseAmount: 6000 }) : api.payment);
+    api.handlers.create = () =>
+      successReply({ payment: createdPayment({ id: 'other', baseAmount: 6000 }), url: '' });
+    const other = await mount({ ...attributes, amount: '6000' });
+    press(other);
+    await waitForStatus(other, 'choosing-currency');
+    await aTimeout(80);
+    expect(element.payment?.id).to.equal(id);
+    expect(element.status).to.equal('partially-paid');
+  });
+
   it('a tag that loses its reference shows another order, and finds its payment again with it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
