@@ -1,5 +1,6 @@
 /** How the checkout handles lost connections, refusals, invalid replies, and being moved around the page. */
 import { aTimeout, expect, waitUntil } from '@open-wc/testing';
+import type { CryptoCheckout } from '../../src/index.js';
 import {
   cloneElement,
   createElement,
@@ -29,6 +30,17 @@ const api = useFakeApi();
 const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const keysSent = () => api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));
 const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
+
+/** Without a reference, it is known by its price. */
+const anonymousOrder = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
+
+async function mountPartlyPaid(attributes: Parameters<typeof mount>[0]): Promise<CryptoCheckout> {
+  const element = await mount(attributes);
+  await goToAddress(element);
+  api.payment = paymentInState('partially_paid', { amountSeen: 1 });
+  await element.refresh();
+  return element;
+}
 
 describe('creating', () => {
   it('is retried with the same key, so that one payment is created', async () => {
@@ -386,21 +398,20 @@ describe('on the page', () => {
   });
 
   it('an order without a reference is paid again only by a press, and forgotten after a day', async () => {
-    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
-    const element = await mount(attributes);
+    const element = await mount(anonymousOrder);
     await goToAddress(element);
     api.payment = paymentInState('settled');
     await element.refresh();
     await waitForStatus(element, 'success');
     element.remove();
-    const later = await mount(attributes);
+    const later = await mount(anonymousOrder);
     await waitForStatus(later, 'success');
     await waitFor(() => hasPart(later, 'new-payment'));
     later.remove();
     const name = Object.keys(localStorage).find((one) => one.includes('5000 NGN')) ?? '';
     const remembered = JSON.parse(localStorage.getItem(name) ?? '') as object;
     localStorage.setItem(name, JSON.stringify({ ...remembered, forgetAt: Date.now() - 1 }));
-    const nextDay = await mount(attributes);
+    const nextDay = await mount(anonymousOrder);
     await aTimeout(50);
     expect(nextDay.status).to.equal('idle');
   });
@@ -534,10 +545,7 @@ describe('on the page', () => {
   });
 
   it('a price that changes after a part has come leaves that payment as it is', async () => {
-    const element = await mount(orderAttributes);
-    await goToAddress(element);
-    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
-    await element.refresh();
+    const element = await mountPartlyPaid(orderAttributes);
     element.setAttribute('amount', '6000');
     await aTimeout(50);
     expect(element.status).to.equal('partially-paid');
@@ -550,13 +558,10 @@ describe('on the page', () => {
 
   for (const [name, attributes] of [
     ['with a reference', orderAttributes],
-    ['without a reference', { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' }],
+    ['without a reference', anonymousOrder],
   ] as const) {
     it(`a price that is gone for a moment leaves a partly paid order ${name} as it is`, async () => {
-      const element = await mount(attributes);
-      await goToAddress(element);
-      api.payment = paymentInState('partially_paid', { amountSeen: 1 });
-      await element.refresh();
+      const element = await mountPartlyPaid(attributes);
       for (const amount of ['', '5000', '0', '6000', '5000']) {
         element.setAttribute('amount', amount);
         await aTimeout(30);
@@ -590,7 +595,7 @@ describe('on the page', () => {
 
   for (const [name, attributes] of [
     ['with a reference', orderAttributes],
-    ['without a reference', { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' }],
+    ['without a reference', anonymousOrder],
   ] as const) {
     it(`the payer of an order ${name} is told of a cancel that a further price has overtaken`, async () => {
       const element = await mount(attributes);
@@ -615,7 +620,7 @@ describe('on the page', () => {
   }
 
   it('a price that comes and goes while the former payment is looked up loses nothing', async () => {
-    const element = await mount({ 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' });
+    const element = await mount(anonymousOrder);
     await goToAddress(element);
     const held = heldReply(() => successReply(api.payment));
     api.handlers.retrieve = held.handler;
@@ -632,7 +637,7 @@ describe('on the page', () => {
   });
 
   it('a price that changes while the tag is off the page is acted on when it is back', async () => {
-    const element = await mount({ 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' });
+    const element = await mount(anonymousOrder);
     await goToAddress(element);
     const { parentElement } = element;
     element.remove();
@@ -646,11 +651,7 @@ describe('on the page', () => {
   });
 
   it('what is paid anew after a price change belongs to the new price', async () => {
-    const attributes = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
-    const element = await mount(attributes);
-    await goToAddress(element);
-    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
-    await element.refresh();
+    const element = await mountPartlyPaid(anonymousOrder);
     element.setAttribute('amount', '6000');
     await aTimeout(30);
     api.payment = paymentInState('expired_partial', { amountSeen: 1 });
@@ -661,7 +662,7 @@ describe('on the page', () => {
     press(element, 'new-payment');
     await waitForStatus(element, 'choosing-currency');
     element.remove();
-    const later = await mount({ ...attributes, amount: '6000' });
+    const later = await mount({ ...anonymousOrder, amount: '6000' });
     await waitForStatus(later, 'choosing-currency');
     expect(later.payment?.id).to.equal('next');
     expect(api.requestsFor('create')).to.have.length(2);
@@ -669,11 +670,7 @@ describe('on the page', () => {
   });
 
   it('another tab’s payment does not take the place of one that holds money', async () => {
-    const attributes = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
-    const element = await mount(attributes);
-    await goToAddress(element);
-    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
-    await element.refresh();
+    const element = await mountPartlyPaid(anonymousOrder);
     element.setAttribute('amount', '6000');
     await aTimeout(30);
     const id = element.payment?.id;
@@ -681,7 +678,7 @@ describe('on the page', () => {
       successReply(path.endsWith('other') ? createdPayment({ id: 'other', baseAmount: 6000 }) : api.payment);
     api.handlers.create = () =>
       successReply({ payment: createdPayment({ id: 'other', baseAmount: 6000 }), url: '' });
-    const other = await mount({ ...attributes, amount: '6000' });
+    const other = await mount({ ...anonymousOrder, amount: '6000' });
     press(other);
     await waitForStatus(other, 'choosing-currency');
     await aTimeout(80);
@@ -690,10 +687,7 @@ describe('on the page', () => {
   });
 
   it('a tag that loses its reference shows another order, and finds its payment again with it', async () => {
-    const element = await mount(orderAttributes);
-    await goToAddress(element);
-    api.payment = paymentInState('partially_paid', { amountSeen: 1 });
-    await element.refresh();
+    const element = await mountPartlyPaid(orderAttributes);
     element.removeAttribute('tx-ref');
     await waitForStatus(element, 'idle');
     await aTimeout(50);
@@ -704,8 +698,7 @@ describe('on the page', () => {
   });
 
   it('a cart that was paid before is not offered again after a detour over another price', async () => {
-    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
-    const element = await mount(attributes);
+    const element = await mount(anonymousOrder);
     await goToAddress(element);
     api.payment = paymentInState('settled', { amountSeen: 3.246754 });
     await element.refresh();
@@ -723,7 +716,7 @@ describe('on the page', () => {
     await waitFor(() => api.requestsFor('cancel').length === 1);
     await waitForStatus(element, 'idle');
     element.remove();
-    await waitForStatus(await mount(attributes), 'success');
+    await waitForStatus(await mount(anonymousOrder), 'success');
   });
 
   it('a price that changes while money comes shows what came, instead of a new payment', async () => {
@@ -752,8 +745,7 @@ describe('on the page', () => {
   });
 
   it('without a reference, a changed price cancels the payment too', async () => {
-    const { 'tx-ref': _reference, ...attributes } = orderAttributes;
-    const element = await mount(attributes);
+    const element = await mount(anonymousOrder);
     await goToAddress(element);
     element.setAttribute('amount', '6000');
     await waitFor(() => api.requestsFor('cancel').length === 1);

@@ -44,6 +44,8 @@ interface StageOptions {
   readonly blockIntervalMs?: number;
   /** For what a headless shell does not do: pages that are suspended, or kept for the Back button. */
   readonly needsWholeBrowser?: boolean;
+  /** Options of the browser's JavaScript engine. */
+  readonly jsFlags?: string;
   /** Called before the server is started, for more of its options. */
   readonly start?: () => Promise<Parameters<typeof startApiServer>[0]>;
 }
@@ -52,6 +54,7 @@ interface StageOptions {
 export function useStage({
   blockIntervalMs = 1000,
   needsWholeBrowser = false,
+  jsFlags,
   start,
 }: StageOptions = {}): Stage {
   let running: { server: ApiServer; browser: Browser; merchant: MerchantClient } | undefined;
@@ -66,7 +69,7 @@ export function useStage({
     const { executablePath, args } = await (needsWholeBrowser ? findBrowser() : findHeadlessShell());
     const [server, browser] = await Promise.all([
       startApiServer({ blockIntervalMs, ...(await start?.()) }),
-      chromium.launch({ executablePath, args }),
+      chromium.launch({ executablePath, args: [...args, ...(jsFlags ? [`--js-flags=${jsFlags}`] : [])] }),
     ]);
     const merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
     running = { server, browser, merchant };
