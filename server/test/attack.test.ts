@@ -120,7 +120,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
           .replaceAll(/\{[^}]+\}/g, id);
         const { status, body } = await shop.server.api(method, at, { key: publicKey });
         expect([method, path, status, body.data.code]).toEqual([method, path, 404, 'not_found']);
-        expect(JSON.stringify(body)).not.toMatch(/ada|order-1/i);
+        expect(JSON.stringify(body)).not.toMatch(/example|order-1/i);
       }
     }
   });
