@@ -46,7 +46,7 @@ module.exports = {
       '^src/wallets/',
       '^src/(contract|money|messages)/',
       '^src/views/(view|add-styles)\\.ts$',
-      '^src/checkout/state\\.ts$',
+      '^src/checkout/(state|browser-storage|wallet-requests)\\.ts$',
       lit,
     ),
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),

@@ -399,7 +399,7 @@ export class CryptoCheckout extends LitElement {
       this.#initialState = { name: 'idle' };
       this.#flow?.leaveOrder(order);
     }
-    void this.updateComplete.then(() => this.#resume());
+    void this.updateComplete.then(() => this.#resume(isFirst));
   }
 
   protected override firstUpdated(): void {
@@ -575,12 +575,16 @@ export class CryptoCheckout extends LitElement {
     await this.#language.follow();
   }
 
-  /** Resumes the payment that the page names, or that this browser remembers. */
-  #resume(): void {
+  /**
+   * Resumes the payment that the page names, or that this browser remembers.
+   * @param canCreate if the reply to its creation was lost, asks for it again. Not after a price change, which makes it another
+   *   payment: that one waits for a press
+   */
+  #resume(canCreate = true): void {
     if (!this.isConnected || this.#flow?.controller || this.#initialState.name !== 'idle') return;
     const { order } = this;
     const { paymentId, idempotencyKey } = memoryFor(order).read();
-    if (order.paymentId ?? paymentId ?? idempotencyKey) void this.start();
+    if (order.paymentId ?? paymentId ?? (canCreate && idempotencyKey)) void this.start();
   }
 
   #listenToTabs(): void {

@@ -4,10 +4,10 @@ import { CheckoutController, type CheckoutHost } from './checkout/controller.js'
 import { readLastChoice } from './checkout/last-choice.js';
 import type { Order } from './checkout/order.js';
 import type { PageTitle } from './checkout/page-title.js';
+import type { CheckResult } from './checkout/check.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { styles } from './crypto-checkout.styles.js';
-import { ApiError } from './errors.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
 import type { Copyable, FirstContext, Panel, Question, ViewContext } from './views/view.js';
@@ -47,6 +47,7 @@ export class Flow implements ReactiveController {
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
   #checkResult = '';
   #question: Question | undefined;
+  #isCancelling = false;
   readonly #openPanels = new Map<Panel, boolean>();
   /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
   #hasRoomForQr: boolean | undefined;
@@ -151,6 +152,7 @@ export class Flow implements ReactiveController {
       copied: this.#notice?.what,
       checkResult: this.#checkResult,
       question: this.#question,
+      isCancelling: this.#isCancelling,
       lastChoice: this.#lastChoice,
       canStartAgain: controller.canRestart,
       drawQr: this.#drawQr,
@@ -166,10 +168,7 @@ export class Flow implements ReactiveController {
         controller.restart();
       },
       check: () => void this.#check(controller),
-      cancel: () => {
-        this.#ask(undefined);
-        void controller.cancel();
-      },
+      cancel: () => void this.#cancel(controller),
       ask: (question) => this.#ask(question),
       stay: () => controller.stay(),
       leave: () => controller.leave(),
@@ -184,17 +183,12 @@ export class Flow implements ReactiveController {
       ...(withSeconds && { second: '2-digit' }),
     });
 
-  /** What went wrong. With a test key, the developer reads all of it; a payer reads what to do. */
-  #problem(state: CheckoutState, { text, isTest }: FirstContext): Shown['problem'] {
+  #problem(state: CheckoutState, first: FirstContext): Shown['problem'] {
     const problem = 'problem' in state ? state.problem : undefined;
     // The moment until the texts of problems are loaded shows none, rather than a wrong one.
     if (!problem || this.#later === undefined) return undefined;
-    const isRefused = problem instanceof ApiError;
-    return {
-      text: text(this.#later === 'failed' ? 'problemNetwork' : this.#later.problemKey(problem.code)),
-      details: isRefused && isTest && problem.status < 500 ? problem.shortMessage : undefined,
-      requestId: isRefused ? problem.requestId : undefined,
-    };
+    if (this.#later === 'failed') return { text: first.text('problemNetwork') };
+    return this.#later.problemOf(problem, state.payment !== undefined, first);
   }
 
   async #loadQr(): Promise<void> {
@@ -240,24 +234,24 @@ export class Flow implements ReactiveController {
   }
 
   async #check(controller: CheckoutController): Promise<void> {
-    const { status, payment } = this.#host;
-    const seenBefore = payment?.amountSeen;
-    this.#setCheckResult(controller, 'checking');
-    if (this.#later === 'failed') this.#later = undefined;
-    const isAnswered = await controller.refresh();
-    const hasChanged = status !== this.#host.status || seenBefore !== this.#host.payment?.amountSeen;
-    // What changed is said by the new sentence.
-    if (hasChanged) this.#checkResult = '';
-    else if (!isAnswered) this.#setCheckResult(controller, 'checkFailed');
-    else this.#setCheckResult(controller, seenBefore ? 'nothingNew' : 'nothingSeen');
-    this.#host.requestUpdate();
+    if (typeof this.#later !== 'object') await this.#loadLater();
+    if (typeof this.#later !== 'object') return this.refresh();
+    const say = (key?: 'checking' | CheckResult) => {
+      this.#checkResult = key ? this.#texts.text(key, { time: this.#clock(controller.now, true) }) : '';
+      this.#host.requestUpdate();
+    };
+    say('checking');
+    say(await this.#later.resultOfCheck(this.#host, controller));
   }
 
-  #setCheckResult(
-    { now }: CheckoutController,
-    key: 'checking' | 'checkFailed' | 'nothingNew' | 'nothingSeen',
-  ): void {
-    this.#checkResult = this.#texts.text(key, { time: this.#clock(now, true) });
+  /** The question stays until the server has answered. */
+  async #cancel(controller: CheckoutController): Promise<void> {
+    if (this.#isCancelling) return;
+    this.#isCancelling = true;
+    this.#host.requestUpdate();
+    await controller.cancel();
+    this.#isCancelling = false;
+    if (this.#question) this.#ask(undefined);
     this.#host.requestUpdate();
   }
 

@@ -1,7 +1,8 @@
 /** The views that a payer needs only after the QR code, or on another visit. The element loads them by themselves. */
+export { resultOfCheck } from './checkout/check.js';
 export { copyText } from './checkout/clipboard.js';
 export { PageTitle } from './checkout/page-title.js';
-export { problemKey } from './messages/problems.js';
+export { problemOf } from './messages/problems.js';
 export { confirmingView } from './views/confirming.js';
 export { endedView } from './views/ended.js';
 export { exchangeHelp } from './views/exchange.js';

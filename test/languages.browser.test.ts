@@ -171,9 +171,9 @@ const announcements: readonly Spoken[] = [
   [
     'a cancellation',
     paymentInState('cancelled'),
-    'You cancelled it. Do not send to the old address.',
-    'Vous l’avez annulé. N’envoyez rien à l’ancienne adresse.',
-    'أنت ألغيتها. لا ترسل إلى العنوان القديم.',
+    'Do not send to the old address.',
+    'N’envoyez rien à l’ancienne adresse.',
+    'لا ترسل إلى العنوان القديم.',
   ],
 ];
 

@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, (time: string) => readonly string[]>> = {
   ],
 };
 /** Said only where the server takes its time. */
-const passing = ['Getting the price…', 'Fixing the price…', 'Calcul du prix…', 'Fixation du prix…'];
+const passing = ['Getting the price…', 'Locking the price…', 'Calcul du prix…', 'Fixation du prix…'];
 
 describe('announcements', () => {
   for (const [locale, way] of Object.entries(ways)) {

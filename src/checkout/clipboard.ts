@@ -16,7 +16,7 @@ function copyBySelection(text: string, root: ShadowRoot): boolean {
   field.value = text;
   field.readOnly = true;
   field.className = 'unseen';
-  root.append(field);
+  (root.querySelector('dialog[open]') ?? root).append(field);
   try {
     field.select();
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without clipboard permission

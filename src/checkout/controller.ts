@@ -14,6 +14,7 @@ import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
 import { eventsOf } from './state-events.js';
 import { withTabLock } from './tab-lock.js';
+import { wasAsked } from './wallet-requests.js';
 import {
   hasEnded,
   isChoosing,
@@ -184,7 +185,8 @@ export class CheckoutController implements ReactiveController {
     // Without a reference, a payment that has ended does not stand in the way of the next cart.
     const canStay = next.txRef !== undefined || !hasEnded(state);
     const isSettled = state.name === 'success' || hasFunds(payment);
-    return matchesOrder(payment, next) || (canStay && isSettled);
+    const mayCome = !hasEnded(state) && wasAsked(payment);
+    return matchesOrder(payment, next) || (canStay && isSettled) || mayCome;
   }
 
   /** The payment that this controller has, asks for or has just cancelled, if the page only changed the order's price. */
@@ -227,12 +229,17 @@ export class CheckoutController implements ReactiveController {
     const { payment } = this.state;
     if (payment === undefined || hasEnded(this.state)) return;
     try {
-      this.#report(await this.#close(payment.id, signal));
+      const after = await this.#close(payment.id, signal);
+      // The payer may have gone on to another payment meanwhile, or the page to another order.
+      if (!this.#isShown(payment.id) || signal.aborted) return;
+      this.#report(after);
+      this.#host.publish(payment.id);
     } catch (error) {
-      this.#fail(error, signal);
+      // The element was moved.
+      if (signal.aborted && !this.#connection.signal.aborted) return this.cancel();
       await this.refresh();
+      if (this.#isShown(payment.id)) this.#fail(error, signal);
     }
-    this.#host.publish(payment.id);
   }
 
   /** Polls now. Never rejects: a failure shows as reconnecting. Resolves to whether the server answered. */
@@ -338,7 +345,11 @@ export class CheckoutController implements ReactiveController {
     const { state } = this;
     if (state.name !== 'creating') return;
     try {
-      if (state.cancelsPrevious && (await this.#isKept(state.previous, signal))) return;
+      if (state.cancelsPrevious) {
+        if (await this.#isKept(state.previous, signal)) return;
+        // What fails from here on does not bring it back.
+        this.dispatch({ type: 'started', creating: { ...state, cancelsPrevious: false } });
+      }
       if (state.paymentId !== undefined) await this.#retrieve(state.paymentId, signal);
       else await this.#createOnce(state, signal);
     } catch (error) {
@@ -360,8 +371,10 @@ export class CheckoutController implements ReactiveController {
   /** The order's next payment is another one. */
   #forget(id: string): void {
     for (const memory of [this.#memory, ...this.#formerMemories]) {
-      const { attempt, paymentId = this.#order.paymentId } = memory.read();
-      if (paymentId === id) memory.write({ attempt: attempt + 1 });
+      const { attempt, idempotencyKey, paymentId } = memory.read();
+      // A key alone is that of the next payment already.
+      if ((paymentId ?? (idempotencyKey ? undefined : this.#order.paymentId)) === id)
+        memory.write({ attempt: attempt + 1 });
     }
   }
 
@@ -382,10 +395,12 @@ export class CheckoutController implements ReactiveController {
     const { paymentId: rememberedId } = this.#memory.read();
     try {
       const payment = await this.#request(signal, () => this.#client.retrieve(id, { signal }));
-      // Another price never hides money that has come.
-      const isSettled = payment.status === 'success' || hasFunds(payment);
-      if (isSettled || matchesOrder(payment, order)) return this.#report(payment);
+      // Another price never hides money that has come, or may come.
       const isOpen = payment.status === 'in progress';
+      const isSettled = payment.status === 'success' || hasFunds(payment) || (isOpen && wasAsked(payment));
+      // One that the page cancelled by another price does not come back with the former price.
+      const isOwn = matchesOrder(payment, order) && (isOpen || id !== this.#takenOver);
+      if (isSettled || isOwn || !isPayable(order)) return this.#report(payment);
       if (isOpen && (await this.#isKept(payment, signal))) return;
       this.#forget(id);
       if (isOpen || id === this.#takenOver) outdated = payment;
@@ -483,6 +498,7 @@ export class CheckoutController implements ReactiveController {
     if (payment === undefined) return false;
     const { id, isCurrencyLocked } = payment;
     const advances = this.#advances;
+    const sentAt = this.#clock.now();
     if (!this.#poller.mayPoll) {
       this.dispatch({ type: 'lost-connection' });
       return false;
@@ -492,7 +508,7 @@ export class CheckoutController implements ReactiveController {
         ? await this.#client.verify(id, { signal })
         : await this.#client.retrieve(id, { signal });
       this.#poller.recordSuccess();
-      this.#clock.synchronize(reply.serverTime);
+      this.#clock.synchronize(reply.serverTime, sentAt);
       // The payer may have gone on to another payment meanwhile.
       if (!this.#isShown(id)) return await this.#poll(signal);
       if (advances !== this.#advances) {
@@ -506,6 +522,7 @@ export class CheckoutController implements ReactiveController {
     } catch (error) {
       if (signal.aborted) return false;
       this.#poller.recordFailure(error);
+      if (!this.#isShown(id)) return await this.#poll(signal);
       this.dispatch({ type: 'lost-connection' });
       if (!isTransient(error) && isTracked(this.state)) this.#fail(error, signal);
       return false;
@@ -514,9 +531,15 @@ export class CheckoutController implements ReactiveController {
 
   /** Makes a call with retries. */
   async #request<T>(signal: AbortSignal, call: () => Promise<Reply<T>>): Promise<T> {
-    const { data, serverTime } = await this.#poller.retry(call, signal);
-    this.#clock.synchronize(serverTime);
-    return data;
+    const sentAt = this.#clock.now();
+    try {
+      const { data, serverTime } = await this.#poller.retry(call, signal);
+      this.#clock.synchronize(serverTime, sentAt);
+      return data;
+    } catch (error) {
+      this.#poller.respectRetryAfter(error);
+      throw error;
+    }
   }
 
   #isShown(paymentId: string): boolean {
@@ -547,6 +570,9 @@ export class CheckoutController implements ReactiveController {
 
   readonly #wake = (): void => {
     this.#poller.wake();
+    const { state } = this;
+    const isUnknown = state.name === 'error' && state.payment === undefined && state.attempted.paymentId;
+    if (isUnknown && isTransient(state.problem) && !document.hidden) this.start();
     // The time left goes on while the page is hidden.
     this.#host.requestUpdate();
   };

@@ -21,7 +21,9 @@ export function matchesOrder(payment: Payment, order: Order): boolean {
  *   Its payer cannot be filled in: a public key reads only an abbreviated name and email
  */
 export function createPaymentBody(order: Order, attempt: number, previous?: Payment): CreatePaymentBody {
-  const txRef = order.txRef ?? previous?.txRef;
+  // Only the page's own payment has the reference without a counter.
+  const isFirst = previous?.id === order.paymentId;
+  const txRef = order.txRef ?? (isFirst ? previous?.txRef : previous?.txRef?.replace(/:\d+$/, ''));
   const { customerEmail: email, customerName: name, customerPhone: phoneNumber } = order;
   const redirectUrl = order.redirectUrl ?? previous?.redirectUrl;
   return {

@@ -1,4 +1,5 @@
 /** Remembers an order's payment in this browser, so that a reload or a second tab does not create another one. */
+import { loadItem, removeItem, storeItem } from './browser-storage.js';
 
 export interface RememberedPayment {
   /** Numbers the payments of one order, from 1: a new payment after an expired one is attempt 2. */
@@ -11,10 +12,8 @@ export interface RememberedPayment {
 }
 
 const firstAttempt: RememberedPayment = { attempt: 1 };
-/** For browsers that do not allow storage. A tag that a framework draws again finds its payment here. */
-const fallback = new Map<string, string>();
 
-/** Keeps one order's entry in local storage, or in memory where the browser does not allow storage. */
+/** Keeps one order's entry. */
 export class PaymentMemory {
   /** Identifies the order in this browser. */
   readonly name: string;
@@ -26,7 +25,7 @@ export class PaymentMemory {
 
   read(): RememberedPayment {
     try {
-      const value: unknown = JSON.parse(this.#load() ?? 'null');
+      const value: unknown = JSON.parse(loadItem(this.name) ?? 'null');
       if (typeof value !== 'object' || value === null) return firstAttempt;
       const { attempt, idempotencyKey, paymentId, forgetAt } = value as Record<string, unknown>;
       if (typeof forgetAt === 'number' && forgetAt < Date.now()) return firstAttempt;
@@ -42,28 +41,10 @@ export class PaymentMemory {
   }
 
   write(remembered: RememberedPayment): void {
-    const text = JSON.stringify(remembered);
-    try {
-      localStorage.setItem(this.name, text);
-      fallback.delete(this.name);
-    } catch {
-      // Storage is full or forbidden. The checkout works, but a reload forgets the payment.
-      fallback.set(this.name, text);
-    }
+    storeItem(this.name, JSON.stringify(remembered));
   }
 
   forget(): void {
-    fallback.delete(this.name);
-    try {
-      localStorage.removeItem(this.name);
-    } catch {
-      // Storage is forbidden, so nothing was stored.
-    }
-  }
-
-  #load(): string | null {
-    // What could not be stored is newer than what is.
-    const kept = fallback.get(this.name);
-    return kept ?? localStorage.getItem(this.name);
+    removeItem(this.name);
   }
 }

@@ -1,29 +1,46 @@
-/** Estimates the server's time from a monotonic clock, so that a wrong device clock does not matter. */
+/** Estimates the server's time, so that a wrong device clock does not matter. */
+
+/** Three clocks at one moment, in milliseconds. */
+interface Reading {
+  readonly server: number;
+  readonly monotonic: number;
+  readonly device: number;
+}
+
+/** Further back than the header's whole seconds explain. */
+const stepMs = 3_000;
 
 export class ServerClock {
   readonly #monotonic: () => number;
-  /** The epoch time, in milliseconds, at which the monotonic clock read 0. */
-  #origin: number;
-  #isSynchronized = false;
+  readonly #device: () => number;
+  #last: Reading;
 
   constructor(monotonic = () => performance.now(), device = () => Date.now()) {
     this.#monotonic = monotonic;
-    this.#origin = device() - monotonic();
+    this.#device = device;
+    this.#last = this.#read(device());
   }
 
-  /** @param serverTime a response's `Date` header, in epoch milliseconds */
-  synchronize(serverTime: number | undefined): void {
+  /**
+   * @param serverTime a response's `Date` header, in epoch milliseconds
+   * @param sentAt what this clock said when the request was sent
+   */
+  synchronize(serverTime: number | undefined, sentAt: number): void {
     if (serverTime === undefined) return;
-    const origin = serverTime - this.#monotonic();
-    // The header is cut to whole seconds and arrives late, so an estimate is never ahead of the server: the largest
-    // is the best. A large step back means that the server's clock was changed.
-    const isBetter = origin > this.#origin || this.#origin - origin > 3000;
-    if (!this.#isSynchronized || isBetter) this.#origin = origin;
-    this.#isSynchronized = true;
+    // The header is cut to whole seconds and arrives late, so an estimate is never ahead of the server: the latest is the
+    // best. Only a clock that was ahead before the request was sent is set back: then the server's clock was changed.
+    const isBetter = serverTime > this.now() || sentAt - serverTime > stepMs;
+    if (isBetter) this.#last = this.#read(serverTime);
   }
 
   /** Epoch milliseconds. */
   now(): number {
-    return this.#origin + this.#monotonic();
+    const { server, monotonic, device } = this.#last;
+    // While the device sleeps, only its own clock goes on. Where somebody sets that one ahead, the next reply corrects it.
+    return server + Math.max(this.#monotonic() - monotonic, this.#device() - device);
+  }
+
+  #read(server: number): Reading {
+    return { server, monotonic: this.#monotonic(), device: this.#device() };
   }
 }

@@ -23,11 +23,13 @@ const eventOfResumedStatus: Partial<Record<CheckoutState['name'], CheckoutEventT
  */
 export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[] {
   const { payment } = to;
-  const before = from.payment;
+  // A payment that is kept after all was there before.
+  const kept = from.name === 'creating' && from.previous?.id === payment?.id ? from.previous : undefined;
+  const before = from.payment ?? kept;
   const hasEntered = from.name !== to.name;
   const hasNewFunds = before !== undefined && payment !== undefined && received(before) !== received(payment);
   const candidates: [boolean | undefined, CheckoutEventType | undefined][] = [
-    [from.name === 'creating' && from.paymentId === undefined && payment !== undefined, 'checkout-created'],
+    [from.name === 'creating' && !from.paymentId && payment && !kept, 'checkout-created'],
     [before && payment?.currency ? isNewChoice(before, payment) : false, 'checkout-currency-set'],
     [before && !before.isCurrencyLocked && payment?.isCurrencyLocked, 'checkout-locked'],
     [hasNewFunds && received(before) === 0, 'checkout-detected'],

@@ -185,8 +185,14 @@ function applyReport(state: CheckoutState, reported: Payment, now: number): Chec
       if (state.name === 'quoted' || state.name === 'locking') return { ...state, payment };
       return { name, payment };
     default:
-      return { name, payment, isReconnecting: false };
+      return { name, payment, isReconnecting: false, problem: keptProblem(state, name, payment) };
   }
+}
+
+/** Why the payer's last step failed, until something else happens. What a poll hit is over with the next one. */
+function keptProblem(state: CheckoutState, name: string, { id }: Payment): CheckoutError | undefined {
+  const isSame = isTracked(state) && state.name === name && state.payment.id === id;
+  return isSame && !state.isReconnecting ? state.problem : undefined;
 }
 
 /** The state that a payment is in. If the server sends no detailed `state`, it follows from the base fields. */
@@ -296,7 +302,12 @@ function goBack(state: CheckoutState): CheckoutState {
 }
 
 function applyFailure(state: CheckoutState, problem: CheckoutError): CheckoutState {
-  if (state.name === 'creating') return { name: 'error', problem, attempted: state };
+  if (state.name === 'creating') {
+    const { previous, cancelsPrevious } = state;
+    // It is still open, so the payer sees it again.
+    const open = cancelsPrevious && previous ? applyReport(state, previous, 0) : undefined;
+    return open && isTracked(open) ? { ...open, problem } : { name: 'error', problem, attempted: state };
+  }
   if (state.payment === undefined) return state;
   if (state.name === 'locking') return { ...state, name: 'quoted', problem };
   return isChoosing(state) ? { ...state, isSetting: false, problem } : { ...state, problem };

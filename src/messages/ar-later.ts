@@ -18,6 +18,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'نعم، ألغِ',
   restartQuestion: 'هل تريد استخدام عملة أخرى؟',
   restartConfirm: 'نعم، اختر من جديد',
+  againQuestion: 'هل تريد دفع السعر كاملًا مرة أخرى؟',
   keepPaying: 'لا، أبقِ هذه الدفعة',
 
   copied: 'نُسخ.',
@@ -67,7 +68,7 @@ export const texts: LaterMessages = {
     'وصل {seen} من {amount} في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
   expiredLate: 'وصل {seen} متأخرًا ولا يغطي السعر. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
   cancelledHeading: 'أُلغيت الدفعة',
-  cancelledStatus: 'أنت ألغيتها. لا ترسل إلى العنوان القديم.',
+  cancelledStatus: 'لا ترسل إلى العنوان القديم.',
   endedUnlocked: 'لم يُرسل شيء، ولا شيء مستحق عليك.',
   cancelledPaid: 'وصل {seen}، لكن الدفعة أُلغيت. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
   contactShop: 'تواصل مع المتجر',

@@ -9,6 +9,7 @@ export const enLater = {
   cancelConfirm: 'Yes, cancel',
   restartQuestion: 'Use another coin?',
   restartConfirm: 'Yes, choose again',
+  againQuestion: 'Pay the full price again?',
   keepPaying: 'No, keep this payment',
 
   copied: 'Copied.',
@@ -60,7 +61,7 @@ export const enLater = {
     '{seen} of {amount} arrived in time. The shop has it: ask for it back, or how to pay the rest.',
   expiredLate: '{seen} came too late and does not cover the price. The shop has it: ask what happens next.',
   cancelledHeading: 'Payment cancelled',
-  cancelledStatus: 'You cancelled it. Do not send to the old address.',
+  cancelledStatus: 'Do not send to the old address.',
   endedUnlocked: 'Nothing was sent, and nothing is owed.',
   cancelledPaid: '{seen} came, but the payment is cancelled. The shop has it: ask what happens next.',
   contactShop: 'Contact the shop',

@@ -34,9 +34,9 @@ export const en = {
   networkFeeHigh: 'Higher network fee',
   minutes: 'about {minutes} min',
   settingStatus: 'Getting the price…',
-  quotedHeading: 'Fix the price',
+  quotedHeading: 'Lock the price',
   quotedStatus: 'You pay about {amount} on {network}.',
-  lockingStatus: 'Fixing the price…',
+  lockingStatus: 'Locking the price…',
 
   awaitingHeading: 'Send your payment',
   awaitingStatus: 'Send exactly {amount} on {network} before {time}.',

@@ -10,6 +10,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Sí, cancelar',
   restartQuestion: '¿Usar otra moneda?',
   restartConfirm: 'Sí, elegir de nuevo',
+  againQuestion: '¿Pagar otra vez el precio completo?',
   keepPaying: 'No, seguir con este pago',
 
   copied: 'Copiado.',
@@ -61,7 +62,7 @@ export const texts: LaterMessages = {
   expiredLate:
     '{seen} llegaron demasiado tarde y no cubren el precio. Los tiene la tienda: pregúntale qué sigue.',
   cancelledHeading: 'Pago cancelado',
-  cancelledStatus: 'Lo cancelaste tú. No envíes nada a la dirección anterior.',
+  cancelledStatus: 'No envíes nada a la dirección anterior.',
   endedUnlocked: 'No se envió nada, y no se debe nada.',
   cancelledPaid: 'Llegaron {seen}, pero el pago está cancelado. Los tiene la tienda: pregúntale qué sigue.',
   contactShop: 'Contactar con la tienda',

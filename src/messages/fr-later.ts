@@ -10,6 +10,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Oui, annuler',
   restartQuestion: 'Changer de crypto\u00a0?',
   restartConfirm: 'Oui, choisir à nouveau',
+  againQuestion: 'Payer de nouveau le prix entier\u00a0?',
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
@@ -65,7 +66,7 @@ export const texts: LaterMessages = {
   expiredLate:
     '{seen} sont arrivés trop tard et ne couvrent pas le prix. La boutique les a\u00a0: demandez-lui la suite.',
   cancelledHeading: 'Paiement annulé',
-  cancelledStatus: 'Vous l’avez annulé. N’envoyez rien à l’ancienne adresse.',
+  cancelledStatus: 'N’envoyez rien à l’ancienne adresse.',
   endedUnlocked: 'Rien n’a été envoyé, et rien n’est dû.',
   cancelledPaid:
     '{seen} sont arrivés, mais le paiement est annulé. La boutique les a\u00a0: demandez-lui la suite.',

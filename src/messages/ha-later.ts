@@ -7,6 +7,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'E, soke',
   restartQuestion: 'A yi amfani da wani kuɗi?',
   restartConfirm: 'E, sake zaɓe',
+  againQuestion: 'A sake biyan cikakken farashi?',
   keepPaying: 'A’a, bar wannan biyan',
 
   copied: 'An kwafa.',
@@ -58,7 +59,7 @@ export const texts: LaterMessages = {
     '{seen} cikin {amount} ya iso a kan lokaci. Yana hannun shagon: nemi a dawo da shi, ko yadda za ka biya sauran.',
   expiredLate: '{seen} ya makara kuma bai kai farashin ba. Yana hannun shagon: tambayi mataki na gaba.',
   cancelledHeading: 'An soke biyan',
-  cancelledStatus: 'Kai ka soke shi. Kada ka tura zuwa tsohon adireshi.',
+  cancelledStatus: 'Kada ka tura zuwa tsohon adireshi.',
   endedUnlocked: 'Ba a tura komai ba, kuma ba a bin ka komai.',
   cancelledPaid: '{seen} ya iso, amma an soke biyan. Yana hannun shagon: tambayi mataki na gaba.',
   contactShop: 'Tuntuɓi shagon',

@@ -7,6 +7,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Ee, kagbuo',
   restartQuestion: 'Ị ga-eji ego ọzọ?',
   restartConfirm: 'Ee, họrọ ọzọ',
+  againQuestion: 'Ị ga-akwụ ọnụ ahịa niile ọzọ?',
   keepPaying: 'Mba, debe ịkwụ ụgwọ a',
 
   copied: 'E detuola.',
@@ -57,7 +58,7 @@ export const texts: LaterMessages = {
     '{seen} n’ime {amount} rutere n’oge. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya, ma ọ bụ otú ị ga-esi kwụọ nke fọdụrụ.',
   expiredLate: '{seen} rutere n’azụ oge, o zughịkwa ọnụahịa. Ọ dị ụlọ ahịa n’aka: jụọ ihe na-esote.',
   cancelledHeading: 'A kagbuola ịkwụ ụgwọ',
-  cancelledStatus: 'Ọ bụ gị kagburu ya. Ezigala na adreesị ochie.',
+  cancelledStatus: 'Ezigala na adreesị ochie.',
   endedUnlocked: 'E zigaghị ihe ọ bụla, i jighịkwa ụgwọ ọ bụla.',
   cancelledPaid: '{seen} rutere, mana a kagbuola ịkwụ ụgwọ. Ọ dị ụlọ ahịa n’aka: jụọ ihe na-esote.',
   contactShop: 'Kpọtụrụ ụlọ ahịa',

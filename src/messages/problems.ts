@@ -1,4 +1,5 @@
 /** Maps error codes to the texts that tell the payer what to do. */
+import { ApiError, type CheckoutError } from '../errors.js';
 import type { MessageKey } from './en.js';
 
 const keys: Readonly<Record<string, MessageKey>> = {
@@ -20,7 +21,20 @@ const keys: Readonly<Record<string, MessageKey>> = {
   currency_not_set: 'problemState',
 };
 
-/** The text for an error code. Errors that the payer can do nothing about are for the shop to fix. */
-export function problemKey(code: string): MessageKey {
-  return keys[code] ?? 'problemShop';
+/** What to say of a problem. With a test key, the developer reads all of it; a payer reads what to do. */
+export function problemOf(
+  problem: CheckoutError,
+  hasPayment: boolean,
+  { text, isTest }: { readonly text: (key: MessageKey) => string; readonly isTest: boolean },
+): { readonly text: string; readonly details?: string; readonly requestId?: string } {
+  if (!(problem instanceof ApiError)) return { text: text(keyOf(problem, hasPayment)) };
+  const { status, shortMessage, requestId } = problem;
+  const details = isTest && status < 500 && { details: shortMessage };
+  return { text: text(keyOf(problem, hasPayment)), ...details, requestId };
+}
+
+/** Errors that the payer can do nothing about are for the shop to fix: before there is a payment, the price's currency too. */
+function keyOf({ code }: CheckoutError, hasPayment: boolean): MessageKey {
+  const isPrice = code === 'unsupported_currency' && !hasPayment;
+  return (isPrice ? undefined : keys[code]) ?? 'problemShop';
 }

@@ -10,6 +10,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Sim, cancelar',
   restartQuestion: 'Usar outra moeda?',
   restartConfirm: 'Sim, escolher de novo',
+  againQuestion: 'Pagar o preço inteiro outra vez?',
   keepPaying: 'Não, manter este pagamento',
 
   copied: 'Copiado.',
@@ -61,7 +62,7 @@ export const texts: LaterMessages = {
     '{seen} de {amount} chegaram a tempo. Estão com a loja: peça a devolução, ou como pagar o restante.',
   expiredLate: '{seen} chegaram tarde demais e não cobrem o preço. Estão com a loja: pergunte o que fazer.',
   cancelledHeading: 'Pagamento cancelado',
-  cancelledStatus: 'Você o cancelou. Não envie para o endereço antigo.',
+  cancelledStatus: 'Não envie para o endereço antigo.',
   endedUnlocked: 'Nada foi enviado, e nada é devido.',
   cancelledPaid: 'Chegaram {seen}, mas o pagamento está cancelado. Estão com a loja: pergunte o que fazer.',
   contactShop: 'Falar com a loja',

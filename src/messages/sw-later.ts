@@ -7,6 +7,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Ndiyo, ghairi',
   restartQuestion: 'Utumie sarafu nyingine?',
   restartConfirm: 'Ndiyo, chagua tena',
+  againQuestion: 'Ulipe tena bei yote?',
   keepPaying: 'Hapana, endelea na malipo haya',
 
   copied: 'Imenakiliwa.',
@@ -57,7 +58,7 @@ export const texts: LaterMessages = {
     '{seen} kati ya {amount} ilifika kwa wakati. Duka linayo: omba irudishwe, au uliza jinsi ya kulipa kilichobaki.',
   expiredLate: '{seen} ilichelewa na haitoshi kulipa bei. Duka linayo: uliza kinachofuata.',
   cancelledHeading: 'Malipo yameghairiwa',
-  cancelledStatus: 'Umeyaghairi. Usitume kwenye anwani ya zamani.',
+  cancelledStatus: 'Usitume kwenye anwani ya zamani.',
   endedUnlocked: 'Hakuna kilichotumwa, na hudaiwi chochote.',
   cancelledPaid: '{seen} ilifika, lakini malipo yameghairiwa. Duka linayo: uliza kinachofuata.',
   contactShop: 'Wasiliana na duka',

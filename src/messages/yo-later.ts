@@ -7,6 +7,7 @@ export const texts: LaterMessages = {
   cancelConfirm: 'Bẹ́ẹ̀ ni, fagi lé e',
   restartQuestion: 'Ṣé kí a lo owó mìíràn?',
   restartConfirm: 'Bẹ́ẹ̀ ni, tún yàn',
+  againQuestion: 'Ṣé o fẹ́ san gbogbo iye náà lẹ́ẹ̀kan sí i?',
   keepPaying: 'Rárá, máa bá ìsanwó yìí lọ',
 
   copied: 'A ti dà á kọ.',
@@ -57,7 +58,7 @@ export const texts: LaterMessages = {
     '{seen} nínú {amount} dé lásìkò. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà, tàbí bí o ṣe lè san ìyókù.',
   expiredLate: '{seen} pẹ́ jù, kò sì tó iye owó. Ó wà lọ́wọ́ ilé ìtajà: béèrè ohun tó kàn.',
   cancelledHeading: 'A ti fagi lé ìsanwó',
-  cancelledStatus: 'Ìwọ lo fagi lé e. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
+  cancelledStatus: 'Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
   endedUnlocked: 'A kò fi nǹkan kan ránṣẹ́, o kò sì jẹ gbèsè kankan.',
   cancelledPaid: '{seen} dé, ṣùgbọ́n a ti fagi lé ìsanwó. Ó wà lọ́wọ́ ilé ìtajà: béèrè ohun tó kàn.',
   contactShop: 'Kàn sí ilé ìtajà',

@@ -7,6 +7,7 @@ export const texts: LaterMessages = {
   cancelConfirm: '是，取消',
   restartQuestion: '换一种币？',
   restartConfirm: '是，重新选择',
+  againQuestion: '再次支付全额？',
   keepPaying: '否，保留这笔付款',
 
   copied: '已复制。',
@@ -55,7 +56,7 @@ export const texts: LaterMessages = {
   expiredPartial: '时限内收到 {amount} 中的 {seen}。款项在商家处：请申请退回，或询问如何支付余款。',
   expiredLate: '{seen} 到账太晚，且不足以支付价格。款项在商家处：请咨询后续处理。',
   cancelledHeading: '付款已取消',
-  cancelledStatus: '您已取消付款。请勿再向旧地址转账。',
+  cancelledStatus: '请勿再向旧地址转账。',
   endedUnlocked: '没有转账，也无需付款。',
   cancelledPaid: '已收到 {seen}，但付款已取消。款项在商家处：请咨询后续处理。',
   contactShop: '联系商家',

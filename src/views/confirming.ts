@@ -7,6 +7,7 @@ import { minutesFor } from './networks.js';
 import { transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
+import { wrongAssets } from './wrong-assets.js';
 
 export function confirmingView(state: TrackedState, context: ViewContext): View {
   const { text, money, check } = context;
@@ -18,6 +19,7 @@ export function confirmingView(state: TrackedState, context: ViewContext): View 
     heading: text('confirmingHeading'),
     sentence: text('confirmingStatus', { seen, confirmations, required }),
     content: html`
+      ${wrongAssets(state, context)}
       <progress
         part="progress"
         class=${confirmations === 0 ? 'moving' : ''}

@@ -6,7 +6,9 @@ import { hasFunds } from '../money/amount-due.js';
 import { badge } from './badge.js';
 import { receipt, saveReceipt, transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
+import { questionPanel } from './question.js';
 import type { View, ViewContext } from './view.js';
+import { wrongAssets } from './wrong-assets.js';
 
 export function endedView(state: TrackedState, context: ViewContext): View {
   return state.name === 'success' ? successView(state, context) : failedView(state, context);
@@ -15,11 +17,13 @@ export function endedView(state: TrackedState, context: ViewContext): View {
 function successView(state: TrackedState, context: ViewContext): View {
   const { text, redirectUrl, redirectSeconds, stay, leave } = context;
   const { payment } = state;
+  const wrong = wrongAssets(state, context);
   const host = redirectUrl === undefined ? '' : new URL(redirectUrl).host;
   return {
     heading: text('successHeading'),
     sentence: outcomeSentence(payment, context),
-    content: html`<slot name="success"></slot> ${
+    content: html`<slot name="success"></slot> ${wrong}
+      ${
         redirectSeconds === undefined
           ? nothing
           : html`<p part="redirect" class="time">
@@ -33,17 +37,21 @@ function successView(state: TrackedState, context: ViewContext): View {
       redirectUrl === undefined
         ? { label: text('save'), run: () => saveReceipt(payment, context) }
         : { label: text('backToShop', { host }), run: leave },
-    more: html`${payment.state === 'settled_over' ? contactLink(payment, context) : nothing}
+    more: html`${payment.state === 'settled_over' || wrong.length > 0 ? contactLink(payment, context) : nothing}
     ${newPayment(context)} ${timeLog(state, context)}`,
     badge: badge('success'),
   };
 }
 
 function failedView(state: TrackedState, context: ViewContext): View {
-  const { text, start, copy, canStartAgain } = context;
+  const { text, start, copy, canStartAgain, question, ask } = context;
+  // The shop holds money, and would get the full price once more.
+  const askFirst = () => ask('again');
   const { name, payment } = state;
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
+  // In these, the sentence names them.
+  const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
   const mayArrive = payment.state === 'reversed' && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
   const again = canStartAgain ? { label: text('newPayment'), run: start } : undefined;
@@ -52,7 +60,8 @@ function failedView(state: TrackedState, context: ViewContext): View {
   return {
     heading: text(headingKey(state)),
     sentence: outcomeSentence(payment, context),
-    content: html`<slot name="error"></slot> ${transactionList(payment, context)}
+    content: html`<slot name="error"></slot>
+      ${isSaid ? nothing : wrongAssets(state, context)} ${transactionList(payment, context)}
       <dl class="facts">
         <div>
           <dt>${text('paymentId')}</dt>
@@ -69,9 +78,9 @@ function failedView(state: TrackedState, context: ViewContext): View {
                 ${text('copyId')}
               </button>`
         }
-        ${isHeld && !mayArrive ? newPayment(context) : nothing}
+        ${isHeld && !mayArrive && question === undefined ? newPayment({ ...context, start: askFirst }) : nothing}
       </div>
-      ${timeLog(state, context)}`,
+      ${question ? questionPanel(question, context) : nothing} ${timeLog(state, context)}`,
     badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
   };
 
@@ -83,7 +92,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
 
 function newPayment({ text, start, canStartAgain }: ViewContext): TemplateResult | typeof nothing {
   return canStartAgain
-    ? html`<button part="new-payment" class="second" type="button" @click=${start}>
+    ? html`<button id="again" part="new-payment" class="second" type="button" @click=${start}>
         ${text('newPayment')}
       </button>`
     : nothing;

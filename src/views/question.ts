@@ -5,24 +5,34 @@ import type { Question, ViewContext } from './view.js';
 /** Asks once, beside the button that was pressed, and says what happens to money under way. */
 export function questionPanel(
   question: Question,
-  { text, ask, cancel, restart }: ViewContext,
+  { text, ask, cancel, restart, start, isCancelling }: ViewContext,
 ): TemplateResult {
-  const isCancel = question === 'cancel';
+  const [title, no, yes, run] = (
+    {
+      cancel: ['cancelQuestion', 'keepPaying', 'cancelConfirm', cancel],
+      restart: ['restartQuestion', 'keepPaying', 'restartConfirm', restart],
+      again: ['againQuestion', 'stay', 'newPayment', start],
+    } as const
+  )[question];
+  const keep = () => {
+    if (!isCancelling) ask(undefined);
+  };
   return html`<div
     part="question"
     class="question"
     role="group"
     aria-labelledby="question"
     aria-describedby="question-warning"
+    aria-busy=${isCancelling}
   >
-    <b id="question">${text(isCancel ? 'cancelQuestion' : 'restartQuestion')}</b>
+    <b id="question">${text(title)}</b>
     <p id="question-warning">${text('cancelWarning')}</p>
     <div class="pair">
-      <button id="keep" part="keep" type="button" class="second" @click=${() => ask(undefined)}>
-        ${text('keepPaying')}
+      <button id="keep" part="keep" type="button" class="second" aria-disabled=${isCancelling} @click=${keep}>
+        ${text(no)}
       </button>
-      <button part="confirm" type="button" class="second" @click=${isCancel ? cancel : restart}>
-        ${text(isCancel ? 'cancelConfirm' : 'restartConfirm')}
+      <button part="confirm" type="button" class="second" aria-disabled=${isCancelling} @click=${run}>
+        ${text(yes)}
       </button>
     </div>
   </div>`;

@@ -10,7 +10,7 @@ export function quotedView(state: QuotedState, { text, money, dispatch }: ViewCo
   return {
     heading: text('quotedHeading'),
     sentence: isBusy ? text('lockingStatus') : text('quotedStatus', values),
-    action: { label: text('tryAgain'), run: () => dispatch({ type: 'continued' }) },
+    action: isBusy ? undefined : { label: text('tryAgain'), run: () => dispatch({ type: 'continued' }) },
     isBusy,
     canGoBack: !isBusy && previousChoice(state) !== undefined,
     canCancel: true,

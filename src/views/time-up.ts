@@ -6,13 +6,14 @@ import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
+import { wrongAssets } from './wrong-assets.js';
 
 export function timeUpView(state: TrackedState, context: ViewContext): View {
   const { text, check } = context;
   return {
     heading: text('timeUpHeading'),
     sentence: text('timeUp'),
-    content: html`${countdown(context)}${checkLine(context)}`,
+    content: html`${wrongAssets(state, context)} ${countdown(context)}${checkLine(context)}`,
     action: { label: text('checkNow'), run: check },
     more: html`${timeLog(state, context)}`,
     badge: badge('waiting'),

@@ -26,7 +26,7 @@ export interface View {
 /** What can be copied. */
 export type Copyable = 'amount' | 'address' | 'log' | 'id';
 /** What the payer is asked to confirm. */
-export type Question = 'cancel' | 'restart';
+export type Question = 'cancel' | 'restart' | 'again';
 /** What the payer can fold away. */
 export type Panel = 'qr' | 'exchange' | 'log';
 
@@ -77,6 +77,8 @@ export interface ViewContext extends FirstContext {
   /** What the last "Check now" found; empty before the first one. */
   readonly checkResult: string;
   readonly question: Question | undefined;
+  /** True while the server is asked to cancel the payment. */
+  readonly isCancelling: boolean;
   /** What this browser paid with last time. */
   readonly lastChoice: Choice | undefined;
   /** True if the payer may start a new payment. */
@@ -102,7 +104,7 @@ export interface ViewContext extends FirstContext {
   readonly copy: (what: Copyable, text: string, notice: string) => void;
 }
 
-/** True if time is up: nothing may be shown that somebody could still pay. */
+/** True if time is up, from when the countdown shows 0:00: nothing may be shown then that somebody could still pay. */
 export function isTimeUp({ remainingMs }: ViewContext): boolean {
-  return remainingMs === 0;
+  return remainingMs !== undefined && remainingMs < 1000;
 }

@@ -1,4 +1,6 @@
 /** Remembers what wallets were asked to send for a payment, so that a second press, a reload or another tab does not send it twice. */
+import { loadItem, removeItem, storeItem } from '../checkout/browser-storage.js';
+import { requestsPrefix } from '../checkout/wallet-requests.js';
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf } from '../contract/decimal.js';
 import { toUnits } from '../contract/units.js';
@@ -32,12 +34,9 @@ export interface AskedTransfer {
 
 /** Enough for every coin: amounts are compared in it. */
 const decimals = 18;
-const prefix = 'crypto-checkout:sent:';
 /** A payment has ended long before. */
 const keptMs = 7 * 24 * 60 * 60_000;
-/** Where storage is forbidden or full. */
-const fallback = new Map<string, string>();
-const nameOf = ({ id }: Payment) => prefix + id;
+const nameOf = ({ id }: Payment) => requestsPrefix + id;
 const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
 
 /** What was sent for the payment and the server has not seen yet; undefined if nothing was. */
@@ -72,7 +71,7 @@ const seenOf = ({ amountSeen, amountReceived = 0 }: Payment) => amountSeen ?? am
 
 function load(name: string): Entry[] {
   try {
-    const value: unknown = JSON.parse(loadText(name) ?? '[]');
+    const value: unknown = JSON.parse(loadItem(name) ?? '[]');
     return Array.isArray(value) ? value.map(readEntry).filter((entry) => entry !== undefined) : [];
   } catch {
     return [];
@@ -87,28 +86,16 @@ function readEntry(value: unknown): Entry | undefined {
   return { key: String(key), expected, hash: readHash(hash), at: count(at), position: count(position) };
 }
 
-function loadText(name: string): string | null {
-  // What could not be stored is newer than what is.
-  return fallback.get(name) ?? localStorage.getItem(name);
-}
-
 function store(name: string, entries: readonly Entry[]): void {
-  const text = JSON.stringify(entries);
-  try {
-    localStorage.setItem(name, text);
-    fallback.delete(name);
-  } catch {
-    // Storage is full or forbidden: a reload forgets it.
-    fallback.set(name, text);
-  }
+  storeItem(name, JSON.stringify(entries));
 }
 
 /** Removes what was sent for payments of the past. */
 function forgetOld(): void {
   try {
-    const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(requestsPrefix));
     for (const name of names) {
-      if (load(name).every(({ at }) => at < Date.now() - keptMs)) localStorage.removeItem(name);
+      if (load(name).every(({ at }) => at < Date.now() - keptMs)) removeItem(name);
     }
   } catch {
     // Storage is forbidden, so nothing was stored.

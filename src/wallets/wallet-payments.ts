@@ -67,6 +67,7 @@ export class WalletPayments implements ReactiveController {
     if (payment.id !== this.#paymentId) {
       // Whatever an earlier payment waited for must not be sent for it any more.
       this.#attempt?.abort();
+      this.#attempt = undefined;
       this.#state = { name: 'choosing' };
       this.#paymentId = payment.id;
     }

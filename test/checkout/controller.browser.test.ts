@@ -660,6 +660,11 @@ describe('on the page', () => {
     await waitFor(() => hasPart(element, 'new-payment'));
     api.payment = createdPayment({ id: 'next', baseAmount: 6000 });
     press(element, 'new-payment');
+    // The shop holds a part already.
+    await waitFor(() => hasPart(element, 'confirm'));
+    expect(textOf(element, 'question')).to.match(/^Pay the full price again\? .*ask for them back/);
+    expect(api.requestsFor('create')).to.have.length(1);
+    press(element, 'confirm');
     await waitForStatus(element, 'choosing-currency');
     element.remove();
     const later = await mount({ ...anonymousOrder, amount: '6000' });

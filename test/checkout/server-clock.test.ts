@@ -4,32 +4,71 @@ import { ServerClock } from '../../src/checkout/server-clock.js';
 
 const serverTime = Date.UTC(2026, 0, 1);
 
-it('follows the server, whatever the device’s clock says', () => {
-  let elapsed = 500;
+/** A clock on a device whose own clock is wrong by `wrongMs`. */
+function start({ wrongMs = 0 } = {}) {
+  let [monotonic, device] = [500, serverTime + wrongMs];
   const clock = new ServerClock(
-    () => elapsed,
-    () => serverTime - 86_400_000,
+    () => monotonic,
+    () => device,
   );
-  expect(clock.now()).toBe(serverTime - 86_400_000);
-  clock.synchronize(serverTime);
-  elapsed += 1_500;
-  expect(clock.now()).toBe(serverTime + 1_500);
+  return {
+    clock,
+    pass: (ms: number) => {
+      monotonic += ms;
+      device += ms;
+    },
+    sleep: (ms: number) => (device += ms),
+    setDevice: (time: number) => (device = time),
+  };
+}
+
+it.each([-86_400_000, 86_400_000])(
+  'follows the server, though the device’s clock is wrong by %d ms',
+  (wrongMs) => {
+    const { clock, pass } = start({ wrongMs });
+    expect(clock.now()).toBe(serverTime + wrongMs);
+    clock.synchronize(serverTime, clock.now());
+    pass(1_500);
+    expect(clock.now()).toBe(serverTime + 1_500);
+  },
+);
+
+it('keeps the best of several whole-second samples, and follows a jump of the server in either direction', () => {
+  const { clock, pass } = start();
+  pass(900);
+  clock.synchronize(serverTime, clock.now());
+  expect(clock.now()).toBe(serverTime + 900);
+  clock.synchronize(undefined, clock.now());
+  expect(clock.now()).toBe(serverTime + 900);
+  clock.synchronize(serverTime + 1_800_000, clock.now());
+  expect(clock.now()).toBe(serverTime + 1_800_000);
+  clock.synchronize(serverTime, clock.now());
+  expect(clock.now()).toBe(serverTime);
 });
 
-it('keeps the best of several whole-second samples, and follows a jump in either direction', () => {
-  let elapsed = 0;
-  const clock = new ServerClock(
-    () => elapsed,
-    () => 0,
-  );
-  clock.synchronize(serverTime);
-  elapsed = 900;
-  clock.synchronize(serverTime);
-  expect(clock.now()).toBe(serverTime + 900);
-  clock.synchronize(undefined);
-  expect(clock.now()).toBe(serverTime + 900);
-  clock.synchronize(serverTime + 1_800_000);
-  expect(clock.now()).toBe(serverTime + 1_800_000);
-  clock.synchronize(serverTime);
-  expect(clock.now()).toBe(serverTime);
+it('does not go back for a reply that comes late', () => {
+  const { clock, pass } = start();
+  const sentAt = clock.now();
+  pass(20_000);
+  clock.synchronize(serverTime, sentAt);
+  expect(clock.now()).toBe(serverTime + 20_000);
+});
+
+it('counts the time that the device was asleep', () => {
+  const { clock, pass, sleep } = start();
+  clock.synchronize(serverTime, clock.now());
+  pass(1_000);
+  sleep(300_000);
+  expect(clock.now()).toBe(serverTime + 301_000);
+});
+
+it('is right again with the next reply after the device’s clock was set, and never goes back with it', () => {
+  const { clock, pass, setDevice } = start({ wrongMs: -86_400_000 });
+  clock.synchronize(serverTime, clock.now());
+  setDevice(serverTime);
+  clock.synchronize(serverTime + 1_000, clock.now());
+  expect(clock.now()).toBe(serverTime + 1_000);
+  setDevice(0);
+  pass(2_000);
+  expect(clock.now()).toBe(serverTime + 3_000);
 });

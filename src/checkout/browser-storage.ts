@@ -1,0 +1,31 @@
+/** The browser's local storage, or memory where it is full or forbidden: the checkout works then, but a reload forgets. */
+
+/** A tag that a framework draws again finds here what could not be stored. */
+const fallback = new Map<string, string>();
+
+export function loadItem(name: string): string | undefined {
+  try {
+    // What could not be stored is newer than what is.
+    return fallback.get(name) ?? localStorage.getItem(name) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function storeItem(name: string, text: string): void {
+  try {
+    localStorage.setItem(name, text);
+    fallback.delete(name);
+  } catch {
+    fallback.set(name, text);
+  }
+}
+
+export function removeItem(name: string): void {
+  fallback.delete(name);
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    // Storage is forbidden, so nothing was stored.
+  }
+}

@@ -1,0 +1,12 @@
+/** Where this browser remembers what wallets were asked to send. */
+import type { Payment } from '../contract/checkout.js';
+import { loadItem } from './browser-storage.js';
+
+/** Stands before the payment's id. */
+export const requestsPrefix = 'crypto-checkout:sent:';
+
+/** True if a wallet was asked to pay: money may be under way that the server has not seen. */
+export function wasAsked({ id }: Payment): boolean {
+  // A list, which is empty again once the wallet has refused.
+  return (loadItem(requestsPrefix + id) ?? '').length > 2;
+}
