@@ -579,6 +579,7 @@ export interface SubscriberTable {
 export interface SubscriberCycleTable {
   subscriber_id: string;
   cycle: number;
+  /** The payment that it was charged with, or the one that was paid in its place. */
   payment_id: string;
   outcome: 'open' | 'paid' | 'unpaid';
 }

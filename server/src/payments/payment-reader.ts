@@ -71,7 +71,9 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     const scope = { merchantId: row.merchant_id, mode: row.mode };
     return currencyOptions(
       baseSum(row, () => rate),
-      currencies.options(row.mode).filter((option) => accepts(row, option) && isOffered(scope, option)),
+      currencies
+        .options(row.mode)
+        .filter((option) => accepts(row, option.currency.code) && isOffered(scope, option)),
       (code) => rates.latest(code),
       row.fee_basis_points,
     );
@@ -95,11 +97,11 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
   };
 }
 
-/** Whether the payment can be paid with the option's currency. */
-export function accepts(row: PaymentRow, { currency }: PaymentOption): boolean {
+/** Whether the payment can be paid with a currency. */
+export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: string): boolean {
   if (row.accepted_currencies === null) return true;
   const codes: unknown = JSON.parse(row.accepted_currencies);
-  return Array.isArray(codes) && codes.includes(currency.code);
+  return Array.isArray(codes) && codes.includes(currency);
 }
 
 function rateUnavailable(code: string): Problem {

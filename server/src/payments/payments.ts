@@ -185,7 +185,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
   function checkPayable(row: PaymentRow): void {
     const base = reader.baseSum(row, reader.latestRate);
-    const options = currencies.options(row.mode).filter((option) => accepts(row, option));
+    const options = currencies.options(row.mode).filter(({ currency }) => accepts(row, currency.code));
     const minimum = minimumOfAll(base, options, (code) => rates.latest(code));
     if (minimum === undefined) return;
     const least = formatUnits(minimum, base.currency);
@@ -303,7 +303,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       if (status !== 'in progress') throw ended(row.state);
       const now = clock.now(actor);
       await store.updatePayment(transaction, id, { ...counted, cancelled_at: now });
-      await reassess(transaction, { ...row, cancelled_at: now }, []);
+      await reassess(transaction, { ...row, cancelled_at: now }, [], actor.kind);
     },
 
     async setCurrency(transaction, actor, id, currencyCode, networkCode) {
@@ -327,7 +327,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
           { param: 'network' },
         );
       }
-      if (!accepts(row, option)) {
+      if (!accepts(row, currency.code)) {
         throw new Problem(
           'unsupported_currency',
           `This payment cannot be paid in ${currency.code}; choose one of its currencyOptions`,

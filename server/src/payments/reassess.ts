@@ -1,7 +1,7 @@
 /** Brings a payment's state, log and ledger up to date with its facts. Receipts change a payment only through here. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
-import { scopeOf } from '../shared/scope.js';
+import { scopeOf, type Actor } from '../shared/scope.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
@@ -15,11 +15,14 @@ import type { NewLogEntry, PaymentRow } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
 import type { Transaction } from '../db/engine.js';
 
+export interface ChangedPayment extends Readonly<PaymentRow> {
+  readonly status: PaymentStatus;
+  /** The kind of key that has just cancelled it; undefined if its status changed in another way. */
+  readonly cancelledBy: Actor['kind'] | undefined;
+}
+
 /** Called when a payment's status changes, in the same transaction. The payment is locked. */
-export type OnStatusChange = (
-  transaction: Transaction,
-  payment: { readonly id: string; readonly status: PaymentStatus },
-) => Promise<void>;
+export type OnStatusChange = (transaction: Transaction, payment: ChangedPayment) => Promise<void>;
 
 export interface ReassessDeps {
   readonly clock: Clock;
@@ -32,11 +35,13 @@ export interface ReassessDeps {
 /**
  * @param payment locked, as it is stored. Its receipts are stored too
  * @param notes logged before the transition that they cause
+ * @param cancelledBy the kind of key that has just cancelled the payment
  */
 export type Reassess = (
   transaction: Transaction,
   payment: PaymentRow,
   notes: readonly NewLogEntry[],
+  cancelledBy?: Actor['kind'],
 ) => Promise<void>;
 
 export function createReassess(deps: ReassessDeps): Reassess {
@@ -58,7 +63,7 @@ export function createReassess(deps: ReassessDeps): Reassess {
     };
   }
 
-  return async (transaction, payment, notes) => {
+  return async (transaction, payment, notes, cancelledBy) => {
     const { id } = payment;
     const scope = scopeOf(payment);
     const now = clock.now(scope);
@@ -76,7 +81,9 @@ export function createReassess(deps: ReassessDeps): Reassess {
     await store.appendLog(transaction, id, now, [...notes, ...transition]);
     await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
     const status = statusOf(state);
-    if (status !== statusOf(payment.state)) await onStatusChange(transaction, { id, status });
+    if (status !== statusOf(payment.state)) {
+      await onStatusChange(transaction, { ...payment, ...changes, status, cancelledBy });
+    }
     if (state === payment.state) return;
     await announcements.publish(transaction, payment.state, { ...payment, ...changes });
   };

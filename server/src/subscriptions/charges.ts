@@ -1,5 +1,6 @@
 /** Charges a subscriber: creates the payment of the cycle that is due, and schedules the next one. */
 import { dueAt, newestDue } from './calendar.js';
+import { referenceOf } from './cycle-reference.js';
 import type { Customers } from '../customers/customers.js';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -56,7 +57,7 @@ export function createCharges(deps: ChargesDeps): Charges {
         amount: plan.amount,
         baseCurrency: plan.currency,
         acceptedCurrencies: plan.currencies,
-        txRef: `sub_${id}_${cycle}`,
+        txRef: referenceOf(id, cycle),
         email,
       },
     );

@@ -2,11 +2,12 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
+import type { PaymentTable, SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
+import { referenceOf, type NamedCycle } from './cycle-reference.js';
 
 export type SubscriberRow = SubscriberTable;
 export type CycleRow = SubscriberCycleTable;
@@ -176,7 +177,7 @@ export async function insertCycle(transaction: Transaction, row: CycleRow): Prom
   await send(transaction, transaction.insertInto('subscriber_cycles').values(row));
 }
 
-/** The cycle that a payment was created for; undefined for other payments. */
+/** The cycle that a payment counts for; undefined for other payments. */
 export function findCycle(transaction: Transaction, paymentId: string): Promise<CycleRow | undefined> {
   return transaction
     .selectFrom('subscriber_cycles')
@@ -185,16 +186,56 @@ export function findCycle(transaction: Transaction, paymentId: string): Promise<
     .executeTakeFirst();
 }
 
-export async function updateOutcome(
+/** What a payment must have to replace the one that a cycle was charged with. */
+export type ReplacementTerms = Pick<PaymentTable, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;
+
+/**
+ * A cycle, with the currencies that it may be paid in; undefined if it does not exist, or if it was charged by another
+ * merchant, in another mode or at another price.
+ */
+export function findReplaceableCycle(
+  transaction: Transaction,
+  { subscriberId, cycle }: NamedCycle,
+  { merchant_id, mode, base_amount, base_currency }: ReplacementTerms,
+): Promise<(CycleRow & Pick<PaymentTable, 'accepted_currencies'>) | undefined> {
+  return transaction
+    .selectFrom(['subscriber_cycles', 'payments'])
+    .selectAll('subscriber_cycles')
+    .select('payments.accepted_currencies')
+    .where('subscriber_cycles.subscriber_id', '=', subscriberId)
+    .where('subscriber_cycles.cycle', '=', cycle)
+    .where('payments.tx_ref', '=', referenceOf(subscriberId, cycle))
+    .where('payments.created_by', '=', 'secret')
+    .where('payments.merchant_id', '=', merchant_id)
+    .where('payments.mode', '=', mode)
+    .where('payments.base_amount', '=', base_amount)
+    .where('payments.base_currency', '=', base_currency)
+    .executeTakeFirst();
+}
+
+/** Reads a cycle again, whose subscriber is locked now. */
+export function reloadCycle(
   transaction: Transaction,
   { subscriber_id: subscriberId, cycle }: CycleRow,
-  outcome: CycleRow['outcome'],
+): Promise<CycleRow> {
+  return transaction
+    .selectFrom('subscriber_cycles')
+    .selectAll()
+    .where('subscriber_id', '=', subscriberId)
+    .where('cycle', '=', cycle)
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateCycle(
+  transaction: Transaction,
+  { subscriber_id: subscriberId, cycle }: CycleRow,
+  changes: Pick<CycleRow, 'payment_id' | 'outcome'>,
 ): Promise<void> {
   await send(
     transaction,
     transaction
       .updateTable('subscriber_cycles')
-      .set({ outcome })
+      .set(changes)
       .where('subscriber_id', '=', subscriberId)
       .where('cycle', '=', cycle),
   );

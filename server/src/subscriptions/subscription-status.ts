@@ -1,6 +1,9 @@
 /** Follows the payments of a subscription: counts how often it was paid, and decides when it ends. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
+import { accepts } from '../payments/payment-reader.js';
+import type { ChangedPayment, OnStatusChange } from '../payments/reassess.js';
 import type { Outbox } from '../webhooks/outbox.js';
+import { parseReference } from './cycle-reference.js';
 import * as store from './subscriber-store.js';
 import type { CycleRow, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
@@ -18,33 +21,57 @@ const outcomes = {
   cancelled: 'unpaid',
 } as const satisfies Record<PaymentStatus, CycleRow['outcome']>;
 
-/** Applies a status change of a subscription's payment, which can go back and forth. Ignores other payments. */
-export type OnPaymentStatus = (
-  transaction: Transaction,
-  payment: { readonly id: string; readonly status: PaymentStatus },
-) => Promise<void>;
-
-export function createSubscriptionStatus(outbox: Outbox): OnPaymentStatus {
-  return async (transaction, { id, status }) => {
-    const cycle = await store.findCycle(transaction, id);
-    if (!cycle) return;
-    const row = await store.lockSubscriberOfCycle(transaction, cycle);
-    const outcome = outcomes[status];
-    await store.updateOutcome(transaction, cycle, outcome);
+/**
+ * Applies a status change of a subscription's payment, which can go back and forth. Ignores other payments, except one
+ * that is paid in place of the payment that an unpaid cycle was charged with: the cycle then counts with that one.
+ */
+export function createSubscriptionStatus(outbox: Outbox): OnStatusChange {
+  return async (transaction, payment) => {
+    const found =
+      (await store.findCycle(transaction, payment.id)) ?? (await findReplaceable(transaction, payment));
+    if (!found) return;
+    const row = await store.lockSubscriberOfCycle(transaction, found);
+    // Another payment may have changed the cycle before the lock.
+    const cycle = await store.reloadCycle(transaction, found);
+    const outcome = outcomes[payment.status];
+    const isReplacement = cycle.payment_id !== payment.id;
+    // A cycle that is paid twice keeps its first payment. The second one is the merchant's to refund.
+    if (isReplacement && (outcome !== 'paid' || cycle.outcome === 'paid')) return;
+    // Payers also cancel to pay in another coin. What they cancel counts as unpaid only once another charge has ended.
+    const isSpared = payment.cancelledBy === 'public';
+    const wasUnpaid = isSpared && (await isUnpaid(transaction, row));
+    await store.updateCycle(transaction, cycle, { payment_id: payment.id, outcome });
     const timesPaid = row.times_paid + Number(outcome === 'paid') - Number(cycle.outcome === 'paid');
     const changed = { ...row, times_paid: timesPaid };
-    const reason = await reasonToEnd(transaction, row);
+    const endsUnpaid = isSpared ? wasUnpaid : await isUnpaid(transaction, row);
+    const reason = endsUnpaid ? 'unpaid' : await completion(transaction, row);
     if (reason) await endSubscription(transaction, outbox, changed, reason);
     else await store.updateSubscriber(transaction, row.id, { times_paid: timesPaid });
   };
 }
 
-/** A subscription that has ended stays ended, whatever happens to its payments. */
-async function reasonToEnd(transaction: Transaction, row: SubscriberRow): Promise<EndReason | undefined> {
-  if (row.is_active === 0) return undefined;
+/**
+ * The cycle that a payment was made for in place of the charged one: it names the cycle, has the same price, and was
+ * paid in a currency of the plan.
+ */
+async function findReplaceable(
+  transaction: Transaction,
+  payment: ChangedPayment,
+): Promise<CycleRow | undefined> {
+  const named = payment.status === 'success' ? parseReference(payment.tx_ref) : undefined;
+  const cycle = named && (await store.findReplaceableCycle(transaction, named, payment));
+  return cycle && payment.currency !== null && accepts(cycle, payment.currency) ? cycle : undefined;
+}
+
+/** Whether an active subscription ends because it was not paid. One that has ended stays ended. */
+async function isUnpaid(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
+  if (row.is_active === 0) return false;
   const newest = await store.newestOutcomes(transaction, row.id, unpaidInARow);
-  if (newest.length === unpaidInARow && newest.every((outcome) => outcome === 'unpaid')) return 'unpaid';
-  const isCharged = row.charge_at === null;
+  return newest.length === unpaidInARow && newest.every((outcome) => outcome === 'unpaid');
+}
+
+async function completion(transaction: Transaction, row: SubscriberRow): Promise<'completed' | undefined> {
+  const isCharged = row.is_active === 1 && row.charge_at === null;
   return isCharged && !(await store.isAnyOpen(transaction, row.id)) ? 'completed' : undefined;
 }
 
