@@ -233,7 +233,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
         base_amount: baseUnits.toString(),
         transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),
         fee_basis_points: feeBasisPoints,
-        accepted_currencies: input.acceptedCurrencies ? JSON.stringify(input.acceptedCurrencies) : null,
+        accepted_currencies: input.acceptedCurrencies
+          ? JSON.stringify(input.acceptedCurrencies)
+          : await currenciesOfReplaced(transaction, actor, input.txRef),
         customer_email: input.email || null,
         customer_name: input.fullName || null,
         customer_phone: input.phoneNumber || null,
@@ -471,4 +473,19 @@ function unreadable(network: string): Problem {
 
 function storedRate({ numerator, denominator, source, at }: Rate) {
   return { dollars: `${numerator}/${denominator}`, source, at };
+}
+
+/**
+ * What a payment in place of another one accepts: a page's `order-42:2` takes the coins of the server's `order-42`. Payers
+ * could otherwise pay in a coin that the merchant does not accept.
+ */
+async function currenciesOfReplaced(
+  transaction: Transaction,
+  actor: Actor,
+  txRef: string | undefined,
+): Promise<string | null> {
+  const [, replaced] = /^(.+):\d+$/.exec(txRef ?? '') ?? [];
+  if (replaced === undefined || actor.kind === 'secret') return null;
+  const payment = await store.findPaymentByReference(transaction, actor, replaced, 'secret');
+  return payment?.accepted_currencies ?? null;
 }

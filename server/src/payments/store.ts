@@ -198,10 +198,10 @@ export function findPaymentByReference(
   scope: Scope,
   txRef: string,
   createdBy: PaymentRow['created_by'],
-): Promise<Pick<PaymentRow, 'id'> | undefined> {
+): Promise<Pick<PaymentRow, 'id' | 'accepted_currencies'> | undefined> {
   return reader
     .selectFrom('payments')
-    .select('id')
+    .select(['id', 'accepted_currencies'])
     .where('merchant_id', '=', scope.merchantId)
     .where('mode', '=', scope.mode)
     .where('tx_ref', '=', txRef)

@@ -197,11 +197,10 @@ export function findReplaceableCycle(
   transaction: Transaction,
   { subscriberId, cycle }: NamedCycle,
   { merchant_id, mode, base_amount, base_currency }: ReplacementTerms,
-): Promise<(CycleRow & Pick<PaymentTable, 'accepted_currencies'>) | undefined> {
+): Promise<CycleRow | undefined> {
   return transaction
     .selectFrom(['subscriber_cycles', 'payments'])
     .selectAll('subscriber_cycles')
-    .select('payments.accepted_currencies')
     .where('subscriber_cycles.subscriber_id', '=', subscriberId)
     .where('subscriber_cycles.cycle', '=', cycle)
     .where('payments.tx_ref', '=', referenceOf(subscriberId, cycle))

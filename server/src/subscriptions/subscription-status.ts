@@ -1,6 +1,5 @@
 /** Follows the payments of a subscription: counts how often it was paid, and decides when it ends. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
-import { accepts } from '../payments/payment-reader.js';
 import type { ChangedPayment, OnStatusChange } from '../payments/reassess.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { parseReference } from './cycle-reference.js';
@@ -51,16 +50,15 @@ export function createSubscriptionStatus(outbox: Outbox): OnStatusChange {
 }
 
 /**
- * The cycle that a payment was made for in place of the charged one: it names the cycle, has the same price, and was
- * paid in a currency of the plan.
+ * The cycle that a payment was made for in place of the charged one: it names the cycle, and has the same price. It
+ * accepts the same currencies, which it got when it was created.
  */
 async function findReplaceable(
   transaction: Transaction,
   payment: ChangedPayment,
 ): Promise<CycleRow | undefined> {
   const named = payment.status === 'success' ? parseReference(payment.tx_ref) : undefined;
-  const cycle = named && (await store.findReplaceableCycle(transaction, named, payment));
-  return cycle && payment.currency !== null && accepts(cycle, payment.currency) ? cycle : undefined;
+  return named && store.findReplaceableCycle(transaction, named, payment);
 }
 
 /** Whether an active subscription ends because it was not paid. One that has ended stays ended. */
