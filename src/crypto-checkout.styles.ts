@@ -52,6 +52,9 @@ const derived = css`
     )
   );
   --_border: var(--checkout-border, color-mix(in oklab, var(--_background), var(--_text) 17%));
+  --_good: color-mix(in oklab, #12a066 70%, var(--_text));
+  --_bad: color-mix(in oklab, #d92d20 70%, var(--_text));
+  --_caution: color-mix(in oklab, #d98600 70%, var(--_text));
   --_on-accent: var(
     --checkout-on-accent,
     color(
@@ -94,7 +97,9 @@ export const styles = css`
     inline-size: 100%;
     max-inline-size: 920px;
     container-type: inline-size;
-    font: 16px / 1.5 var(--checkout-font, system-ui, sans-serif);
+    /* The payer's text size, but not that of a page that makes 1rem 10 pixels. */
+    --_rem: max(16px, 1rem);
+    font: var(--_rem) / 1.5 var(--checkout-font, system-ui, sans-serif);
     color: var(--_text);
     text-align: start;
   }
@@ -159,13 +164,18 @@ export const styles = css`
       0 1px 2px #1018280d,
       0 12px 32px -12px #10182826;
     overflow-wrap: anywhere;
+    text-wrap: pretty;
+  }
+  .test,
+  h2 {
+    text-wrap: balance;
   }
   .test {
     padding: 7px 16px;
     border-radius: calc(var(--_radius) - 1px) calc(var(--_radius) - 1px) 0 0;
     background: var(--_test);
     color: var(--_on-test);
-    font-size: 0.8125rem;
+    font-size: calc(var(--_rem) * 0.8125);
     font-weight: 600;
     line-height: 1.4;
     text-align: center;
@@ -202,7 +212,7 @@ export const styles = css`
     line-height: 1.35;
   }
   .header .who {
-    flex: 1 1 8rem;
+    flex: 1 1 calc(var(--_rem) * 8);
     min-width: 0;
   }
   .header .total {
@@ -213,7 +223,8 @@ export const styles = css`
     font-weight: 600;
   }
   .total b {
-    font-size: 1.0625rem;
+    overflow-wrap: normal;
+    font-size: calc(var(--_rem) * 1.0625);
     font-variant-numeric: tabular-nums;
   }
   .logo {
@@ -225,7 +236,7 @@ export const styles = css`
     border-radius: calc(var(--_radius) * 0.5);
     background: var(--_accent);
     color: var(--_on-accent);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     font-weight: 700;
     object-fit: cover;
     forced-color-adjust: none;
@@ -244,14 +255,14 @@ export const styles = css`
     display: flex;
     justify-content: space-between;
     gap: 16px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
   :host([status='idle']) .items,
   :host([status='creating']) .items {
     display: grid;
   }
   h2 {
-    font-size: 1.375rem;
+    font-size: calc(var(--_rem) * 1.375);
     font-weight: 650;
     letter-spacing: -0.012em;
     line-height: 1.25;
@@ -262,15 +273,17 @@ export const styles = css`
   }
   .quiet,
   small {
-    font-size: 0.875rem;
+    font-size: calc(var(--_rem) * 0.875);
     color: var(--_muted);
   }
   .error {
     padding: 10px 14px;
     border-inline-start: 3px solid var(--_tint, var(--_caution));
-    border-radius: 4px var(--_inner) var(--_inner) 4px;
+    border-radius: var(--_inner);
+    border-start-start-radius: 4px;
+    border-end-start-radius: 4px;
     background: var(--_surface);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
   .error small {
     display: block;
@@ -283,7 +296,7 @@ export const styles = css`
     border-color: color-mix(in srgb, var(--_accent), var(--_text) 20%);
     background: var(--_accent);
     color: var(--_on-accent);
-    font-size: 1.0625rem;
+    font-size: calc(var(--_rem) * 1.0625);
     font-weight: 600;
   }
   .action:hover {
@@ -292,6 +305,7 @@ export const styles = css`
   .loading,
   [aria-disabled='true'] {
     cursor: progress;
+    opacity: 0.8;
     animation: breathe 0.9s infinite alternate;
   }
   @keyframes breathe {
@@ -331,7 +345,7 @@ export const styles = css`
       text-align: start;
     }
     .total b {
-      font-size: 2rem;
+      font-size: clamp(var(--_rem) * 1.25, 3cqi, var(--_rem) * 2);
       font-weight: 650;
       letter-spacing: -0.02em;
       line-height: 1.2;

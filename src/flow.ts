@@ -46,6 +46,7 @@ export class Flow implements ReactiveController {
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
   #checkResult = '';
+  #isReconnecting = false;
   #question: Question | undefined;
   #isCancelling = false;
   readonly #openPanels = new Map<Panel, boolean>();
@@ -131,10 +132,15 @@ export class Flow implements ReactiveController {
     if (!controller) return undefined;
     const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
     const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
+    const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
+    // A check that failed is over with the next one that does not.
+    if (this.#isReconnecting && !isReconnecting) this.#checkResult = '';
+    this.#isReconnecting = isReconnecting;
+    const view = viewOfState(state, this.#contextOf(first, controller));
     return {
       state,
-      view: viewOfState(state, this.#contextOf(first, controller)),
-      isReconnecting: 'isReconnecting' in state && state.isReconnecting,
+      view: wallets?.viewOfSent(view, first.text) ?? view,
+      isReconnecting: this.#isReconnecting,
       problem: this.#problem(state, first),
       notice: this.#notice?.text,
     };
@@ -151,6 +157,7 @@ export class Flow implements ReactiveController {
       hasTimeLog: !this.#host.noTimeLog,
       copied: this.#notice?.what,
       checkResult: this.#checkResult,
+      isReconnecting: this.#isReconnecting,
       question: this.#question,
       isCancelling: this.#isCancelling,
       lastChoice: this.#lastChoice,

@@ -37,6 +37,12 @@ export const modalStyles = css`
     border-radius: 50%;
     background: none;
   }
+  dialog .test {
+    border-radius: 0;
+  }
+  dialog .header {
+    top: calc(48px + var(--_space) * 4);
+  }
   dialog .card {
     border: 0;
     border-radius: 0;

@@ -151,10 +151,9 @@ function fallbackCode(status: number): string | undefined {
 
 function remedyFor(status: number): string {
   if (status === 401 || status === 403) return 'Check the key and its kind.';
-  if (status === 404) return 'Check the id, and that it belongs to the key’s account and mode.';
-  if (status === 429 || status === 503) return 'Wait for `retryAfterSeconds`, then try again.';
-  if (status >= 500) return 'Try again. If it still fails, give the request id to the API’s operator.';
-  return 'Correct the request as the message says.';
+  if (status === 404) return 'Check `apiUrl`, the id, and the key’s mode.';
+  if (status === 429 || status === 503) return 'Try again after `retryAfterSeconds`.';
+  return status >= 500 ? 'Try again, or give the API’s operator the request id.' : 'Correct the request.';
 }
 
 /** `Retry-After` in seconds. The header is a number of seconds, or a date by the server's clock. */

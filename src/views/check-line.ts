@@ -2,8 +2,9 @@
 import { html, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
 
-export function checkLine({ text, checkResult }: ViewContext): TemplateResult {
+export function checkLine({ text, checkResult, isReconnecting }: ViewContext): TemplateResult {
   return html`<p part="check" class="check" aria-live="polite">
-    <i class="pulse"></i><span>${checkResult || text('watching')}</span>
+    <i class="pulse ${isReconnecting ? 'lost' : ''}"></i
+    ><span>${checkResult || text(isReconnecting ? 'reconnecting' : 'watching')}</span>
   </p>`;
 }

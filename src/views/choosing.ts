@@ -55,24 +55,27 @@ function picker(state: ChoosingState, context: ViewContext): TemplateResult {
   const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(needle));
   return html`
     ${all.length < minCoinsForSearch ? nothing : searchField(query, context)}
-    <div part="options" class="options" role="radiogroup" aria-label=${text('currency')}>
-      ${found.map((option) => {
-        const isPicked = option.currency === currency;
-        const networks = networksOf(payment, option.currency);
-        const label = {
-          icon: coinIcon(option.currency),
-          name:
-            option.name === option.currency
-              ? option.name
-              : html`${option.name} <small>${option.currency}</small>`,
-          detail: option.amount > 0 ? `≈ ${money(option.amount, option.currency)}` : '',
-          note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
-        };
-        return html`${radioOption('currency', option.currency, isPicked, context, label)}
-        ${isPicked && name === 'choosing-network' ? networkPicker(networks, state, context) : nothing}`;
-      })}
-    </div>
-    ${found.length === 0 ? html`<p class="quiet">${text('noMatch', { query })}</p>` : nothing}
+    ${
+      found.length === 0
+        ? html`<p class="quiet">${text('noMatch', { query })}</p>`
+        : html`<div part="options" class="options" role="radiogroup" aria-label=${text('currency')}>
+            ${found.map((option) => {
+              const isPicked = option.currency === currency;
+              const networks = networksOf(payment, option.currency);
+              const label = {
+                icon: coinIcon(option.currency),
+                name:
+                  option.name === option.currency
+                    ? option.name
+                    : html`${option.name} <small>${option.currency}</small>`,
+                detail: option.amount > 0 ? `≈ ${money(option.amount, option.currency)}` : '',
+                note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
+              };
+              return html`${radioOption('currency', option.currency, isPicked, context, label)}
+              ${isPicked && name === 'choosing-network' ? networkPicker(networks, state, context) : nothing}`;
+            })}
+          </div>`
+    }
   `;
 }
 

@@ -32,12 +32,14 @@ function successView(state: TrackedState, context: ViewContext): View {
               <button class="quiet-button" type="button" @click=${stay}>${text('stay')}</button>
             </p>`
       }
-      ${receipt(payment, context)}`,
+      ${redirectUrl === undefined ? receipt(payment, context) : nothing}`,
     action:
       redirectUrl === undefined
         ? { label: text('save'), run: () => saveReceipt(payment, context) }
         : { label: text('backToShop', { host }), run: leave },
-    more: html`${payment.state === 'settled_over' || wrong.length > 0 ? contactLink(payment, context) : nothing}
+    // The way back to the shop comes before the receipt, to be on a phone's first screen.
+    more: html`${redirectUrl === undefined ? nothing : receipt(payment, context)}
+    ${payment.state === 'settled_over' || wrong.length > 0 ? contactLink(payment, context) : nothing}
     ${newPayment(context)} ${timeLog(state, context)}`,
     badge: badge('success'),
   };
@@ -52,7 +54,8 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const isHeld = hasFunds(payment);
   // In these, the sentence names them.
   const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
-  const mayArrive = payment.state === 'reversed' && isPending(payment);
+  const isReversed = payment.state === 'reversed';
+  const mayArrive = isReversed && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
   const again = canStartAgain ? { label: text('newPayment'), run: start } : undefined;
   const contact =
@@ -65,7 +68,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
       <dl class="facts">
         <div>
           <dt>${text('paymentId')}</dt>
-          <dd part="payment-id" dir="ltr">${payment.id}</dd>
+          <dd part="payment-id"><bdi dir="ltr">${payment.id}</bdi></dd>
         </div>
       </dl>`,
     // Where the shop holds the money, the way to it comes first.
@@ -78,6 +81,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
                 ${text('copyId')}
               </button>`
         }
+        ${isReversed && !isHeld && !mayArrive ? contactLink(payment, context) : nothing}
         ${isHeld && !mayArrive && question === undefined ? newPayment({ ...context, start: askFirst }) : nothing}
       </div>
       ${question ? questionPanel(question, context) : nothing} ${timeLog(state, context)}`,

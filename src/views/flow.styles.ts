@@ -27,9 +27,6 @@ export const flowStyles = css`
   .options {
     overflow: clip;
   }
-  .options:empty {
-    display: none;
-  }
   .option {
     position: relative;
     display: grid;
@@ -90,7 +87,7 @@ export const flowStyles = css`
     border: 1px solid var(--_border);
     border-radius: 99px;
     font-style: normal;
-    font-size: 0.75rem;
+    font-size: calc(var(--_rem) * 0.75);
   }
   /* Where a tap leads on, or what is chosen. */
   .option::after {
@@ -143,7 +140,7 @@ export const flowStyles = css`
     display: flex;
     align-items: center;
     gap: 6px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
   .chip .icon {
     width: 24px;
@@ -161,7 +158,7 @@ export const flowStyles = css`
     font-weight: 600;
   }
   .amount {
-    font-size: clamp(1.375rem, 7cqi, 2rem);
+    font-size: clamp(calc(var(--_rem) * 1.375), 7cqi, calc(var(--_rem) * 2));
     font-weight: 700;
     font-variant-numeric: tabular-nums;
     letter-spacing: -0.02em;
@@ -180,7 +177,7 @@ export const flowStyles = css`
   }
   .address {
     font:
-      600 0.9375rem / 1.55 ui-monospace,
+      600 calc(var(--_rem) * 0.9375) / 1.55 ui-monospace,
       Menlo,
       Consolas,
       monospace;
@@ -195,7 +192,7 @@ export const flowStyles = css`
   }
   .pair {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(126px, 100%), 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(min(136px, 100%), 1fr));
     gap: 8px;
   }
   .second {
@@ -204,7 +201,7 @@ export const flowStyles = css`
     justify-content: center;
     gap: 6px;
     padding: 8px 6px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     font-weight: 600;
     line-height: 1.25;
     text-align: center;
@@ -212,7 +209,7 @@ export const flowStyles = css`
   }
   .pair .second {
     padding-inline: 4px;
-    font-size: 0.875rem;
+    font-size: calc(var(--_rem) * 0.875);
   }
   .second:hover {
     border-color: var(--_muted);
@@ -223,7 +220,7 @@ export const flowStyles = css`
   .warning {
     padding-inline-start: 14px;
     border-inline-start: 3px solid var(--_caution);
-    font-size: 0.875rem;
+    font-size: calc(var(--_rem) * 0.875);
     line-height: 1.4;
   }
 
@@ -239,7 +236,7 @@ export const flowStyles = css`
     align-items: center;
     justify-content: space-between;
     min-height: 48px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     font-weight: 600;
     list-style: none;
   }
@@ -282,7 +279,7 @@ export const flowStyles = css`
   figcaption {
     display: grid;
     gap: 6px;
-    font-size: 0.875rem;
+    font-size: calc(var(--_rem) * 0.875);
     color: var(--_muted);
     text-align: center;
   }
@@ -291,12 +288,12 @@ export const flowStyles = css`
     border-radius: var(--_inner);
     background: var(--_test);
     color: var(--_on-test);
-    font-size: 0.8125rem;
+    font-size: calc(var(--_rem) * 0.8125);
     font-weight: 600;
   }
 
   .facts {
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
   .facts div {
     display: flex;
@@ -318,11 +315,11 @@ export const flowStyles = css`
     flex-wrap: wrap;
     gap: 8px;
     color: var(--_muted);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
   .time [role='timer'] {
     color: var(--_text);
-    font-size: 1.0625rem;
+    font-size: calc(var(--_rem) * 1.0625);
     font-weight: 700;
     font-variant-numeric: tabular-nums;
   }
@@ -339,8 +336,8 @@ export const flowStyles = css`
     display: flex;
     align-items: center;
     gap: 10px;
-    min-height: 24px;
-    font-size: 0.9375rem;
+    min-height: 3em;
+    font-size: calc(var(--_rem) * 0.9375);
     color: var(--_muted);
   }
   .pulse {
@@ -348,8 +345,15 @@ export const flowStyles = css`
     width: 10px;
     height: 10px;
     border-radius: 50%;
-    background: var(--_good);
+    background: var(--_tint, var(--_good));
     forced-color-adjust: none;
+  }
+  .lost {
+    --_tint: var(--_muted);
+  }
+  /* The line of the last check says it in its place. */
+  .pay:has(.check) ~ .overlay [part='connection'] {
+    display: none;
   }
   .badge,
   .mark {
@@ -371,7 +375,7 @@ export const flowStyles = css`
     border-color: transparent;
     background: none;
     color: var(--_muted);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     text-decoration: underline;
     text-decoration-color: var(--_border);
     text-underline-offset: 4px;
@@ -399,7 +403,7 @@ export const flowStyles = css`
     border-radius: var(--_inner);
     background: var(--_text);
     color: var(--_background);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     box-shadow: 0 8px 24px -6px #10182866;
   }
   .unseen {

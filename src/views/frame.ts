@@ -67,7 +67,8 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
       ${
         problem
           ? html`<div part="error" class="error" role="alert">
-              ${problem.text} ${problem.details ? html`<small>${problem.details}</small>` : nothing}
+              ${problem.text}
+              ${problem.details ? html`<small lang="en" dir="ltr">${problem.details}</small>` : nothing}
               ${problem.requestId ? html`<small>${text('problemReference', { requestId: problem.requestId })}</small>` : nothing}
             </div>`
           : nothing

@@ -17,7 +17,7 @@ export const laterStyles = css`
   details > p,
   details > .facts {
     margin-bottom: 12px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     color: var(--_muted);
   }
   details dd {
@@ -42,8 +42,16 @@ export const laterStyles = css`
   .receipt .facts + .facts {
     margin-top: -13px;
   }
+  .body > .facts + .facts {
+    margin-top: calc(var(--_space) * -2 - 1px);
+  }
+  .facts a {
+    display: inline-block;
+    padding-block: 12px;
+    margin-block: -12px;
+  }
   time {
-    font-size: 0.8125rem;
+    font-size: calc(var(--_rem) * 0.8125);
     color: var(--_muted);
     font-variant-numeric: tabular-nums;
   }
@@ -58,7 +66,7 @@ export const laterStyles = css`
     padding-inline-start: 22px;
     border-inline-start: 2px solid var(--_border);
     margin-inline-start: 5px;
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
     line-height: 1.4;
   }
   ol li:last-child {
@@ -78,9 +86,10 @@ export const laterStyles = css`
   }
   ol .error {
     --_tint: var(--_bad);
-    padding-block-start: 0;
+    padding-block: 0 14px;
+    padding-inline: 22px 0;
     border-radius: 0;
-    border-color: var(--_border);
+    border-inline-start: 2px solid var(--_border);
     background: none;
   }
   [part='wrong-asset'] {
@@ -93,7 +102,7 @@ export const laterStyles = css`
     border: 1px solid var(--_border);
     border-radius: var(--_inner);
     background: var(--_surface);
-    font-size: 0.9375rem;
+    font-size: calc(var(--_rem) * 0.9375);
   }
 
   .badge {
@@ -101,7 +110,7 @@ export const laterStyles = css`
     padding: 6px;
     border-radius: 50%;
     background: var(--_tint, var(--_accent));
-    stroke: var(--_stroke, #fff);
+    stroke: var(--_stroke, var(--_background));
     forced-color-adjust: none;
   }
   .badge.waiting {
@@ -148,6 +157,13 @@ export const laterStyles = css`
       gap: 8px;
       margin: 0;
     }
+    progress {
+      height: 10px;
+      border: 1px solid;
+      forced-color-adjust: none;
+      --_border: Canvas;
+      --_good: Highlight;
+    }
   }
   @media print {
     /* Paper is white, whatever the page's colours are. */
@@ -168,7 +184,11 @@ export const laterStyles = css`
     .overlay,
     .time,
     .minor {
-      display: none;
+      display: none !important;
+    }
+    /* Paper cannot be pressed to see the rest of a hash. */
+    [part='transaction'] [title]::after {
+      content: ' ' attr(title);
     }
   }
   .pulse {

@@ -6,13 +6,20 @@ export function quotedView(state: QuotedState, { text, money, dispatch }: ViewCo
   const { payment, problem } = state;
   const { currency = '', amount = 0 } = payment;
   const isBusy = problem === undefined;
+  const canGoBack = !isBusy && previousChoice(state) !== undefined;
+  // The same coin would be refused again.
+  const isRefused = canGoBack && /^(unsupported_currency|amount_below_minimum)$/.test(problem.code);
+  const again = {
+    label: text(isRefused ? 'back' : 'tryAgain'),
+    run: () => dispatch({ type: isRefused ? 'went-back' : 'continued' }),
+  };
   const values = { amount: money(amount, currency), network: networkName(payment) };
   return {
     heading: text('quotedHeading'),
-    sentence: isBusy ? text('lockingStatus') : text('quotedStatus', values),
-    action: isBusy ? undefined : { label: text('tryAgain'), run: () => dispatch({ type: 'continued' }) },
+    sentence: isRefused ? '' : text(isBusy ? 'lockingStatus' : 'quotedStatus', values),
+    action: isBusy ? undefined : again,
     isBusy,
-    canGoBack: !isBusy && previousChoice(state) !== undefined,
+    canGoBack: canGoBack && !isRefused,
     canCancel: true,
   };
 }

@@ -53,7 +53,7 @@ export function transactionList(
       (one) =>
         html`<div>
           <dt>${text('transaction')}</dt>
-          <dd part="transaction" dir="ltr">${hashOf(one)}</dd>
+          <dd part="transaction"><bdi dir="ltr">${hashOf(one)}</bdi></dd>
         </div>`,
     )}
   </dl>`;

@@ -49,7 +49,7 @@ function entryText({ code, values, event }: LogEntry, payment: Payment, context:
   const { confirmations = '' } = amounts;
   const shown: Record<string, string> = { currency, network: named };
   for (const [name, amount = ''] of Object.entries(amounts)) shown[name] = money(amount, currency);
-  return text(key, { ...shown, confirmations });
+  return text(key, { ...shown, confirmations: Number(confirmations) });
 }
 
 function localTime(time: string, locale: string | undefined): string {

@@ -76,6 +76,8 @@ export interface ViewContext extends FirstContext {
   readonly copied: Copyable | undefined;
   /** What the last "Check now" found; empty before the first one. */
   readonly checkResult: string;
+  /** True if the last poll failed. */
+  readonly isReconnecting: boolean;
   readonly question: Question | undefined;
   /** True while the server is asked to cancel the payment. */
   readonly isCancelling: boolean;

@@ -40,9 +40,10 @@ export function walletPanel(props: PanelProps, context: ViewContext): TemplateRe
   const apps = wallets.length === 0 && isOnPhone && !sent ? walletApps(evm.pageUrl) : [];
   if (wallets.length === 0 && apps.length === 0 && !sent) return nothing;
   const isDone = sent && (state.name === 'choosing' || state.name === 'asking');
+  const shown = state.name === 'waiting' ? wallets.filter((one) => one === state.wallet) : wallets;
   // The live regions stay, because screen readers announce only changes to them.
   return html`<div part="wallets" class="wallets" tabindex="-1">
-    ${isDone ? nothing : wallets.map((wallet) => walletButton(wallet, props, context))}
+    ${isDone ? nothing : shown.map((wallet) => walletButton(wallet, props, context))}
     ${apps.map(
       ({ name, url }) =>
         html`<a part="wallet-app" class="second" href=${url} rel="noreferrer"
@@ -57,7 +58,7 @@ export function walletPanel(props: PanelProps, context: ViewContext): TemplateRe
     ></p>
     <p
       part="wallet-problem"
-      class="wallet-problem"
+      class=${state.name === 'refused' ? 'error' : ''}
       role="alert"
       .textContent=${problemText(props, context)}
     ></p>
@@ -101,25 +102,24 @@ function afterSending(
     hash === undefined
       ? nothing
       : url === undefined
-        ? html`<p part="wallet-hash" class="quiet" dir="ltr" title=${hash}>${label}</p>`
-        : html`<a
-            part="wallet-hash"
-            class="wallet-hash"
-            dir="ltr"
-            href=${url}
-            target="_blank"
-            rel="noreferrer"
+        ? html`<p part="wallet-hash" class="quiet" title=${hash}>${label}</p>`
+        : html`<a part="wallet-hash" class="wallet-hash" href=${url} target="_blank" rel="noreferrer"
             >${label}</a
           >`
   }
   ${
     state.name === 'asking'
-      ? html`<div class="wallet-choice">
-          <button part="wallet-again" type="button" @click=${() => actions.show('choosing-again')}>
-            ${text('walletAgainYes')}
-          </button>
-          <button part="wallet-keep" type="button" @click=${() => actions.show('choosing')}>
+      ? html`<div class="pair">
+          <button part="wallet-keep" class="second" type="button" @click=${() => actions.show('choosing')}>
             ${text('walletAgainNo')}
+          </button>
+          <button
+            part="wallet-again"
+            class="second"
+            type="button"
+            @click=${() => actions.show('choosing-again')}
+          >
+            ${text('walletAgainYes')}
           </button>
         </div>`
       : wallets.length > 0
@@ -145,9 +145,12 @@ function statusText({ state, payment, sent }: PanelProps, context: ViewContext):
       amount: money(amountDue(payment), currency),
     });
   }
-  if (!sent) return '';
-  if (state.name !== 'choosing') return text('walletAgainQuestion');
-  return text(sent.hash === undefined ? 'walletUnsure' : 'walletSent');
+  // What was sent is said at the top of the card.
+  return sent && state.name !== 'choosing' ? text('walletAgainQuestion') : '';
+}
+
+export function sentText({ hash }: SentTransfer, text: ViewContext['text']): string {
+  return text(hash === undefined ? 'walletUnsure' : 'walletSent');
 }
 
 function problemText({ state, payment, evm }: PanelProps, context: ViewContext): string {

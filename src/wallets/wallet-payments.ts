@@ -3,9 +3,9 @@ import { nothing, type ReactiveController, type ReactiveControllerHost } from 'l
 import type { CheckoutState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { addStyles } from '../views/add-styles.js';
-import type { ViewContext, WalletPanel } from '../views/view.js';
+import type { View, ViewContext, WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
-import { walletPanel, type PanelActions, type PanelState } from './panel.js';
+import { sentText, walletPanel, type PanelActions, type PanelState } from './panel.js';
 import { payFromWallet, type Step } from './pay.js';
 import { refusalOf, WalletRefusal, type Refusal, type Wallet } from './provider.js';
 import { readSent, readSentLog } from './sent-memory.js';
@@ -95,6 +95,14 @@ export class WalletPayments implements ReactiveController {
     const { transactionTimeLog: log } = payment;
     const transactionTimeLog = [...log.slice(0, sent.position), entry, ...log.slice(sent.position)];
     return { ...state, payment: { ...payment, transactionTimeLog } };
+  }
+
+  /** While what the wallet sent is under way, the card says that first, so that nobody sends it again. */
+  viewOfSent(view: View, text: ViewContext['text']): View {
+    const payment = payableOf(this.#progress());
+    const sent = payment && readSent(payment);
+    if (!sent || this.#state.name !== 'choosing') return view;
+    return { ...view, heading: text('watching'), sentence: sentText(sent, text) };
   }
 
   readonly #actions: PanelActions = {

@@ -16,7 +16,6 @@ export const walletStyles = css`
   .wallet-option {
     display: flex;
     align-items: center;
-    justify-content: center;
     gap: 10px;
     padding: 8px 14px;
     color: var(--_text);
@@ -32,17 +31,8 @@ export const walletStyles = css`
     flex: none;
     border-radius: 6px;
   }
-  .wallet-choice {
-    display: flex;
-    flex-wrap: wrap;
-    gap: var(--_space);
-  }
-  .wallet-choice button {
-    flex: 1;
-    padding-inline: 12px;
-  }
   .wallet-hash {
     color: var(--_accent);
-    font-size: 0.875rem;
+    font-size: calc(var(--_rem) * 0.875);
   }
 `;

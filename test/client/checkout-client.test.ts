@@ -153,7 +153,7 @@ describe('refusals', () => {
       message: [
         'amount: Must be more than 0',
         '',
-        'Correct the request as the message says.',
+        'Correct the request.',
         `Docs: ${server.url}/docs/errors#validation_error`,
       ].join('\n'),
       docsUrl: `${server.url}/docs/errors#validation_error`,

@@ -122,7 +122,8 @@ describe('wallets', () => {
     press(element, 'wallet-option');
     press(element, 'wallet-option');
     await waitFor(() => hasPart(element, 'wallet-hash'));
-    expect(textOf(element, 'wallet-status')).to.equal(
+    expect(textOf(element, 'heading')).to.equal('Watching the network');
+    expect(textOf(element, 'status')).to.equal(
       'Sent from your wallet, waiting for the network. Do not send again.',
     );
     expect(getPart(element, 'wallet-hash').getAttribute('href')).to.equal(
@@ -234,7 +235,7 @@ describe('wallets', () => {
     expect(textOf(element, 'wallet-status')).to.match(/^Confirm 0\.0123\sETH in Test Wallet…$/);
     press(element, 'wallet-stop');
     await element.updateComplete;
-    expect(textOf(element, 'wallet-status')).to.contain('Your wallet was asked to pay');
+    expect(textOf(element, 'status')).to.contain('Your wallet was asked to pay');
     answer(sentHash);
     await waitFor(() => hasPart(element, 'wallet-hash'));
     expect(wallet.sent).to.have.length(1);
