@@ -57,7 +57,7 @@ const settleMs = 200;
  *
  * @tag crypto-checkout
  *
- * @fires {CheckoutEvent} checkout-ready - The element is ready to start a payment.
+ * @fires {CheckoutEvent} checkout-ready - The element is drawn and ready to start a payment. A listener that is added later misses it; then read `status`.
  * @fires {CheckoutEvent} checkout-created - A payment was created.
  * @fires {CheckoutEvent} checkout-currency-set - The payer chose a currency and network.
  * @fires {CheckoutEvent} checkout-locked - Amount and address are fixed.

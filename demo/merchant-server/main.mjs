@@ -27,4 +27,7 @@ const shop = createShop({
   orders: openOrders(database),
   log: (line) => console.log(line),
 });
-shop.listen(port, '127.0.0.1', () => console.log(`The shop is at ${shopUrl}`));
+shop.listen(port, '127.0.0.1', (error) => {
+  if (error) throw error;
+  console.log(`The shop is at ${shopUrl}`);
+});

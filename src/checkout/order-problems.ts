@@ -15,7 +15,7 @@ export function findOrderProblem(order: Order): CheckoutError | undefined {
       'Revoke it now: keys revoke. Put a public key (pk_test_… or pk_live_…) here.',
     );
   }
-  if (!/^pk_(test|live)_\w+$/.test(publicKey)) {
+  if (!/^pk_(test|live)_[!-~]+$/.test(publicKey)) {
     return problem(
       'invalid_public_key',
       publicKey === '' ? 'public-key is missing.' : 'public-key is not a public key.',

@@ -90,6 +90,8 @@ const listMeta = z.object({
  * change happens once. If the response to a DELETE was lost, the retry may fail with `not_found`: the delete worked.
  *
  * Methods reject with `ApiError`, `NetworkError`, `ReplyError`, or the abort reason of the caller's own signal.
+ *
+ * @throws RangeError if `secretKey` or `apiUrl` cannot be one
  */
 export function createMerchantClient({
   secretKey,
@@ -98,6 +100,13 @@ export function createMerchantClient({
   ...options
 }: MerchantClientOptions): MerchantClient {
   const connection = { ...options, key: secretKey };
+  // Found now, and not with the first payment.
+  if (!/^sk_(test|live)_[!-~]+$/.test(secretKey)) {
+    throw new RangeError('secretKey is missing, or is not a secret key (sk_test_… or sk_live_…)');
+  }
+  if (!/^https?:\/\/./.test(options.apiUrl)) {
+    throw new RangeError(`apiUrl is not a web address: ${options.apiUrl}`);
+  }
   const method = (endpoint: Endpoint) => (call?: AnyCall) => {
     // Built once, so that all attempts share one idempotency key.
     const prepared = prepareCall(endpoint, call);

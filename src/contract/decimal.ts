@@ -12,7 +12,8 @@ const plain = /^\d+(\.\d+)?$/;
  *   double can hold
  */
 export function parseDecimal(value: number | string): string | undefined {
-  const text = typeof value === 'number' ? expandExponent(String(value)) : value.trim();
+  const text =
+    typeof value === 'number' ? expandExponent(String(value)) : ((value as string | undefined) ?? '').trim();
   if (!plain.test(text)) return undefined;
   const [whole = '', fraction = ''] = text.split('.');
   const integer = whole.replace(/^0+(?=\d)/, '');

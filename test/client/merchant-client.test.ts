@@ -40,6 +40,18 @@ describe('every endpoint', () => {
   );
 });
 
+test.each([
+  ['no secret key', { secretKey: undefined as unknown as string }],
+  ['an empty secret key', { secretKey: '' }],
+  ['a public key', { secretKey: 'pk_test_example' }],
+  ['the example of a key', { secretKey: 'sk_test_…' }],
+  ['an API without a scheme', { apiUrl: 'pay.example.com' }],
+])('a client with %s is refused when it is made', (_name, change) => {
+  const options = { apiUrl: 'https://pay.example.com', secretKey: 'sk_live_-aB3_k-9Z' };
+  expect(() => createMerchantClient(options)).not.toThrow();
+  expect(() => createMerchantClient({ ...options, ...change })).toThrow(RangeError);
+});
+
 test('the types follow the contract', async () => {
   const { data } = api.transactions.retrieve.sample;
   server.answer = reply(200, { status: 'success', message: 'Fine', data });

@@ -60,11 +60,15 @@ function start(publicUrl: string): Html {
   base-currency="USD"
   tx-ref="order-42"
 ></crypto-checkout>`;
+  const keys = `npx crypto-checkout-server merchants create --name "My Shop"
+npx crypto-checkout-server keys create --merchant ID --kind public --mode test
+npx crypto-checkout-server keys create --merchant ID --kind secret --mode test`;
   return html`
     <ol>
       <li>
-        On the server, create a merchant and its keys: <code>merchants create</code>, then
-        <code>keys create --kind public --mode test</code> and <code>--kind secret</code>.
+        On the server, create a merchant and its keys. <code>npx crypto-checkout-server --help</code> lists
+        all commands; in a clone of the repository it is <code>node server/dist/cli.js</code>.
+        <pre><code>${keys}</code></pre>
       </li>
       <li>
         Put two lines into your page. The script finds the API at the address that it was loaded from.
@@ -101,8 +105,9 @@ function installation(publicUrl: string, { version, integrity }: ScriptBuild): H
     <pre><code>npm install ${publicUrl}/crypto-checkout.tgz</code></pre>
     <p>
       <code>import 'crypto-checkout'</code> defines the tag. <code>crypto-checkout/react</code> is a component
-      for React, <code>crypto-checkout/client</code> is for your server, and
-      <code>crypto-checkout/types/…</code> has the tag's types for React, Preact, Solid, Vue and Svelte.
+      for React, which needs <code>@lit/react</code> too, <code>crypto-checkout/client</code> is for your
+      server, and <code>crypto-checkout/types/…</code> has the tag's types for React, Preact, Solid, Vue and
+      Svelte.
     </p>
     <p>
       <code>/crypto-checkout.js</code> changes when this server is updated. To run exactly what you have
