@@ -231,8 +231,8 @@ export const styles = css`
     display: grid;
     place-content: center;
     flex: none;
-    inline-size: 40px;
-    block-size: 40px;
+    inline-size: calc(var(--_rem) * 2.5);
+    block-size: calc(var(--_rem) * 2.5);
     border-radius: calc(var(--_radius) * 0.5);
     background: var(--_accent);
     color: var(--_on-accent);

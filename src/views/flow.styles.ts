@@ -192,7 +192,7 @@ export const flowStyles = css`
   }
   .pair {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(136px, 100%), 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(min(var(--_rem) * 8.5, 100%), 1fr));
     gap: 8px;
   }
   .second {
@@ -208,6 +208,7 @@ export const flowStyles = css`
     text-decoration: none;
   }
   .pair .second {
+    gap: 4px;
     padding-inline: 4px;
     font-size: calc(var(--_rem) * 0.875);
   }
@@ -216,6 +217,9 @@ export const flowStyles = css`
   }
   .mark {
     stroke: currentColor;
+  }
+  .pair .mark {
+    width: 1.15em;
   }
   .warning {
     padding-inline-start: 14px;
@@ -307,6 +311,9 @@ export const flowStyles = css`
   }
   dd {
     margin-inline-start: auto;
+    /* An id that does not fit goes to the next line as a whole. */
+    overflow-wrap: break-word;
+    max-inline-size: 100%;
     font-weight: 500;
     font-variant-numeric: tabular-nums;
     text-align: end;
