@@ -66,8 +66,9 @@ export class Poller {
         resolve();
       };
       const tick = () => {
-        // A page that comes back before the server allows a call is not woken then.
-        if (document.hidden || !this.mayPoll) timer = setTimeout(tick, fastIntervalMs);
+        // A page that comes back before the server allows a call is not woken then. A timer may also end a bit too early.
+        const restMs = document.hidden ? fastIntervalMs : Math.ceil(this.#notBefore - performance.now());
+        if (restMs > 0) timer = setTimeout(tick, restMs);
         else end();
       };
       let timer = setTimeout(tick, delayMs);

@@ -1,6 +1,7 @@
 /** The delay between polls. */
-import { describe, expect, it } from 'vitest';
-import { pollDelayMs } from '../../src/checkout/poller.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Poller, pollDelayMs } from '../../src/checkout/poller.js';
+import { ApiError } from '../../src/errors.js';
 
 describe('the delay before the next poll', () => {
   it.each([
@@ -21,4 +22,27 @@ describe('the delay before the next poll', () => {
       expect(pollDelayMs({ ...progress, random: 1 })).toBeCloseTo(delayMs * 1.1);
     },
   );
+});
+
+it('A wait that the server asked for ends on time, also if its timer ends a bit too early', async () => {
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let now = 0;
+  vi.stubGlobal('performance', { now: () => now });
+  vi.stubGlobal('document', { hidden: false });
+  const poller = new Poller();
+  const details = { code: 'rate_limited', status: 429, requestId: 'r', remedy: 'Wait' } as const;
+  poller.respectRetryAfter(new ApiError('Busy', { ...details, retryAfterSeconds: 3 }));
+  let isOver = false;
+  const wait = poller.wait(0, new AbortController().signal).then(() => (isOver = true));
+  now = 2999.1;
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(isOver).toBe(false);
+  now = 3000.1;
+  await vi.advanceTimersByTimeAsync(1);
+  expect(isOver).toBe(true);
+  await wait;
 });
