@@ -43,6 +43,8 @@ export default defineConfig({
           // Each file drives a browser and a server, and mostly waits for pages, blocks and timers.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+          // Pages and blocks take long on a busy machine.
+          expect: { poll: { timeout: 10_000 } },
         },
       },
     ],

@@ -122,7 +122,7 @@ async function expectAllThere(url: string, answered: ReadonlyMap<string, Answere
     let payment = await read();
     // A transfer is confirmed within a few blocks of 100 ms.
     for (
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + 30_000;
       isPaid && payment.status !== 'success';
       payment = await read()
     ) {

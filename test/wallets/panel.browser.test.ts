@@ -257,7 +257,7 @@ describe('wallets', () => {
 
   it('go away at 0:00', async () => {
     install();
-    const element = await mountPayment(evmPayment({}, { expiresBy: Date.now() + 2500 }));
+    const element = await mountPayment(evmPayment({}, { expiresBy: Date.now() + 5000 }));
     await shows(element, 1);
     await waitFor(() => !hasPart(element, 'wallets'));
     expect(element.status).to.equal('awaiting-funds');

@@ -263,20 +263,26 @@ describe.each(engines)('live networks on $name', (engine) => {
     chain('polygon').isDown = true;
     // Polygon's three blocks and a minute.
     now += 67_000;
-    await vi.waitFor(async () => {
-      const options = (await ask<PaymentView>('GET', `/v1/payments/${id}`, liveKey)).currencyOptions;
-      expect(options).toEqual([]);
-    });
+    await vi.waitFor(
+      async () => {
+        const options = (await ask<PaymentView>('GET', `/v1/payments/${id}`, liveKey)).currencyOptions;
+        expect(options).toEqual([]);
+      },
+      { timeout: 10_000 },
+    );
     const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key: liveKey });
     expect([refused.status, refused.body.data]).toMatchObject([503, { code: 'chain_unavailable' }]);
     expect(refused.headers.get('Retry-After')).toBe('30');
     chain('polygon').isDown = false;
     await scan('polygon');
     await refreshRates();
-    await vi.waitFor(async () => {
-      const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key: liveKey });
-      expect(locked.status, JSON.stringify(locked.body)).toBe(200);
-    });
+    await vi.waitFor(
+      async () => {
+        const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key: liveKey });
+        expect(locked.status, JSON.stringify(locked.body)).toBe(200);
+      },
+      { timeout: 10_000 },
+    );
   });
 
   it('A token whose contract is not the configured one is not offered', async () => {

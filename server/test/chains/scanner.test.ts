@@ -19,6 +19,9 @@ import {
   testNetwork,
 } from './fixture.js';
 
+/** A second, the default, is too short on a busy machine. */
+const patience = { timeout: 10_000 };
+
 const { signal } = new AbortController();
 
 /** Applies some batches and fails then, as if the process had ended. */
@@ -424,16 +427,20 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('The node is down');
     scanner.start();
     const txHash = await fixture.send('bitcoin', 'BTC');
-    await vi.waitFor(async () =>
-      expect(await recordedPending(fixture.database.reader, 'bitcoin')).toEqual([txHash]),
+    await vi.waitFor(
+      async () => expect(await recordedPending(fixture.database.reader, 'bitcoin')).toEqual([txHash]),
+      patience,
     );
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(3));
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(3), patience);
     expect(scanner.status()).toMatchObject([
       { mode: 'test', network: 'tron', height: undefined, lagMs: undefined, isFailing: true },
       { network: 'bitcoin', height: 0, isFailing: false },
     ]);
     isDown = false;
-    await vi.waitFor(() => expect(scanner.status()[0]).toMatchObject({ height: 0, isFailing: false }));
+    await vi.waitFor(
+      () => expect(scanner.status()[0]).toMatchObject({ height: 0, isFailing: false }),
+      patience,
+    );
     expect(lines.map(({ msg, network }) => [network, msg])).toEqual([
       ['tron', 'Scanning failed; retrying'],
       ['tron', 'Scanning works again'],
@@ -484,18 +491,21 @@ describe.each(engines)('The scanner on $name', (engine) => {
     const { scanner } = scan(fixture, { database: counting, chains: [counted] });
     scanner.start();
     const txHash = await fixture.send('tron', 'USDT');
-    await vi.waitFor(async () =>
-      expect(await recordedPending(fixture.database.reader, 'tron')).toEqual([txHash]),
+    await vi.waitFor(
+      async () => expect(await recordedPending(fixture.database.reader, 'tron')).toEqual([txHash]),
+      patience,
     );
     const [written, before] = [writes, asked];
     await vi.waitFor(() => expect(asked).toBeGreaterThan(before + 20), { timeout: 20_000 });
     expect(writes).toBe(written);
 
     fixture.clock.time += 1000;
-    await vi.waitFor(async () =>
-      expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
-        synced_at: fixture.clock.time,
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+          synced_at: fixture.clock.time,
+        }),
+      patience,
     );
     expect(scanner.status()).toMatchObject([{ height: 0, lagMs: 0 }]);
     expect(writes).toBe(written + 1);
@@ -558,7 +568,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     };
     const { scanner, lines } = scan(fixture, { chains: [hanging] });
     scanner.start();
-    await vi.waitFor(() => expect(isAsked).toBe(true));
+    await vi.waitFor(() => expect(isAsked).toBe(true), patience);
     await scanner.stop();
     expect(lines).toEqual([]);
   });
@@ -591,20 +601,21 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
 
   it('One scans, and the other takes over when it stops', async () => {
     scanners[0].scanner.start();
-    await vi.waitFor(() => expect(scanners[0].scanner.status()).toMatchObject([{ height: 0 }]));
+    await vi.waitFor(() => expect(scanners[0].scanner.status()).toMatchObject([{ height: 0 }]), patience);
     const first = await holder();
     scanners[1].scanner.start();
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]), patience);
     const txHash = await fixtures[0].send('tron', 'USDT');
-    await vi.waitFor(async () =>
-      expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([txHash]),
+    await vi.waitFor(
+      async () => expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([txHash]),
+      patience,
     );
     expect(await holder()).toBe(first);
     expect(fixtures[1].sink.batches).toEqual([]);
 
     await scanners[0].scanner.stop();
     await fixtures[1].mine('tron');
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]), patience);
     expect(await holder()).not.toBe(first);
   });
 
@@ -613,10 +624,10 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
     const first = await holder();
     scanners[1].scanner.start();
     await fixtures[1].mine('tron');
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]), patience);
     expect(await holder()).toBe(first);
     fixtures[1].clock.time += 10_000;
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]), patience);
     expect(await holder()).not.toBe(first);
   });
 
@@ -631,11 +642,11 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Several scan
     await scanner.scanNow(testNetwork('tron'));
     const first = await holder();
     scanners[1].scanner.start();
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 0 }]), patience);
     isDown = true;
     await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow('The node is down');
     await fixtures[1].mine('tron');
-    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]));
+    await vi.waitFor(() => expect(scanners[1].scanner.status()).toMatchObject([{ height: 1 }]), patience);
     expect(await holder()).not.toBe(first);
     await scanner.stop();
   });

@@ -158,7 +158,8 @@ describe.each(engines)('On $name, a server under load', (engine) => {
     const secondAt = performance.now();
     child.kill('SIGTERM');
     expect(await exited).toEqual([null, 'SIGTERM']);
-    expect(performance.now() - secondAt).toBeLessThan(1000);
+    // The first signal alone gives the request ten seconds.
+    expect(performance.now() - secondAt).toBeLessThan(5000);
     await dispose();
   });
 });

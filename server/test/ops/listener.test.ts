@@ -55,7 +55,7 @@ it('accepts requests while it lingers, and closes their connections after the re
   const listener = await listen('127.0.0.1', 0);
   listener.serve((_request, response) => response.end('served'));
   expect((await fetch(listener.url)).headers.get('connection')).toBe('keep-alive');
-  const closed = listener.close(500, 10_000, () => expect.unreachable());
+  const closed = listener.close(2000, 10_000, () => expect.unreachable());
   const answer = await fetch(listener.url);
   expect([await answer.text(), answer.headers.get('connection')]).toEqual(['served', 'close']);
   await closed;

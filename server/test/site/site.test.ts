@@ -262,7 +262,8 @@ describe('the demo shop', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ publicKey: server.publicKey, checkoutUrl: `${server.url}/pay` });
     expect(json['assets']).toContainEqual({ currency: 'USDT', network: 'tron', decimals: 6 });
-    expect(JSON.stringify(json)).not.toContain('sk_');
+    // The random part of the public key may contain "sk_" by chance.
+    expect(JSON.stringify(json)).not.toMatch(/sk_(test|live)_/);
   });
 
   it('takes an order at its own price, whatever the page sends', async () => {

@@ -41,7 +41,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
       const answer = await first.subscribe(planId, `subscriber-${index}@example.com`);
       expect(answer.status).toBe(200);
     }
-  });
+  }, timeout);
   afterAll(async () => {
     for (const server of servers) await server.stop();
     await database.dispose();

@@ -9,8 +9,8 @@ import { openShop, type Shop } from './shop.js';
 import { clockAt } from '../support/clock.js';
 
 const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/** Shorter than in production. `send.test.ts` tests the 15 seconds. */
-const timeoutMs = 5000;
+/** Long enough for a busy machine to deliver all the other events before an attempt ends. */
+const timeoutMs = 15_000;
 
 interface FormerSecret {
   readonly secret: string;
@@ -99,10 +99,12 @@ describe.each(engines)('webhooks, on $name', (engine) => {
       await expect
         .poll(async () => (await onlyEvent(merchantId)).dueAt)
         .toBeGreaterThan(shop.now(merchantId));
-      const waitMs = ((await onlyEvent(merchantId)).dueAt ?? 0) - shop.now(merchantId);
-      // Allow two seconds for the time since the attempt.
-      expect(waitMs).toBeGreaterThan(delay * 900 - 2000);
-      expect(waitMs).toBeLessThan(delay * 1100);
+      const { dueAt, attempts } = await onlyEvent(merchantId);
+      // Attempts are recorded by the real clock, which the merchant's clock is ahead of.
+      const aheadMs = shop.now(merchantId) - Date.now();
+      const attemptedAt = (attempts.at(-1)?.attemptedAt ?? Infinity) + aheadMs;
+      expect((dueAt ?? 0) - attemptedAt).toBeGreaterThanOrEqual(delay * 900);
+      expect((dueAt ?? 0) - shop.now(merchantId)).toBeLessThan(delay * 1100);
       await advanceToDue(merchantId);
     }
     await toHaveAttempts(merchantId, 10);
@@ -142,7 +144,7 @@ describe.each(engines)('webhooks, on $name', (engine) => {
 
   it(
     'to a receiver that hangs are aborted after the timeout, and delay nobody else',
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     async () => {
       const [bad, good] = [await open(), await open()];
       bad.receiver.answer = 'hang';
@@ -150,19 +152,19 @@ describe.each(engines)('webhooks, on $name', (engine) => {
       await expect.poll(() => bad.receiver.received.length, { timeout: 5000 }).toBe(8);
       const startedAt = Date.now();
       const subjects = await shop.publish(40, good);
-      await expect.poll(() => good.receiver.received.length, { timeout: 5000 }).toBe(40);
-      expect(Date.now() - startedAt).toBeLessThan(5000);
+      await expect.poll(() => good.receiver.received.length, { timeout: 12_000 }).toBe(40);
+      expect(Date.now() - startedAt).toBeLessThan(12_000);
       expect(new Set(good.receiver.received.map(({ event }) => (event.data as { id?: string }).id))).toEqual(
         new Set(subjects),
       );
       // The limit per account holds, however many events are pending.
       expect(bad.receiver.received.length).toBe(8);
       const failed = () => attemptsOf(bad.merchantId);
-      await expect.poll(async () => (await failed()).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(8);
+      await expect.poll(async () => (await failed()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(8);
       for (const { error, durationMs } of await failed()) {
-        expect(error).toBe('No response within 5 seconds');
+        expect(error).toBe('No response within 15 seconds');
         expect(durationMs).toBeGreaterThanOrEqual(timeoutMs);
-        expect(durationMs).toBeLessThan(timeoutMs + 2000);
+        expect(durationMs).toBeLessThan(timeoutMs + 8000);
       }
     },
   );
@@ -399,7 +401,8 @@ describe.each(engines)('webhooks, on $name', (engine) => {
 
 describe.each(engines)('many receivers that hang at once, on $name', (engine) => {
   it('leave capacity for the others', async () => {
-    const shop = await openShop({ engine });
+    // No attempt ends, and so frees capacity, before the others have arrived.
+    const shop = await openShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
     const [bad, good] = [await startReceiver(), await startReceiver()];
     bad.answer = 'hang';
     const accounts = await Promise.all(Array.from({ length: 60 }, () => shop.merchant(bad)));
@@ -407,7 +410,7 @@ describe.each(engines)('many receivers that hang at once, on $name', (engine) =>
     await expect.poll(() => bad.received.length, { timeout: 10_000 }).toBeGreaterThan(128);
     const merchantId = await shop.merchant(good);
     await shop.publish(20, { merchantId });
-    await expect.poll(() => good.received.length, { timeout: 8000 }).toBe(20);
+    await expect.poll(() => good.received.length, { timeout: 12_000 }).toBe(20);
     await shop.server.stop();
     await Promise.all([bad.stop(), good.stop()]);
   });

@@ -104,17 +104,20 @@ describe.each(engines)('the claim of a delivery, on $name', (engine) => {
     receiver.answer = 'hang';
     await shop.publish(1);
     await expect.poll(() => receiver.received.length, { timeout: 5000 }).toBe(1);
-    const claimedUntil = async () => {
-      const row = await shop.server.database.reader
+    const outbox = () =>
+      shop.server.database.reader
         .selectFrom('outbox')
-        .select('claimed_until')
+        .select(['claim', 'claimed_until'])
         .executeTakeFirstOrThrow();
-      return row.claimed_until ?? 0;
-    };
-    const first = await claimedUntil();
+    const claimedUntil = async () => (await outbox()).claimed_until ?? 0;
+    const { claim, claimed_until: first } = await outbox();
+    if (first === null) throw new Error('The delivery is not claimed');
     // The next poll of another process comes up to a second later.
     expect(first - Date.now()).toBeLessThanOrEqual(4000);
-    await expect.poll(claimedUntil, { timeout: 3000 }).toBeGreaterThan(first);
+    await expect.poll(claimedUntil, { timeout: 10_000 }).toBeGreaterThan(first);
     expect((await claimedUntil()) - Date.now()).toBeLessThanOrEqual(4000);
+    // It was renewed: it did not end and begin anew.
+    expect((await outbox()).claim).toBe(claim);
+    expect(receiver.received).toHaveLength(1);
   });
 });

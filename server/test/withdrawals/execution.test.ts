@@ -58,11 +58,14 @@ describe.each(engines)('transfers in progress, on $name', (engine) => {
     }));
     await merchant.fund({ amount: 20 });
     const id = await accept(merchant);
-    const signed = await vi.waitFor(async () => {
-      const transfer = await merchant.retrieve(id);
-      expect(transfer.status).toBe('processing');
-      return transfer;
-    });
+    const signed = await vi.waitFor(
+      async () => {
+        const transfer = await merchant.retrieve(id);
+        expect(transfer.status).toBe('processing');
+        return transfer;
+      },
+      { timeout: 10_000 },
+    );
     expect(await merchant.arrived(externalAddresses.tron)).toEqual([]);
     merchant = await start();
     await expectSentOnce(merchant, id);
@@ -166,7 +169,7 @@ describe.each(engines)('transfers in progress, on $name', (engine) => {
     const id = await accept(merchant);
     const { txHash } = await merchant.until(id, 'success');
     await merchant.sandbox('reorgs', { network: 'tron', depth: 90 });
-    await vi.waitFor(async () => expect(await merchant.timesOnChain(txHash)).toBe(1));
+    await vi.waitFor(async () => expect(await merchant.timesOnChain(txHash)).toBe(1), { timeout: 10_000 });
     expect(await merchant.arrived(externalAddresses.tron)).toEqual(['5000000']);
     expect(await merchant.retrieve(id)).toMatchObject({ status: 'success', txHash });
     await merchant.expectBooksInOrder();

@@ -351,9 +351,10 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(String(error)).toContain(reason);
       expect(JSON.stringify([String(error), error, (error as Error).stack])).not.toContain(secret);
 
-      chain = open({ timeoutMs: 1000, nodes: [proxy.url, node.url] });
+      // The good node may need more than a second on a busy machine.
+      chain = open({ timeoutMs: 5000, nodes: [proxy.url, node.url] });
       expect(await pending()).toMatchObject([{ address }]);
-      expect(warnings.join()).toContain(reason);
+      expect(warnings.join()).toContain(reason.replace('within 1 s', 'within 5 s'));
       expect(warnings.join()).not.toContain(secret);
       expect(JSON.stringify(chain.status())).not.toContain(secret);
       expect(chain.status().nodes.map(({ problem }) => problem === undefined)).toEqual([false, true]);
@@ -552,7 +553,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       } finally {
         node.freeze(false);
       }
-      expect(await chain.head(signal)).toEqual(head);
+      await vi.waitFor(async () => expect(await chain.head(signal)).toEqual(head), { timeout: 10_000 });
     });
   });
 
