@@ -179,7 +179,7 @@ test('ether is paid from a wallet that first has to be told of the chain', async
   const { checkout, payment, wallet } = await openPayment('ETH');
   await checkout.part('wallet-option').click();
   await sent(checkout, wallet);
-  expect(await checkout.part('wallet-status').innerText()).toBe(
+  expect(await checkout.part('status').innerText()).toBe(
     'Sent from your wallet, waiting for the network. Do not send again.',
   );
   await broadcast(wallet);
