@@ -485,8 +485,9 @@ export class CheckoutController implements ReactiveController {
   async #keepPolling(signal: AbortSignal): Promise<void> {
     for (;;) {
       const elapsedMs = performance.now() - this.#changedAt;
-      const isPaid = this.state.name === 'success';
-      if (isPaid && elapsedMs > reversalWatchMs) return;
+      const { name } = this.state;
+      const isPaid = name === 'success';
+      if ((isPaid || name === 'idle') && elapsedMs > reversalWatchMs) return;
       await this.#poller.wait(elapsedMs, signal, isPaid ? reversalIntervalMs : 0);
       if (signal.aborted) return;
       await this.refresh();
@@ -494,7 +495,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   async #poll(signal: AbortSignal): Promise<boolean> {
-    const { payment } = this.state;
+    const payment = this.#followed;
     if (payment === undefined) return false;
     const { id, isCurrencyLocked } = payment;
     const advances = this.#advances;
@@ -514,10 +515,12 @@ export class CheckoutController implements ReactiveController {
       if (advances !== this.#advances) {
         // The server answered before the payer's last step. All of use is what other replies do not have.
         const { branding } = reply.data;
-        if (branding) this.#report({ ...this.state.payment, branding });
+        const { payment: shown } = this.state;
+        if (branding && shown) this.#report({ ...shown, branding });
         return await this.#poll(signal);
       }
-      this.#report(reply.data);
+      // Coins may have been on their way to a payment that the page cancelled by another price.
+      if (this.state.name !== 'idle' || hasFunds(reply.data)) this.#report(reply.data);
       return true;
     } catch (error) {
       if (signal.aborted) return false;
@@ -542,8 +545,14 @@ export class CheckoutController implements ReactiveController {
     }
   }
 
+  /** The payment that is polled. */
+  get #followed(): Payment | undefined {
+    const { state } = this;
+    return state.name === 'idle' ? state.outdated : state.payment;
+  }
+
   #isShown(paymentId: string): boolean {
-    return this.state.payment?.id === paymentId;
+    return this.#followed?.id === paymentId;
   }
 
   #report(payment: Payment): void {
@@ -596,5 +605,5 @@ function workFor(state: CheckoutState): Work | undefined {
   if (state.name === 'creating') return 'create';
   if (state.name === 'locking' || (state.name === 'quoted' && !state.problem)) return 'lock';
   if (isChoosing(state)) return state.isSetting ? 'set-currency' : undefined;
-  return isTracked(state) ? 'poll' : undefined;
+  return isTracked(state) || (state.name === 'idle' && state.outdated?.isCurrencyLocked) ? 'poll' : undefined;
 }

@@ -358,9 +358,9 @@ export const flowStyles = css`
   .lost {
     --_tint: var(--_muted);
   }
-  /* The line of the last check says it in its place. */
+  /* The line of the last check shows it in its place. Screen readers still hear it from here. */
   .pay:has(.check) ~ .overlay [part='connection'] {
-    display: none;
+    clip-path: inset(50%);
   }
   .badge,
   .mark {

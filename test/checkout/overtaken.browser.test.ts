@@ -291,6 +291,22 @@ describe('a changed price', () => {
     expect(createBodies().at(-1)?.txRef).to.equal('order-42:2');
   });
 
+  it('that cancels what was paid by hand shows the money when it comes', async () => {
+    const element = await mount(orderInEnglish);
+    await goToAddress(element);
+    element.setAttribute('amount', '6000');
+    await waitFor(() => textOf(element, 'status').includes('changed the price'));
+    const polls = api.requestsFor('verify').length;
+    await waitFor(() => api.requestsFor('verify').length > polls);
+    // Nothing has come yet, so the pay button stays.
+    await settle();
+    expect(element.status).to.equal('idle');
+    api.payment = paymentInState('cancelled_paid', { amountSeen: 3.246754 });
+    await waitForStatus(element, 'cancelled');
+    await waitFor(() => textOf(element, 'status').includes('3.246754'));
+    expect(createBodies()).to.have.length(1);
+  });
+
   it('does not cancel what the wallet has sent, in this tab or after a reload', async () => {
     const { end } = announceWallet();
     try {
