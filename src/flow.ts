@@ -241,13 +241,13 @@ export class Flow implements ReactiveController {
   }
 
   async #check(controller: CheckoutController): Promise<void> {
-    if (typeof this.#later !== 'object') await this.#loadLater();
-    if (typeof this.#later !== 'object') return this.refresh();
     const say = (key?: 'checking' | CheckResult) => {
       this.#checkResult = key ? this.#texts.text(key, { time: this.#clock(controller.now, true) }) : '';
       this.#host.requestUpdate();
     };
     say('checking');
+    if (typeof this.#later !== 'object') await this.#loadLater();
+    if (typeof this.#later !== 'object') return this.refresh().then(() => say());
     say(await this.#later.resultOfCheck(this.#host, controller));
   }
 
