@@ -107,6 +107,6 @@ export interface ViewContext extends FirstContext {
 }
 
 /** True if time is up, from when the countdown shows 0:00: nothing may be shown then that somebody could still pay. */
-export function isTimeUp({ remainingMs }: ViewContext): boolean {
+export function isTimeUp({ remainingMs }: Pick<ViewContext, 'remainingMs'>): boolean {
   return remainingMs !== undefined && remainingMs < 1000;
 }

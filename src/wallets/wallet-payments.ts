@@ -3,7 +3,7 @@ import { nothing, type ReactiveController, type ReactiveControllerHost } from 'l
 import type { CheckoutState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { addStyles } from '../views/add-styles.js';
-import type { View, ViewContext, WalletPanel } from '../views/view.js';
+import { isTimeUp, type View, type ViewContext, type WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
 import { sentText, walletPanel, type PanelActions, type PanelState } from './panel.js';
 import { payFromWallet, type Step } from './pay.js';
@@ -165,7 +165,8 @@ export class WalletPayments implements ReactiveController {
 }
 
 /** The payment, if it can be paid at this moment. */
-function payableOf({ state, remainingMs }: Progress): Payment | undefined {
+function payableOf(progress: Progress): Payment | undefined {
+  const { state } = progress;
   const isOpen = state.name === 'awaiting-funds' || state.name === 'partially-paid';
-  return isOpen && remainingMs !== 0 ? state.payment : undefined;
+  return isOpen && !isTimeUp(progress) ? state.payment : undefined;
 }

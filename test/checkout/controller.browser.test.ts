@@ -670,6 +670,13 @@ describe('on the page', () => {
     await waitFor(() => hasPart(element, 'confirm'));
     expect(textOf(element, 'question')).to.match(/^Pay the full price again\? .*ask for them back/);
     expect(api.requestsFor('create')).to.have.length(1);
+    // Focus is on the answer that changes nothing, and goes back to the button with it.
+    const focused = () => element.shadowRoot?.activeElement?.getAttribute('part');
+    await waitFor(() => focused() === 'keep');
+    press(element, 'keep');
+    await waitFor(() => focused() === 'new-payment');
+    press(element, 'new-payment');
+    await waitFor(() => hasPart(element, 'confirm'));
     press(element, 'confirm');
     await waitForStatus(element, 'choosing-currency');
     element.remove();

@@ -60,7 +60,9 @@ describe('the next payment of an order', () => {
         };
         if (isOther) await confirm(element, 'restart');
         else {
-          await waitFor(() => textOf(element, 'action') === 'Start a new payment');
+          await waitFor(
+            () => hasPart(element, 'action') && textOf(element, 'action') === 'Start a new payment',
+          );
           press(element);
         }
         await waitFor(() => element.payment?.id === next);
@@ -182,7 +184,7 @@ describe('a cancellation', () => {
     api.payment = first;
     await two.refresh();
     await waitForStatus(two, 'cancelled');
-    await waitFor(() => textOf(two, 'action') === 'Start a new payment');
+    await waitFor(() => hasPart(two, 'action') && textOf(two, 'action') === 'Start a new payment');
     const next = lockedPayment({ id: 'next', txRef: 'order-42:2' });
     const replyFor = (path: string) => successReply(path.includes('/next') ? next : first);
     api.handlers.create = () => successReply({ payment: next, url: '' });
@@ -447,7 +449,7 @@ describe('the clock', () => {
     };
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'awaiting-funds');
-    await waitFor(() => textOf(element, 'countdown') === '0:00');
+    await waitFor(() => hasPart(element, 'countdown') && textOf(element, 'countdown') === '0:00');
     let isBack = false;
     const end = performance.now() + 5_000;
     while (performance.now() < end) {
