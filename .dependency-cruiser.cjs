@@ -43,7 +43,7 @@ module.exports = {
     only(
       'wallets',
       'Wallets know the contract, money, and the shape of views and states. They reach the server through the element.',
-      '^src/wallets/',
+      '^src/browser-wallets/',
       '^src/(contract|money|messages)/',
       '^src/views/(view|add-styles)\\.ts$',
       '^src/checkout/(state|browser-storage|wallet-requests)\\.ts$',

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { arch, platform } from 'node:process';
 import { parseArgs } from 'node:util';
 import { HDKey } from '@scure/bip32';
-import { createForwarderSource } from '../server/dist/chains/addresses/forwarders.js';
+import { createForwarderSource } from '../server/dist/treasury/forwarders.js';
 import { createAddressSource } from '../server/dist/chains/addresses/address-sources.js';
-import { forwarderFactory } from '../server/dist/chains/addresses/forwarder-factory.js';
+import { forwarderFactory } from '../server/dist/treasury/forwarder-factory.js';
 import { transferData, word } from '../server/dist/chains/evm/abi.js';
-import { nativeToken, sweepData } from '../server/dist/sweeps/factory.js';
+import { nativeToken, sweepData } from '../server/dist/treasury/factory.js';
 
 const help = `Usage: npm run bench -- sweeps [options]        (after npm run build)
 

@@ -12,7 +12,7 @@ import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
 import type { Copyable, FirstContext, Panel, Question, ViewContext } from './views/view.js';
 import { viewOfState } from './views/view-of-state.js';
-import type { WalletPayments } from './wallets/wallet-payments.js';
+import type { WalletPayments } from './browser-wallets/wallet-payments.js';
 
 type Later = typeof import('./later.js');
 
@@ -211,7 +211,7 @@ export class Flow implements ReactiveController {
     this.#wallets = 'loading';
     try {
       const [{ WalletPayments }] = await Promise.all([
-        import('./wallets/wallet-payments.js'),
+        import('./browser-wallets/wallet-payments.js'),
         this.#texts.loadLater(),
       ]);
       this.#wallets = new WalletPayments(this.#host, () => ({

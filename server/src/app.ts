@@ -47,16 +47,17 @@ import { createWorldRates, type WorldRates } from './money/world-rates.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
-import { hasReturningReceipts } from './payments/receipt-store.js';
-import { createReceipts } from './payments/receipts.js';
+import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
+import { createReceipts } from './payments/receipts/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
-import { createForwarderChecks, evmNetworks } from './sweeps/forwarder-checks.js';
-import { createGasSweeper, type GasSweeperDeps } from './sweeps/gas-sweeper.js';
-import { createTreasuryWatcher } from './sweeps/treasury-watcher.js';
+import { createForwarderSource } from './treasury/forwarders.js';
+import { createForwarderChecks, evmNetworks } from './treasury/forwarder-checks.js';
+import { createGasSweeper, type GasSweeperDeps } from './treasury/gas-sweeper.js';
+import { createTreasuryWatcher } from './treasury/treasury-watcher.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
@@ -145,7 +146,7 @@ export async function createApp(options: AppOptions) {
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
   const isLive = config.networks.some(({ network }) => network.mode === 'live');
   const rates = overrides.rates ?? openRates(config, isLive, clock, log);
-  const depositKeys = await createDepositKeys(database, clock.real, newId);
+  const depositKeys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
   const simulatedSources =
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });

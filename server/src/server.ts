@@ -24,10 +24,10 @@ import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
-import { countSetAside } from './payments/set-aside.js';
+import { countSetAside } from './payments/receipts/quarantine.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
-import { readGasKey } from './sweeps/key-file.js';
+import { readGasKey } from './treasury/key-file.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
 

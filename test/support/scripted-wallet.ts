@@ -1,5 +1,5 @@
 /** A wallet that answers as a test says: declines, waits, lies, changes its account or chain. */
-import type { Provider } from '../../src/wallets/provider.js';
+import type { Provider } from '../../src/browser-wallets/provider.js';
 
 type Answer = (params: readonly unknown[]) => unknown;
 

@@ -28,7 +28,7 @@ const breaks: Record<string, [file: string, imported: string]> = {
   state: ['src/checkout/state.ts', '../client/a.js'],
   views: ['src/views/a.ts', '../client/a.js'],
   'views-types': ['src/views/b.ts', '../contract/a.js'],
-  wallets: ['src/wallets/a.ts', '../client/a.js'],
+  wallets: ['src/browser-wallets/a.ts', '../client/a.js'],
   money: ['src/money/a.ts', '../checkout/state.js'],
   messages: ['src/messages/a.ts', '../checkout/state.js'],
   client: ['src/client/a.ts', '../checkout/state.js'],

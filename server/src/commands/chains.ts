@@ -1,7 +1,7 @@
 /** `chains …`: shows how far each network was scanned and what is set aside, and tries that again. */
 import { listCursors } from '../chains/cursors.js';
 import { isoTime } from '../shared/clock.js';
-import { listSetAside, retrySetAside } from '../payments/set-aside.js';
+import { listSetAside, retrySetAside } from '../payments/receipts/quarantine.js';
 import { text, type Command } from './command.js';
 import { counted } from './counted.js';
 

@@ -3,9 +3,9 @@ import { checkLedger } from '../audit/check.js';
 import type { LedgerCheck } from '../audit/check-report.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
-import { compareWithChain, type PlaceBalance } from '../sweeps/chain-balances.js';
-import { evmNetworks } from '../sweeps/forwarder-checks.js';
-import { compareWallets, type WalletBalance } from '../sweeps/wallet-balances.js';
+import { compareWithChain, type PlaceBalance } from '../treasury/chain-balances.js';
+import { evmNetworks } from '../treasury/forwarder-checks.js';
+import { compareWallets, type WalletBalance } from '../treasury/wallet-balances.js';
 import { amountOf } from './amounts.js';
 import type { Command, CommandContext } from './command.js';
 

@@ -3,7 +3,7 @@ import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import { currencyOptions } from '../payments/quote.js';
-import { evmNetworks, findForwarderProblem } from '../sweeps/forwarder-checks.js';
+import { evmNetworks, findForwarderProblem } from '../treasury/forwarder-checks.js';
 import { text, UsageError, type Command, type CommandContext } from './command.js';
 
 /** What the offers are for: ten US dollars. */

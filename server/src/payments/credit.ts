@@ -4,7 +4,7 @@ import type { Ledger, Posting } from '../ledger/ledger.js';
 import { countsTowards, statusOf } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
-import { findUncredited, updateReceipts } from './receipt-store.js';
+import { findUncredited, updateReceipts } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
 

@@ -21,7 +21,7 @@ import { countChange } from './change-budget.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { formatUnits } from '../money/units.js';
 import { feeOf, minimumOfAll, minimumUnits, payableAmount } from './quote.js';
-import { createReassess, type OnStatusChange, type Reassess } from './reassess.js';
+import { createReassess, type OnStatusChange, type Reassess } from './update-payment.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
 import { findOverdue } from './overdue-store.js';
 import * as store from './store.js';

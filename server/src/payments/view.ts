@@ -10,9 +10,9 @@ import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
 import { countsTowards, statusOf } from './assess.js';
-import { isLive } from './receipt-store.js';
+import { isLive } from './receipts/receipt-store.js';
 import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
-import { viewCredits, viewReceipts } from './facts-view.js';
+import { viewCredits, viewReceipts } from './receipts/view.js';
 import type { LogRow, StoredRecord } from './store.js';
 
 /**

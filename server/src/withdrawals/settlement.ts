@@ -10,8 +10,19 @@ import { viewTransfer } from './transfer-view.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-/** The transaction must have locked the transfer, which must not have ended yet, except for `lose`. All return the ended one. */
+/**
+ * Changes a transfer that the transaction has locked, and its payout with it. What ends it must find it not ended yet, except for
+ * `lose`, and returns the ended one.
+ */
 export interface Settlement {
+  /** Locks a transfer and reads it anew; undefined if there is none. */
+  lock(transaction: Transaction, id: string): Promise<TransferTable | undefined>;
+  /** It waits again, or is on its way, perhaps in another transaction than before. */
+  move(
+    transaction: Transaction,
+    row: TransferTable,
+    change: Pick<TransferTable, 'status' | 'tx_hash'>,
+  ): Promise<void>;
   /** Its transaction is final. */
   succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
   /** It was not sent, and never will be. */
@@ -68,6 +79,14 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   }
 
   return {
+    lock: (transaction, id) => store.lockTransfer(transaction, id),
+
+    async move(transaction, row, change) {
+      const moved = { ...row, ...change, updated_at: clock.now(scopeOf(row)) };
+      await store.updateTransfer(transaction, moved);
+      await payouts.syncWithTransfer(transaction, moved);
+    },
+
     /**
      * Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and the network's
      * fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.

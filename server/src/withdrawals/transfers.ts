@@ -17,7 +17,7 @@ import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
 import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
-import { ensureNotInPsbt } from './psbt/psbts.js';
+import { ensureNotInPsbt } from '../psbt-payouts/psbts.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';

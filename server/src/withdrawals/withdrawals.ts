@@ -1,8 +1,8 @@
 /** Assembles balances, payouts and transfers. The server and the command line both need them. */
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
-import { createPsbts, type Psbts } from './psbt/psbts.js';
-import type { PsbtDeps } from './psbt/context.js';
+import { createPsbts, type Psbts } from '../psbt-payouts/psbts.js';
+import type { PsbtDeps } from '../psbt-payouts/context.js';
 import { createSettlement } from './settlement.js';
 import { createExecution, type Execution, type ExecutionDeps } from './execution.js';
 import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';

@@ -5,7 +5,7 @@ import { createCurrencies } from '../../src/money/currencies.js';
 import { currencies as currencyList } from '../../src/money/currency-list.js';
 import { centsToNumber, exactNumber } from '../../src/money/units.js';
 import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
-import { viewReceipts } from '../../src/payments/facts-view.js';
+import { viewReceipts } from '../../src/payments/receipts/view.js';
 import type { StoredRecord } from '../../src/payments/store.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';

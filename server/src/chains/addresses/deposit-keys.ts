@@ -12,7 +12,6 @@ import {
   type AddressSources,
   type Forwarder,
 } from './address-sources.js';
-import { createForwarderSource } from './forwarders.js';
 import * as store from './deposit-key-store.js';
 import type { DepositKeyTable } from '../../db/schema.js';
 
@@ -82,11 +81,15 @@ interface CurrentKey {
   readonly sourceId: string;
 }
 
-/** @param now real time, epoch milliseconds */
+/**
+ * @param now real time, epoch milliseconds
+ * @param forwarderSource makes the source of a treasury's addresses; throws an Error for the operator if it cannot be used
+ */
 export async function createDepositKeys(
   database: Database,
   now: () => number,
   newId: NewId,
+  forwarderSource: (scope: Scope, treasury: string) => AddressSource,
 ): Promise<DepositKeys> {
   let version = -1;
   let current: ReadonlyMap<string, CurrentKey> = new Map();
@@ -101,7 +104,7 @@ export async function createDepositKeys(
       const source =
         key.treasury === undefined
           ? createAddressSource(scope.mode, family, key.extendedPublicKey, { script: key.script, net })
-          : createForwarderSource(scope, key.treasury);
+          : forwarderSource(scope, key.treasury);
       // Refuses what derives nothing now, rather than when a payer waits for an address.
       source.derive(0);
       return source;

@@ -4,7 +4,6 @@ import type { Reader } from '../../db/engine.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Family } from '../networks.js';
 import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
-import { forwarderSalt } from './forwarders.js';
 
 export interface ExportedKey {
   readonly key: DepositKeyRecord;
@@ -72,7 +71,12 @@ export async function exportAddresses(
     (key) => key.mode === scope.mode && key.used > 0 && (family === undefined || key.family === family),
   );
   // A key that was set a second time has two records, and one count of indexes.
-  const keyBySource = new Map(keys.map((key) => [key.sourceId, key]));
+  const keyBySource = new Map(
+    keys.map((key) => [
+      key.sourceId,
+      { key, source: depositKeys.preview(scope, key.family, key, undefined) },
+    ]),
+  );
   const rows: AddressRow[] = [];
   const received = createSums();
   for await (const ids of paymentIds(reader, scope)) {
@@ -93,14 +97,15 @@ export async function exportAddresses(
   }
   rows.push(...(await walletAddresses(reader, scope)));
   const addresses = rows.flatMap((row): ExportedAddress[] => {
-    const key = keyBySource.get(row.source_id);
-    if (!key) return [];
+    const found = keyBySource.get(row.source_id);
+    if (!found) return [];
+    const { key, source } = found;
     return [
       {
         keyId: key.id,
         index: row.derivation_index,
-        path: key.treasury === undefined ? `0/${row.derivation_index}` : '',
-        salt: key.treasury === undefined ? undefined : forwarderSalt(scope, row.derivation_index),
+        path: source.forwarder ? '' : `0/${row.derivation_index}`,
+        salt: source.forwarder?.salt(row.derivation_index),
         address: row.address,
         currency: row.currency,
         network: row.network,
@@ -113,9 +118,9 @@ export async function exportAddresses(
   });
   addresses.sort((a, b) => (a.keyId === b.keyId ? a.index - b.index : a.keyId < b.keyId ? -1 : 1));
   return {
-    keys: [...keyBySource.values()].map((key) => ({
+    keys: [...keyBySource.values()].map(({ key, source }) => ({
       key,
-      descriptor: depositKeys.preview(scope, key.family, key, undefined).descriptor,
+      descriptor: source.descriptor,
       range: [0, key.used - 1],
     })),
     addresses,

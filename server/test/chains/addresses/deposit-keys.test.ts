@@ -2,6 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
+import { createForwarderSource } from '../../../src/treasury/forwarders.js';
 import { createDepositKeys, type DepositKeys } from '../../../src/chains/addresses/deposit-keys.js';
 import { exportAddresses } from '../../../src/chains/addresses/export.js';
 import type { Database } from '../../../src/db/database.js';
@@ -25,7 +26,7 @@ describe.each(engines)('deposit keys on $name', (engine) => {
   beforeAll(async () => {
     testDatabase = await engine.create();
     database = await openDatabase(testDatabase.url);
-    keys = await createDepositKeys(database, () => 1000, newId);
+    keys = await createDepositKeys(database, () => 1000, newId, createForwarderSource);
   });
   afterAll(async () => {
     await database.close();
@@ -57,7 +58,7 @@ describe.each(engines)('deposit keys on $name', (engine) => {
   });
 
   it('Another process sees a new key at its next refresh', async () => {
-    const replica = await createDepositKeys(database, () => 2000, newId);
+    const replica = await createDepositKeys(database, () => 2000, newId, createForwarderSource);
     await set(2);
     expect(current(replica)).toBeUndefined();
     await replica.refresh();

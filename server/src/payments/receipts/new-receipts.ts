@@ -1,0 +1,123 @@
+/** Finds the transfers of a scan that go to our addresses. */
+import type { DepositAddresses } from '../../chains/addresses/deposit-addresses.js';
+import type { ChainBlock } from '../../chains/chain.js';
+import { keyOf, type ScanBatch } from '../../chains/scan.js';
+import type { AddressTable, SetAsideTable } from '../../db/schema.js';
+import type { Transaction } from '../../db/engine.js';
+import type { Mode } from '../../shared/scope.js';
+import type { PresentTransfers } from './receipt-store.js';
+import { readArrival, takeBack, updateArrival, type StoredArrival } from './quarantine.js';
+
+/** A transfer to one of our addresses, and the block it is in, if any. */
+export interface Arrival extends StoredArrival {
+  readonly address: AddressTable;
+}
+
+/** Undefined if the pending transfers were not read. */
+export function presentTransfers({ pending, blocks }: ScanBatch): PresentTransfers | undefined {
+  if (!pending) return undefined;
+  const inBlocks = new Set(blocks.flatMap((block) => block.transfers).map(keyOf));
+  return { has: (key) => pending.has(key) || inBlocks.has(key) };
+}
+
+/** The hashes of the transactions that the last scan saw pending, and that are now neither pending nor in a block. */
+export function goneTransfers(
+  { pending }: ScanBatch,
+  present: PresentTransfers,
+): readonly string[] | undefined {
+  const gone = pending?.gone?.filter((transfer) => !present.has(keyOf(transfer)));
+  return gone && [...new Set(gone.map(({ txHash }) => txHash))];
+}
+
+/**
+ * The new transfers of a batch to our addresses. One that is both pending and in a block counts as in the block. Transfers
+ * that were pending at the last scan and still are need no look: nothing about them has changed.
+ */
+export async function findArrivals(
+  transaction: Transaction,
+  addresses: DepositAddresses,
+  batch: ScanBatch,
+  seenAt: number,
+): Promise<Map<string, Arrival>> {
+  const transfers = [
+    ...(batch.pending?.appeared ?? []).map((transfer) => ({ transfer, block: undefined })),
+    ...withEarliestTimes(batch).flatMap(({ block, time }) =>
+      block.transfers.map((transfer) => ({ transfer, block: { ...block, time } })),
+    ),
+    // Tokens let anyone forge a transfer of 0 between any two addresses (address poisoning). It is not a receipt.
+  ].filter(({ transfer }) => transfer.amount > 0n);
+  const arrivals = new Map<string, Arrival>();
+  if (transfers.length === 0) return arrivals;
+  const ours = await findAddresses(
+    transaction,
+    addresses,
+    batch.mode,
+    transfers.map(({ transfer }) => transfer.address),
+  );
+  for (const { transfer, block } of transfers) {
+    const address = ours.get(transfer.address);
+    if (!address) continue;
+    arrivals.set(keyOf(transfer), { transfer, block, address, seenAt });
+  }
+  return arrivals;
+}
+
+/**
+ * Blocks with the time when they can have been there at the earliest. Whoever makes a block sets its time, on Bitcoin up to an
+ * hour too early, and could so make a late payment count as in time. But a block is no older than its parent, nor than the
+ * last scan, which did not find it.
+ */
+function withEarliestTimes({ blocks, readUpTo }: ScanBatch): { block: ChainBlock; time: number }[] {
+  return blocks.map((block, index) => ({
+    block,
+    time: Math.max(block.time, blocks[index - 1]?.time ?? 0, readUpTo),
+  }));
+}
+
+async function findAddresses(
+  transaction: Transaction,
+  addresses: DepositAddresses,
+  mode: Mode,
+  wanted: readonly string[],
+): Promise<Map<string, AddressTable>> {
+  const found = await addresses.find(transaction, mode, [...new Set(wanted)]);
+  return new Map(found.map((address) => [address.address, address]));
+}
+
+/**
+ * Keeps the transfers that are set aside in step with the chain, and adds those that are due to the arrivals, with the time
+ * when they were first seen.
+ */
+export async function followSetAside(
+  transaction: Transaction,
+  { orphanedAbove }: ScanBatch,
+  addresses: DepositAddresses,
+  aside: Map<string, SetAsideTable>,
+  arrivals: Map<string, Arrival>,
+  present: PresentTransfers | undefined,
+  now: number,
+): Promise<void> {
+  for (const row of [...aside.values()]) {
+    if (row.arrival === null) continue;
+    const stored = readArrival(row.arrival);
+    const arrival = arrivals.get(row.id);
+    if (arrival) {
+      arrivals.set(row.id, { ...arrival, seenAt: stored.seenAt });
+      continue;
+    }
+    const isOrphaned = orphanedAbove !== undefined && (stored.block?.height ?? 0) > orphanedAbove;
+    const current = isOrphaned ? { ...stored, block: undefined } : stored;
+    if (!current.block && present && !present.has(row.id)) {
+      // It left the network before a receipt was stored: there is nothing to credit.
+      await takeBack(transaction, row);
+      aside.delete(row.id);
+      continue;
+    }
+    if (isOrphaned) await updateArrival(transaction, row, current);
+    if (row.retry_at > now) continue;
+    const address = (await findAddresses(transaction, addresses, row.mode, [stored.transfer.address])).get(
+      stored.transfer.address,
+    );
+    if (address) arrivals.set(row.id, { ...current, address });
+  }
+}

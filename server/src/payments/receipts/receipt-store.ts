@@ -1,0 +1,256 @@
+/** Stores receipts. */
+import { sql } from 'kysely';
+import type { NetworkRef } from '../../chains/chain.js';
+import { transferKey } from '../../chains/scan.js';
+import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
+import type { Scope } from '../../shared/scope.js';
+import type { Transaction } from '../../db/engine.js';
+import { chunksOf, inChunks } from '../../db/chunks.js';
+import { prepared, preparedSend } from '../../db/prepared.js';
+import { send } from '../../db/send.js';
+
+/** Whether a receipt is on its chain or pending, rather than dropped or reversed. */
+export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
+  return status === 'seen' || status === 'confirmed';
+}
+
+const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>
+  transaction.insertInto('receipts').values(receipt),
+);
+
+export async function insertReceipts(
+  transaction: Transaction,
+  receipts: readonly ReceiptTable[],
+): Promise<void> {
+  const [only] = receipts;
+  if (only && receipts.length === 1) return insertRow(transaction, only);
+  for (const chunk of chunksOf(receipts)) {
+    await send(transaction, transaction.insertInto('receipts').values(chunk));
+  }
+}
+
+/** The columns of a receipt that can change. */
+const changing = [
+  'status',
+  'block_height',
+  'block_hash',
+  'first_seen_at',
+  'confirmed_at',
+  'reversals',
+  'is_credited',
+  'credited_fee',
+  'naira_value',
+  'dollar_value',
+  'base_rate',
+] as const satisfies (keyof ReceiptTable)[];
+
+type Changing = Pick<ReceiptTable, (typeof changing)[number]>;
+
+const updateRow = preparedSend((transaction, { id, ...changes }: Changing & { readonly id: string }) =>
+  transaction.updateTable('receipts').set(changes).where('id', '=', id),
+);
+
+export function isUnchanged(before: ReceiptTable, after: ReceiptTable): boolean {
+  return changing.every((column) => before[column] === after[column]);
+}
+
+/** Stores what can change of receipts. Those that get the same values are updated together. */
+export async function updateReceipts(
+  transaction: Transaction,
+  receipts: readonly ReceiptTable[],
+): Promise<void> {
+  const groups = new Map<string, { readonly values: Changing; readonly ids: string[] }>();
+  for (const receipt of receipts) {
+    const key = changing.map((column) => receipt[column]).join(' ');
+    const group = groups.get(key) ?? { values: changingOf(receipt), ids: [] };
+    groups.set(key, group);
+    group.ids.push(receipt.id);
+  }
+  for (const { values, ids } of groups.values()) {
+    const [only] = ids;
+    if (only !== undefined && ids.length === 1) {
+      await updateRow(transaction, { ...values, id: only });
+      continue;
+    }
+    for (const chunk of chunksOf(ids)) {
+      await send(transaction, transaction.updateTable('receipts').set(values).where('id', 'in', chunk));
+    }
+  }
+}
+
+function changingOf(receipt: ReceiptTable): Changing {
+  const { status, block_height, block_hash, first_seen_at, confirmed_at, reversals } = receipt;
+  const { is_credited, credited_fee, naira_value, dollar_value, base_rate } = receipt;
+  return {
+    ...{ status, block_height, block_hash, first_seen_at, confirmed_at, reversals },
+    ...{ is_credited, credited_fee, naira_value, dollar_value, base_rate },
+  };
+}
+
+/** Whether receipts of a merchant that were confirmed and lost wait to be confirmed again. */
+export async function hasReturningReceipts(
+  transaction: Transaction,
+  { merchantId, mode }: Scope,
+  currency: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('receipts')
+    .select('id')
+    .where('mode', '=', mode)
+    .where('status', '=', 'seen')
+    .where('reversals', '>', 0)
+    .where('merchant_id', '=', merchantId)
+    .where('currency', '=', currency)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface ScanEffect extends NetworkRef {
+  /** Blocks above this height were orphaned. */
+  readonly orphanedAbove: number | undefined;
+  /** Hashes of the transactions that the scan found. */
+  readonly txHashes: readonly string[];
+  /** Receipts in blocks up to this height have enough confirmations. */
+  readonly confirmedUpTo: number;
+  /** Undefined if the scan did not read the pending transfers. */
+  readonly pending: PendingEffect | undefined;
+}
+
+/** Knows the keys of all transfers that are pending or in the new blocks. */
+export type PresentTransfers = Pick<ReadonlySet<string>, 'has'>;
+
+export interface PendingEffect {
+  readonly present: PresentTransfers;
+  /** The hashes of the transactions that are no longer pending; undefined if the last scan's are unknown. */
+  readonly gone: readonly string[] | undefined;
+}
+
+/** A receipt of a payment that is not locked yet. */
+export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
+
+export interface AffectedReceipts {
+  /** The scan found them in another place than before. */
+  readonly moved: readonly ReceiptRef[];
+  /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
+  readonly due: readonly ReceiptRef[];
+}
+
+/** The receipts that a network scan may change. */
+export async function affectedReceipts(
+  transaction: Transaction,
+  effect: ScanEffect,
+): Promise<AffectedReceipts> {
+  const { mode, network, orphanedAbove, txHashes, confirmedUpTo, pending } = effect;
+  const all = transaction
+    .selectFrom('receipts')
+    .select(['id', 'payment_id'])
+    .where('mode', '=', mode)
+    .where('network', '=', network);
+  const live = all.where('status', 'in', ['seen', 'confirmed']);
+  return {
+    moved: [
+      ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
+      ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
+    ],
+    due: [
+      ...(await findDue(transaction, { mode, network, confirmedUpTo })),
+      ...(pending ? await findGone(transaction, effect, pending) : []),
+    ],
+  };
+}
+
+/** The receipts that are deep enough to be confirmed, and those that lost their confirmation, and the last scan left. */
+const findDue = prepared(
+  (reader, { mode, network, confirmedUpTo }: NetworkRef & { readonly confirmedUpTo: number }) => {
+    const all = reader
+      .selectFrom('receipts')
+      .select(['id', 'payment_id'])
+      .where('mode', '=', mode)
+      .where('network', '=', network);
+    const unsettled = all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null);
+    return all
+      .where('status', '=', sql.lit('seen'))
+      .where('block_height', '<=', confirmedUpTo)
+      .unionAll(unsettled.where('block_height', 'is', null))
+      .unionAll(unsettled.where('block_height', '>', confirmedUpTo));
+  },
+);
+
+/** The receipts that waited for a block, and are now neither pending nor in one. */
+async function findGone(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  { present, gone }: PendingEffect,
+): Promise<readonly ReceiptRef[]> {
+  const waiting = transaction
+    .selectFrom('receipts')
+    .select(['id', 'payment_id', 'tx_hash', 'output_index'])
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('status', '=', 'seen')
+    .where('block_height', 'is', null);
+  const rows = gone
+    ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
+    : await waiting.execute();
+  return rows.filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
+}
+
+/** The receipts with these ids, oldest first. */
+export async function findReceipts(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReceiptTable[]> {
+  const found = await inChunks([...new Set(ids)], (chunk) =>
+    transaction.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
+  );
+  return found.sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
+}
+
+/** All receipts on a network that payments have and that are on the chain or pending. */
+export function liveReceiptsOf(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  paymentIds: readonly string[],
+): Promise<ReceiptRef[]> {
+  return inChunks(paymentIds, (chunk) =>
+    transaction
+      .selectFrom('receipts')
+      .select(['id', 'payment_id'])
+      .where('payment_id', 'in', chunk)
+      .where('mode', '=', mode)
+      .where('network', '=', network)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .execute(),
+  );
+}
+
+const findAllUncredited = prepared((reader, { id }: { readonly id: string }) =>
+  reader
+    .selectFrom('receipts')
+    .selectAll()
+    .where('payment_id', '=', id)
+    .where('status', '=', sql.lit('confirmed'))
+    .where('is_credited', '=', sql.lit(0))
+    .orderBy('first_seen_at')
+    .orderBy('id'),
+);
+
+/** The confirmed receipts of a payment that are not credited, oldest first. @param hasEnded if not, only those that do not count */
+export async function findUncredited(
+  transaction: Transaction,
+  { id, currency, network }: PaymentTable,
+  hasEnded: boolean,
+): Promise<ReceiptTable[]> {
+  if (hasEnded) return findAllUncredited(transaction, { id });
+  return transaction
+    .selectFrom('receipts')
+    .selectAll()
+    .where('payment_id', '=', id)
+    .where('status', '=', 'confirmed')
+    .where('is_credited', '=', 0)
+    .where((e) => e.or([e('network', '!=', network ?? ''), e('currency', '!=', currency ?? '')]))
+    .orderBy('first_seen_at')
+    .orderBy('id')
+    .execute();
+}

@@ -1,0 +1,134 @@
+/** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
+import type { Logger } from 'pino';
+import type { DepositAddresses } from '../../chains/addresses/deposit-addresses.js';
+import { transferKey, type ScanBatch, type ScanSink } from '../../chains/scan.js';
+import type { Transaction } from '../../db/engine.js';
+import { isolate } from '../../db/savepoint.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { Clock } from '../../shared/clock.js';
+import { findArrivals, followSetAside, goneTransfers, presentTransfers } from './new-receipts.js';
+import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
+import type { Payments } from '../payments.js';
+import { createStoreFacts } from './record.js';
+import { createReceiptLog } from './log.js';
+import { accountsOf } from './postings.js';
+import { affectedReceipts, findReceipts, liveReceiptsOf } from './receipt-store.js';
+import { dueReceipts, newWork, type Scan, type Work } from './work.js';
+import { createPutAside, isRetryDue, readSetAside, takeBack } from './quarantine.js';
+import { createSettleReceipts } from './settle.js';
+
+export interface ReceiptsDeps extends NewReceiptsDeps {
+  readonly clock: Clock;
+  readonly addresses: DepositAddresses;
+  readonly ledger: Ledger;
+  readonly payments: Pick<Payments, 'lock' | 'deposit' | 'reassess'>;
+  readonly log: Logger;
+  /** The most receipts of one payment that one scan confirms or reverses. */
+  readonly receiptsPerScan?: number;
+}
+
+/**
+ * The most receipts of one payment that one scan confirms or reverses. The rest waits for the next scan, so that a payment
+ * with a flood of small transfers does not delay those of others.
+ */
+const defaultBudget = 1000;
+
+export function createReceipts(deps: ReceiptsDeps): ScanSink {
+  const { clock, currencies, addresses, ledger, payments } = deps;
+  const budget = deps.receiptsPerScan ?? defaultBudget;
+  const entries = createReceiptLog(currencies);
+  const putAside = createPutAside(clock, deps.log);
+  const newReceipts = createNewReceipts(deps);
+  const storeFacts = createStoreFacts({ clock, payments, newReceipts, entries, putAside });
+  const settle = createSettleReceipts({ clock, ledger, payments, entries });
+
+  /** What belongs to a batch. Keeps the transfers that are set aside in step with it. */
+  async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
+    const { mode, network, head } = batch;
+    const confirmations = currencies.network(mode, network)?.confirmations ?? 0;
+    // A finalized block cannot be reorganised, however few blocks follow it.
+    const confirmedUpTo = Math.max(head.height - confirmations + 1, head.finalizedHeight ?? 0);
+    const aside = new Map((await readSetAside(transaction, batch)).map((row) => [row.id, row]));
+    const present = presentTransfers(batch);
+    const arrivals = await findArrivals(transaction, addresses, batch, realNow);
+    await followSetAside(transaction, batch, addresses, aside, arrivals, present, realNow);
+    return { ...batch, confirmations, confirmedUpTo, aside, arrivals, present };
+  }
+
+  /**
+   * Locks the payments that a scan may change, and reads those of their receipts that it may change: a payment can have
+   * thousands.
+   */
+  async function findWorks(
+    transaction: Transaction,
+    scan: Scan,
+    isWaiting: (paymentId: string) => boolean,
+  ): Promise<Map<string, Work>> {
+    const { mode, network, orphanedAbove, confirmedUpTo, aside, arrivals, present } = scan;
+    const { moved, due } = await affectedReceipts(transaction, {
+      ...{ mode, network, orphanedAbove, confirmedUpTo },
+      txHashes: [...new Set([...arrivals.values()].map((arrival) => arrival.transfer.txHash))],
+      pending: present && { present, gone: goneTransfers(scan, present) },
+    });
+    // What is tried again missed the changes of the scans since it failed.
+    const retried = [...aside.values()].filter(({ id, arrival }) => arrival === null && !isWaiting(id));
+    const ofRetried = await liveReceiptsOf(
+      transaction,
+      scan,
+      retried.map(({ id }) => id),
+    );
+    const affected = [...moved, ...due.filter((receipt) => !isWaiting(receipt.payment_id)), ...ofRetried];
+    const locked = await payments.lock(transaction, [
+      ...retried.map(({ id }) => id),
+      ...affected.map((receipt) => receipt.payment_id),
+      ...[...arrivals.values()].flatMap(({ address }) => address.payment_id ?? []),
+    ]);
+    const works = new Map([...locked].map(([id, payment]) => [id, newWork(payment)] as const));
+    const receipts = await findReceipts(
+      transaction,
+      affected.map(({ id }) => id),
+    );
+    for (const receipt of receipts) {
+      const key = transferKey(receipt.tx_hash, receipt.output_index);
+      works.get(receipt.payment_id)?.receipts.set(key, receipt);
+    }
+    return works;
+  }
+
+  return {
+    hasDue: (reader, network) => isRetryDue(reader, network, clock.real()),
+
+    async apply(transaction, batch) {
+      const { mode, network } = batch;
+      const realNow = clock.real();
+      const scan = await openScan(transaction, batch, realNow);
+      const { aside } = scan;
+      const isWaiting = (paymentId: string) => (aside.get(paymentId)?.retry_at ?? 0) > realNow;
+      const works = await findWorks(transaction, scan, isWaiting);
+      if (works.size === 0 && scan.arrivals.size === 0) return 'complete';
+      await storeFacts(transaction, scan, works);
+
+      const ready = [...works.values()]
+        .filter(({ payment }) => !isWaiting(payment.id))
+        .map((work) => ({ work, due: dueReceipts(work, scan, budget) }))
+        .sort((a, b) => (a.work.payment.id < b.work.payment.id ? -1 : 1));
+      const posted = ready.flatMap(({ work, due }) =>
+        [...due.lost, ...due.confirmed].flatMap((key) => work.receipts.get(key) ?? []),
+      );
+      if (posted.length > 0) await ledger.lock(transaction, mode, accountsOf(posted));
+
+      for (const { work, due } of ready) {
+        const { id } = work.payment;
+        const former = aside.get(id);
+        const hasWork = due.lost.length + due.confirmed.length + due.dropped > 0;
+        if (!hasWork && !work.hasNews && !former) continue;
+        const failure = await isolate(transaction, () => settle(transaction, scan, work, due));
+        if (failure) {
+          const failed = { mode, network, id, paymentId: id, arrival: undefined, ...failure };
+          await putAside(transaction, failed, former);
+        } else if (former) await takeBack(transaction, former);
+      }
+      return ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** Stores what a scan found on the chain: new receipts, and where the known ones are. */
+import type { ReceiptTable } from '../../db/schema.js';
+import type { Transaction } from '../../db/engine.js';
+import { isolate } from '../../db/savepoint.js';
+import type { Clock } from '../../shared/clock.js';
+import { scopeOf } from '../../shared/scope.js';
+import type { Arrival } from './new-receipts.js';
+import { countsTowards } from '../assess.js';
+import type { NewReceipts } from './make-receipt.js';
+import type { Payments } from '../payments.js';
+import type { ReceiptLog } from './log.js';
+import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
+import { moveTo, newWork, type Scan, type Work } from './work.js';
+import { takeBack, type PutAside } from './quarantine.js';
+import { appendLog, type PaymentRow } from '../store.js';
+
+export interface StoreFactsDeps {
+  readonly clock: Clock;
+  readonly payments: Pick<Payments, 'deposit'>;
+  readonly newReceipts: NewReceipts;
+  readonly entries: ReceiptLog;
+  readonly putAside: PutAside;
+}
+
+/**
+ * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is set aside.
+ * @param works by payment. Deposits to wallets are added
+ */
+export type StoreFacts = (transaction: Transaction, scan: Scan, works: Map<string, Work>) => Promise<void>;
+
+export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
+  const { clock, payments, entries, putAside } = deps;
+  const { firstSeen, newReceipt } = deps.newReceipts;
+
+  /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
+  async function paymentOf(
+    transaction: Transaction,
+    { transfer, address }: Arrival,
+    network: string,
+    works: ReadonlyMap<string, Work>,
+  ): Promise<PaymentRow> {
+    if (address.payment_id !== null) {
+      const work = works.get(address.payment_id);
+      if (!work) throw new Error(`The payment ${address.payment_id} of a receipt does not exist`);
+      return work.payment;
+    }
+    if (address.wallet_id === null) {
+      throw new Error(`The address ${address.id} belongs to neither a payment nor a wallet`);
+    }
+    const { currency, amount } = transfer;
+    return payments.deposit(transaction, address.wallet_id, { address, network, currency, amount });
+  }
+
+  async function storeNotes(transaction: Transaction, { payment, notes }: Work): Promise<void> {
+    if (notes.length === 0) return;
+    await appendLog(transaction, payment.id, clock.now(scopeOf(payment)), notes.splice(0));
+  }
+
+  /** A deposit to a wallet is a new payment, which needs statements of its own. All other failures change nothing. */
+  async function attempt(transaction: Transaction, { address }: Arrival, work: () => Promise<void>) {
+    if (address.wallet_id !== null) return isolate(transaction, work);
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  return async (transaction, scan, works) => {
+    const { network, arrivals, orphanedAbove, confirmations, confirmedUpTo, aside } = scan;
+    const known = new Map<string, Work>();
+    for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
+    const added: ReceiptTable[] = [];
+    const moved: ReceiptTable[] = [];
+
+    for (const [key, arrival] of arrivals) {
+      const work = known.get(key);
+      const receipt = work?.receipts.get(key);
+      if (work && receipt) {
+        const isBack = receipt.status === 'dropped' || receipt.status === 'reversed';
+        const current: ReceiptTable = {
+          ...receipt,
+          // It counts from when it came back: it could have been kept back until the rate had changed.
+          ...(isBack && { status: 'seen' as const, ...firstSeen(arrival, work.payment) }),
+          ...moveTo(receipt, arrival.block, confirmedUpTo),
+        };
+        if (isUnchanged(receipt, current)) continue;
+        if (isBack) {
+          work.notes.push(entries.seenAgain(receipt));
+        }
+        work.receipts.set(key, current);
+        work.hasNews = true;
+        moved.push(current);
+        continue;
+      }
+      const failure = await attempt(transaction, arrival, async () => {
+        const payment = await paymentOf(transaction, arrival, network, works);
+        const owner = works.get(payment.id) ?? newWork(payment);
+        const inserted = newReceipt(arrival, network, payment);
+        works.set(payment.id, owner);
+        owner.receipts.set(key, inserted);
+        owner.hasNews = true;
+        added.push(inserted);
+        owner.notes.push(entries.seen(inserted, countsTowards(payment, inserted), confirmations));
+      });
+      const former = aside.get(key);
+      if (failure) {
+        const failed = { ...scan, id: key, paymentId: arrival.address.payment_id, arrival, ...failure };
+        await putAside(transaction, failed, former);
+      } else if (former) await takeBack(transaction, former);
+    }
+
+    for (const work of works.values()) {
+      for (const [key, receipt] of work.receipts) {
+        const isOrphaned =
+          orphanedAbove !== undefined && !arrivals.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
+        if (!isOrphaned) continue;
+        const current = { ...receipt, ...moveTo(receipt, undefined, confirmedUpTo) };
+        work.receipts.set(key, current);
+        work.hasNews = true;
+        moved.push(current);
+      }
+    }
+    await insertReceipts(transaction, added);
+    await updateReceipts(transaction, moved);
+    for (const work of works.values()) await storeNotes(transaction, work);
+  };
+}

@@ -1,0 +1,83 @@
+/** What a scan has to do with the receipts of a payment. */
+import type { ScanBatch } from '../../chains/scan.js';
+import type { ReceiptTable, SetAsideTable } from '../../db/schema.js';
+import type { Arrival } from './new-receipts.js';
+import type { PresentTransfers } from './receipt-store.js';
+import type { NewLogEntry, PaymentRow } from '../store.js';
+
+/** A batch, and what belongs to it in the database. */
+export interface Scan extends ScanBatch {
+  readonly confirmations: number;
+  /** Receipts in blocks up to this height have enough confirmations, or are final. */
+  readonly confirmedUpTo: number;
+  /** What is set aside on the network, by id. */
+  readonly aside: ReadonlyMap<string, SetAsideTable>;
+  readonly arrivals: ReadonlyMap<string, Arrival>;
+  readonly present: PresentTransfers | undefined;
+}
+
+/** A payment whose receipts on the network may change, step by step. */
+export interface Work {
+  readonly payment: PaymentRow;
+  /** Those that may change, by the key of their transfer, as far as they are brought up to date. */
+  readonly receipts: Map<string, ReceiptTable>;
+  /** The log entries about changes that are not stored yet. */
+  readonly notes: NewLogEntry[];
+  /** Whether a receipt was added, or its place on the chain has changed. */
+  hasNews: boolean;
+}
+
+export function newWork(payment: PaymentRow): Work {
+  return { payment, receipts: new Map(), notes: [], hasNews: false };
+}
+
+/**
+ * Where a receipt is now. In another block that is not deep enough, it loses its confirmation: `confirmed_at` is null until
+ * that is settled, which can take several scans.
+ */
+export function moveTo(
+  receipt: ReceiptTable,
+  block: Arrival['block'],
+  confirmedUpTo: number,
+): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at'> {
+  const isKept = block !== undefined && (block.hash === receipt.block_hash || block.height <= confirmedUpTo);
+  return {
+    block_height: block?.height ?? null,
+    block_hash: block?.hash ?? null,
+    confirmed_at: isKept ? receipt.confirmed_at : null,
+  };
+}
+
+/** The receipts of a payment that change with this scan, by key. */
+export interface DueReceipts {
+  readonly lost: readonly string[];
+  readonly confirmed: readonly string[];
+  readonly dropped: number;
+  /** Whether the budget leaves some for the next scan. */
+  readonly hasMore: boolean;
+}
+
+export function dueReceipts({ receipts }: Work, scan: Scan, budget: number): DueReceipts {
+  const isDeepEnough = ({ block_height: height }: ReceiptTable) =>
+    height !== null && height <= scan.confirmedUpTo;
+  const all = [...receipts];
+  // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
+  const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
+  const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isDeepEnough(receipt));
+  const keys = (entries: typeof all, count: number) =>
+    entries.slice(0, Math.max(0, count)).map(([key]) => key);
+  return {
+    // What is lost comes first: it must not be paid out.
+    lost: keys(lost, budget),
+    confirmed: keys(confirmed, budget - lost.length),
+    dropped: all.filter(([key, receipt]) => isDropped(receipt, key, scan)).length,
+    hasMore: lost.length + confirmed.length > budget,
+  };
+}
+
+/** Whether a receipt that waits for a block is no longer pending. */
+export function isDropped(receipt: ReceiptTable, key: string, { present }: Scan): boolean {
+  return (
+    present !== undefined && receipt.status === 'seen' && receipt.block_height === null && !present.has(key)
+  );
+}

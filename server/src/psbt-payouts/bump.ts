@@ -1,0 +1,109 @@
+/** Makes a version of a PSBT with a higher fee, to be signed in its place (BIP-125). */
+import type { SpendingAccount } from './account.js';
+import { scriptOfAddress, scriptsOf } from './build.js';
+import { feeOf, transactionWeight } from './sizes.js';
+import { Problem } from '../shared/problem.js';
+import { planFee } from './coins.js';
+import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
+import type { Follow } from './follow.js';
+import { previousTransactions } from './previous-transactions.js';
+import * as store from './psbt-store.js';
+import type { StoredPsbt } from './psbt-store.js';
+import type { Transitions } from './transitions.js';
+
+export type Bump = (id: string, feeRate: string, actor: string, signal: AbortSignal) => Promise<StoredPsbt>;
+
+export function createBump(deps: PsbtDeps, transitions: Transitions, look: Follow['look']): Bump {
+  const { database, auditLog } = deps;
+
+  return async (id, feeRate, actor, signal) => {
+    parseFeeRate(feeRate);
+    const found = await look(id, signal);
+    const psbt = await store.requirePsbt(database.reader, id);
+    if (psbt.state !== 'open' && psbt.state !== 'sent') {
+      throw new Problem(
+        'invalid_state',
+        `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`,
+      );
+    }
+    if (found?.kind === 'block') {
+      throw new Problem('invalid_state', 'Its transaction is in a block already: there is nothing to bump');
+    }
+    if (found?.kind !== 'absent' && found?.kind !== 'waiting') {
+      throw new Problem('invalid_state', psbt.problem ?? 'Its coins are not there: see transfers psbt list');
+    }
+    const to = networkOf(deps, psbt.mode, psbt.network);
+    const account = await accountOfPsbt(deps, psbt, to);
+    const rates = await to.node.feeRates(signal);
+    const rate = chooseFeeRate(feeRate, rates);
+    const plan = planBump(psbt, account, to, rate, rates.increment);
+    const sum = psbt.transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    refuseHighFee(plan.fee, sum, to);
+    const outpoints = psbt.inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({
+      txHash,
+      outputIndex,
+    }));
+    // What waits in the mempool spends them, and must not hide their blocks.
+    const unspent = await to.node.unspent(outpoints, false, signal);
+    const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
+    const previous = await previousTransactions(database.reader, to, account, coins, signal);
+    return database.write(async (transaction) => {
+      const current = await transitions.lock(transaction, id);
+      if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
+        throw new Problem(
+          'invalid_state',
+          'The PSBT has changed meanwhile. Look at it, and run the command again',
+        );
+      }
+      const version = transitions.newVersion(current, plan, account, previous);
+      await store.insertVersion(transaction, version);
+      await auditLog.record(transaction, {
+        merchantId: psbt.merchant_id,
+        mode: psbt.mode,
+        actor,
+        action: 'psbt.bumped',
+        subjectId: id,
+        before: { version: psbt.versions.length, feeUnits: psbt.versions.at(-1)?.fee },
+        after: { version: version.number, feeUnits: version.fee },
+      });
+      return { ...current, versions: [...current.versions, version] };
+    });
+  };
+}
+
+/** The same coins and transfers with a higher fee, which the change pays. Problem: `invalid_state`. */
+function planBump(
+  psbt: StoredPsbt,
+  account: SpendingAccount,
+  to: PsbtNetwork,
+  rate: bigint,
+  increment: bigint,
+) {
+  const amount = amountIn(to.currency);
+  const spent = psbt.inputs.reduce((sum, input) => sum + BigInt(input.amount), 0n);
+  const scripts = psbt.transfers.map(({ address }) => scriptOfAddress(address, account.prefixes));
+  const sum = psbt.transfers.reduce((total, transfer) => total + BigInt(transfer.amount), 0n);
+  const highest = psbt.versions.reduce((most, { fee }) => (BigInt(fee) > most ? BigInt(fee) : most), 0n);
+  const inputs = { count: psbt.inputs.length, sum: spent };
+  const plan = planFee(account, to.family, inputs, { scripts, sum }, rate);
+  if (!plan || (plan.change > 0n && psbt.change_index === null)) {
+    throw new Problem(
+      'invalid_state',
+      `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(spent - sum)} for the fee. Give a lower --fee-rate`,
+    );
+  }
+  // BIP-125, rules 3 and 4: more than what it replaces, by the price of its own size.
+  const needed = highest + (BigInt(plan.virtualSize) * increment + 999n) / 1000n;
+  if (plan.fee >= needed) return plan;
+  const change = scriptsOf(account.publicKey(1, 0), account.script, account.prefixes).script;
+  const weight = transactionWeight(account.script, psbt.inputs.length, [...scripts, change]);
+  let least = (needed * 1000n) / BigInt(plan.virtualSize);
+  while (feeOf(weight, least) < needed) least += 1n;
+  throw new Problem(
+    'invalid_state',
+    spent - sum < needed
+      ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and beside the transfers the coins have ${amount(spent - sum)}`
+      : `--fee-rate ${rateText(rate)} is too low: the fee is ${amount(highest)} now, and nodes take a replacement from ${amount(needed)} on. Give at least ${rateText(least)}`,
+  );
+}

@@ -1,0 +1,126 @@
+/** Chooses the coins that a payout spends, among those that the node says are unspent. */
+import { hex } from '@scure/base';
+import type { SpendingAccount } from './account.js';
+import { scriptsOf, type SpentCoin } from './build.js';
+import { dustLimit, feeOf, heaviestTransaction, transactionWeight, virtualSize } from './sizes.js';
+import type { UnspentOutput } from '../chains/bitcoin/utxo-node.js';
+import { chunksOf } from '../db/chunks.js';
+import { Problem } from '../shared/problem.js';
+import { amountIn, type PsbtNetwork } from './context.js';
+import type { KnownCoin } from './psbt-store.js';
+
+/** The fee of a transaction, and what it leaves as change. */
+export interface FeePlan {
+  readonly fee: bigint;
+  /** 0n: nothing is left that would be worth an output. */
+  readonly change: bigint;
+  readonly virtualSize: number;
+  readonly weight: number;
+}
+
+export interface UnspentCoin extends SpentCoin {
+  readonly height: number | undefined;
+}
+
+export interface CoinChoice extends FeePlan {
+  readonly coins: readonly UnspentCoin[];
+}
+
+export interface CoinRequest {
+  readonly to: PsbtNetwork;
+  readonly account: SpendingAccount;
+  /** Largest first is cheapest: they are asked about in this order. */
+  readonly known: readonly KnownCoin[];
+  /** Coins that must be spent, by `hash:index`. */
+  readonly forced: ReadonlySet<string>;
+  /** The scripts and the sum of the outputs. */
+  readonly scripts: readonly Uint8Array[];
+  readonly sum: bigint;
+  /** Satoshis per 1000 virtual bytes. */
+  readonly rate: bigint;
+}
+
+/** How many coins are looked up at once. */
+const coinsAtOnce = 100;
+
+/** Undefined if the coins do not cover the outputs and the fee. */
+export function planFee(
+  { script, prefixes, publicKey }: SpendingAccount,
+  family: PsbtNetwork['family'],
+  inputs: { readonly count: number; readonly sum: bigint },
+  outputs: { readonly scripts: readonly Uint8Array[]; readonly sum: bigint },
+  rate: bigint,
+): FeePlan | undefined {
+  const left = inputs.sum - outputs.sum;
+  const bare = transactionWeight(script, inputs.count, outputs.scripts);
+  if (left < feeOf(bare, rate)) return undefined;
+  // All change addresses of an account have scripts of one length.
+  const changeScript = scriptsOf(publicKey(1, 0), script, prefixes).script;
+  const weight = transactionWeight(script, inputs.count, [...outputs.scripts, changeScript]);
+  const change = left - feeOf(weight, rate);
+  if (change >= dustLimit(changeScript, family)) {
+    return { fee: left - change, change, weight, virtualSize: virtualSize(weight) };
+  }
+  return { fee: left, change: 0n, weight: bare, virtualSize: virtualSize(bare) };
+}
+
+/** Problem: `invalid_state` if the coins are too few, or too many for one transaction. */
+export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Promise<CoinChoice> {
+  const { to, account, forced, scripts, sum, rate } = request;
+  const isForced = ({ tx_hash: hash, output_index: index }: KnownCoin) => forced.has(`${hash}:${index}`);
+  const ordered = [...request.known].sort((a, b) => {
+    if (isForced(a) !== isForced(b)) return isForced(a) ? -1 : 1;
+    const [first, second] = [BigInt(a.amount), BigInt(b.amount)];
+    return first === second ? 0 : first > second ? -1 : 1;
+  });
+  const coins: UnspentCoin[] = [];
+  let total = 0n;
+  for (const chunk of chunksOf(ordered, coinsAtOnce)) {
+    const found = await to.node.unspent(
+      chunk.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex })),
+      true,
+      signal,
+    );
+    for (const [position, known] of chunk.entries()) {
+      const coin = usable(known, found[position], account, to.network.confirmations);
+      if (!coin) continue;
+      coins.push(coin);
+      total += coin.amount;
+      if (chunk.slice(position + 1).some(isForced)) continue;
+      const plan = planFee(account, to.family, { count: coins.length, sum: total }, { scripts, sum }, rate);
+      if (!plan) continue;
+      if (plan.weight > heaviestTransaction) throw tooHeavy();
+      return { ...plan, coins };
+    }
+  }
+  const amount = amountIn(to.currency);
+  const fee = feeOf(transactionWeight(account.script, Math.max(1, coins.length), scripts), rate);
+  throw new Problem(
+    'invalid_state',
+    `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT`,
+  );
+}
+
+/** Compares what the node says with the books: a coin that differs is not what we think it is. */
+function usable(
+  known: KnownCoin,
+  found: UnspentOutput | undefined,
+  account: SpendingAccount,
+  confirmations: number,
+): UnspentCoin | undefined {
+  if (!found || found.confirmations < confirmations) return undefined;
+  const amount = BigInt(known.amount);
+  const { branch, derivation_index: index } = known;
+  const key = account.publicKey(branch, index);
+  const { script } = scriptsOf(key, account.script, account.prefixes);
+  if (found.amount !== amount || found.script !== hex.encode(script)) return undefined;
+  const { tx_hash: txHash, output_index: outputIndex } = known;
+  return { txHash, outputIndex, amount, branch, index, height: found.height };
+}
+
+function tooHeavy(): Problem {
+  return new Problem(
+    'invalid_state',
+    'This takes so many coins that nodes would not relay the transaction. Pay fewer transfers at once with --transfer ID',
+  );
+}

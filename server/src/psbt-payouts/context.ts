@@ -1,0 +1,156 @@
+/** What the rules of PSBTs share: the network of each, the account that signs it, and how amounts are written. */
+import { fromUnits } from 'crypto-checkout/contract';
+import type { Logger } from 'pino';
+import { defaultNet } from '../chains/addresses/formats.js';
+import type { BitcoinFamily } from '../chains/addresses/bitcoin-scripts.js';
+import type { DepositKeyRecord, DepositKeys } from '../chains/addresses/deposit-keys.js';
+import { readSpendingAccount, type SpendingAccount } from './account.js';
+import { scriptOfAddress, scriptsOf } from './build.js';
+import type { ExpectedTransaction } from './check.js';
+import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import type { AddressNet, Network } from '../chains/networks.js';
+import type { Database } from '../db/database.js';
+import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Currency } from '../money/currency-list.js';
+import type { Clock } from '../shared/clock.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { NewId } from '../shared/ids.js';
+import { Problem } from '../shared/problem.js';
+import type { Mode } from '../shared/scope.js';
+import type { Payouts } from '../withdrawals/payouts.js';
+import type { Settlement } from '../withdrawals/settlement.js';
+import type { StoredPsbt } from './psbt-store.js';
+
+export interface PsbtDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly payouts: Payouts;
+  readonly settlement: Settlement;
+  readonly auditLog: AuditLog;
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+  /** The real networks of all kinds. */
+  readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
+  readonly log: Logger;
+}
+
+export interface PsbtNetwork {
+  readonly network: Network;
+  readonly family: BitcoinFamily;
+  readonly net: AddressNet;
+  readonly node: UtxoNode;
+  readonly currency: Currency;
+}
+
+/** How the keys of an account are named in a PSBT. */
+export interface AccountNames {
+  readonly fingerprint: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** Problem: `invalid_state` if the network is not configured, or not of Bitcoin's kind. */
+export function networkOf(
+  { connected, currencies }: Pick<PsbtDeps, 'connected' | 'currencies'>,
+  mode: Mode,
+  code: string,
+): PsbtNetwork {
+  const found = connected.find(({ network }) => network.mode === mode && network.code === code.toLowerCase());
+  const node = found?.utxoNode;
+  if (!found || !node || !isBitcoinLike(found.network.family)) {
+    const known = connected.filter(({ network, utxoNode }) => utxoNode && network.mode === mode);
+    const codes = known.map(({ network }) => network.code).join(', ');
+    throw new Problem(
+      'invalid_state',
+      `"${code}" is not a network of Bitcoin's kind in ${mode} mode. ${codes === '' ? 'NETWORKS_FILE names none' : `There are ${codes}`}`,
+    );
+  }
+  const { network } = found;
+  return {
+    network,
+    family: found.network.family,
+    net: network.addressNet ?? defaultNet(mode),
+    node,
+    currency: currencies.known(Object.keys(network.assets)[0] ?? ''),
+  };
+}
+
+function isBitcoinLike(family: Network['family']): family is BitcoinFamily {
+  return family === 'bitcoin' || family === 'litecoin';
+}
+
+/** Problem: `invalid_state` if the fingerprint or the path cannot be right. */
+export function accountOf(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): SpendingAccount {
+  const { extendedPublicKey } = key;
+  // Treasuries are of EVM networks alone.
+  if (extendedPublicKey === undefined) throw new Error(`The deposit key ${key.id} is a treasury`);
+  try {
+    const { family, net } = to;
+    return readSpendingAccount(extendedPublicKey, { family, net, script: key.script, ...names });
+  } catch (error) {
+    throw new Problem('invalid_state', errorMessage(error));
+  }
+}
+
+/** The account that signs a PSBT. */
+export async function accountOfPsbt(
+  { database, depositKeys }: Pick<PsbtDeps, 'database' | 'depositKeys'>,
+  psbt: PsbtTable,
+  to: PsbtNetwork,
+): Promise<SpendingAccount> {
+  const keys = await depositKeys.list(database.reader, psbt.merchant_id);
+  const key = keys.find(({ id }) => id === psbt.key_id);
+  if (!key) throw new Error(`The deposit key of the PSBT ${psbt.id} is gone`);
+  return accountOf(key, to, {
+    fingerprint: psbt.fingerprint ?? undefined,
+    path: psbt.account_path ?? undefined,
+  });
+}
+
+/** The transaction of a version, as it was exported. */
+export function expectedOf(
+  psbt: StoredPsbt,
+  version: Pick<PsbtVersionTable, 'change_amount'>,
+  account: SpendingAccount,
+): ExpectedTransaction {
+  const { script: type, prefixes } = account;
+  const scriptOfKey = (branch: 0 | 1, index: number) =>
+    scriptsOf(account.publicKey(branch, index), type, prefixes).script;
+  const change = BigInt(version.change_amount);
+  return {
+    type,
+    prefixes,
+    inputs: psbt.inputs.map((input) => ({
+      txHash: input.tx_hash,
+      outputIndex: input.output_index,
+      amount: BigInt(input.amount),
+      script: scriptOfKey(input.branch, input.derivation_index),
+      publicKey: account.publicKey(input.branch, input.derivation_index),
+    })),
+    outputs: [
+      ...psbt.transfers.map(({ address, amount }) => ({
+        script: scriptOfAddress(address, prefixes),
+        amount: BigInt(amount),
+        isChange: false,
+      })),
+      ...(change > 0n && psbt.change_index !== null
+        ? [{ script: scriptOfKey(1, psbt.change_index), amount: change, isChange: true }]
+        : []),
+    ],
+  };
+}
+
+/** Such as `0.5 LTC`. */
+export function amountIn({ code, decimals }: Currency): (units: bigint) => string {
+  return (units) => `${fromUnits(units, decimals)} ${code}`;
+}
+
+/** Satoshis per 1000 virtual bytes as satoshis per virtual byte: `1.25`. */
+export function rateText(rate: bigint): string {
+  return fromUnits(rate, 3);
+}

@@ -1,0 +1,100 @@
+/** Takes a signed PSBT or transaction back: checks it against what was exported, stores it, and broadcasts it. */
+import { finalize, findDifference, outpointsOf, readReturned, Refused } from './check.js';
+import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import { errorMessage } from '../shared/error-message.js';
+import { Problem } from '../shared/problem.js';
+import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from './context.js';
+import * as store from './psbt-store.js';
+import type { StoredPsbt } from './psbt-store.js';
+import type { Transitions } from './transitions.js';
+
+export interface Imported {
+  readonly psbt: StoredPsbt;
+  readonly version: PsbtVersionTable;
+  /** Whether a node took it. If not, the server tries again by itself. */
+  readonly isBroadcast: boolean;
+  /** Why not; undefined if it was. */
+  readonly problem: string | undefined;
+}
+
+export type ImportSigned = (file: Uint8Array, actor: string, signal: AbortSignal) => Promise<Imported>;
+
+export function createImport(deps: PsbtDeps, transitions: Transitions): ImportSigned {
+  const { database, auditLog } = deps;
+
+  async function importSigned(file: Uint8Array, actor: string, signal: AbortSignal): Promise<Imported> {
+    const { psbt, version, signed, to } = await checkReturned(file).catch((error: unknown) => {
+      throw error instanceof Refused ? new Problem('invalid_state', error.message) : error;
+    });
+    const stored = await database.write(async (transaction) => {
+      const current = await transitions.lock(transaction, psbt.id);
+      refuseEnded(current);
+      const same = current.versions.find(({ number }) => number === version.number);
+      if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
+      await transitions.lockBooks(transaction, current);
+      const isNew = same.signed_transaction === null;
+      await transitions.markSent(transaction, current, same, {
+        txHash: signed.txHash,
+        transaction: signed.transaction,
+      });
+      if (isNew) {
+        await auditLog.record(transaction, {
+          merchantId: current.merchant_id,
+          mode: current.mode,
+          actor,
+          action: 'psbt.imported',
+          subjectId: current.id,
+          after: { version: version.number, txHash: signed.txHash },
+        });
+      }
+      return same;
+    });
+    const problem = await to.node
+      .send(signed.transaction, signal)
+      .catch((error: unknown) => errorMessage(error));
+    return {
+      psbt: await store.requirePsbt(database.reader, psbt.id),
+      version: { ...stored, tx_hash: signed.txHash },
+      isBroadcast: problem === undefined,
+      problem,
+    };
+  }
+
+  /** Finds the version that came back. @throws Refused */
+  async function checkReturned(file: Uint8Array) {
+    const returned = readReturned(file);
+    const ids = await store.psbtsSpending(database.reader, outpointsOf(returned));
+    let refusal: Refused | undefined;
+    for (const id of ids) {
+      const psbt = await store.requirePsbt(database.reader, id);
+      const to = networkOf(deps, psbt.mode, psbt.network);
+      const account = await accountOfPsbt(deps, psbt, to);
+      const format = amountIn(to.currency);
+      for (const version of [...psbt.versions].reverse()) {
+        const expected = expectedOf(psbt, version, account);
+        const difference = findDifference(returned, expected, format);
+        if (difference !== undefined) {
+          refusal ??= new Refused(
+            `This is not the transaction that was exported as ${id}. ${difference}. Nothing was stored or sent`,
+          );
+          continue;
+        }
+        refuseEnded(psbt);
+        return { psbt, version, to, signed: finalize(returned, expected) };
+      }
+    }
+    throw refusal ?? new Refused('It spends no coin of a PSBT that was exported here');
+  }
+
+  return importSigned;
+}
+
+function refuseEnded({ id, state, problem }: PsbtTable): void {
+  if (state === 'open' || state === 'sent') return;
+  const reasons: Record<typeof state, string> = {
+    settled: `The PSBT ${id} is settled already`,
+    conflicted: `The PSBT ${id} can no longer be sent. ${problem ?? ''}`,
+    discarded: `The PSBT ${id} was discarded, and its transfers may be paid otherwise. Nothing was sent`,
+  };
+  throw new Problem('invalid_state', reasons[state]);
+}

@@ -1,0 +1,417 @@
+/** Stores payouts by PSBT. */
+import type { Reader, Transaction } from '../db/engine.js';
+import { inChunks } from '../db/chunks.js';
+import { forUpdate } from '../db/locks.js';
+import type {
+  PsbtInputTable,
+  PsbtState,
+  PsbtTable,
+  PsbtTransferTable,
+  PsbtVersionTable,
+  TransferTable,
+} from '../db/schema.js';
+import { notFound } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+
+/** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
+export interface StoredPsbt extends PsbtTable {
+  readonly inputs: readonly PsbtInputTable[];
+  readonly transfers: readonly (TransferTable & { readonly is_held: 0 | 1 })[];
+  readonly versions: readonly PsbtVersionTable[];
+}
+
+/** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
+export interface KnownCoin {
+  readonly tx_hash: string;
+  readonly output_index: number;
+  readonly amount: string;
+  readonly branch: 0 | 1;
+  readonly derivation_index: number;
+}
+
+/** Locks a PSBT until the transaction ends. */
+export function lockPsbt(transaction: Transaction, id: string): Promise<PsbtTable | undefined> {
+  return transaction
+    .selectFrom('psbts')
+    .selectAll()
+    .where('id', '=', id)
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+}
+
+export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt | undefined> {
+  const psbt = await reader.selectFrom('psbts').selectAll().where('id', '=', id).executeTakeFirst();
+  return psbt && { ...psbt, ...(await readParts(reader, id)) };
+}
+
+/** Problem: `not_found`. */
+export async function requirePsbt(reader: Reader, id: string): Promise<StoredPsbt> {
+  const psbt = await readPsbt(reader, id);
+  if (!psbt) throw notFound('PSBT');
+  return psbt;
+}
+
+async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, keyof PsbtTable>> {
+  const inputs = await reader
+    .selectFrom('psbt_inputs')
+    .selectAll()
+    .where('psbt_id', '=', id)
+    .orderBy('position')
+    .execute();
+  const transfers = await reader
+    .selectFrom('psbt_transfers')
+    .innerJoin('transfers', 'transfers.id', 'psbt_transfers.transfer_id')
+    .selectAll('transfers')
+    .select('psbt_transfers.is_held')
+    .where('psbt_id', '=', id)
+    .orderBy('position')
+    .execute();
+  const versions = await reader
+    .selectFrom('psbt_versions')
+    .selectAll()
+    .where('psbt_id', '=', id)
+    .orderBy('number')
+    .execute();
+  return { inputs, transfers, versions };
+}
+
+/** Newest first. @param merchantId of all merchants if it is undefined */
+export function listPsbts(
+  reader: Reader,
+  merchantId: string | undefined,
+  limit: number,
+): Promise<PsbtTable[]> {
+  return reader
+    .selectFrom('psbts')
+    .selectAll()
+    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Those that a chain can still change. @param since real time: what was confirmed before it is final */
+export async function followedPsbts(
+  reader: Reader,
+  since: number,
+): Promise<Pick<PsbtTable, 'id' | 'mode' | 'network'>[]> {
+  return reader
+    .selectFrom('psbts')
+    .select(['id', 'mode', 'network'])
+    .where((e) =>
+      e.or([
+        e('state', 'in', ['open', 'sent', 'conflicted']),
+        e.and([
+          e('state', '=', 'settled'),
+          e.or([e('confirmed_at', 'is', null), e('confirmed_at', '>', since)]),
+        ]),
+        // A signed copy of a discarded one can still be broadcast, as long as one of its transfers is not paid.
+        e.and([
+          e('state', '=', 'discarded'),
+          e.exists(
+            e
+              .selectFrom('psbt_transfers')
+              .innerJoin('transfers', 'transfers.id', 'psbt_transfers.transfer_id')
+              .whereRef('psbt_transfers.psbt_id', '=', 'psbts.id')
+              .where('transfers.status', 'in', ['pending', 'processing'])
+              .select('transfers.id'),
+          ),
+        ]),
+      ]),
+    )
+    .orderBy('created_at')
+    .execute();
+}
+
+export async function insertPsbt(
+  transaction: Transaction,
+  psbt: PsbtTable,
+  inputs: readonly PsbtInputTable[],
+  transfers: readonly PsbtTransferTable[],
+): Promise<void> {
+  await transaction.insertInto('psbts').values(psbt).execute();
+  await inChunks(inputs, async (chunk) => {
+    await transaction
+      .insertInto('psbt_inputs')
+      .values([...chunk])
+      .execute();
+    return [];
+  });
+  await inChunks(transfers, async (chunk) => {
+    await transaction
+      .insertInto('psbt_transfers')
+      .values([...chunk])
+      .execute();
+    return [];
+  });
+}
+
+export async function insertVersion(transaction: Transaction, version: PsbtVersionTable): Promise<void> {
+  await transaction.insertInto('psbt_versions').values(version).execute();
+}
+
+export async function updatePsbt(
+  transaction: Transaction,
+  id: string,
+  change: Partial<
+    Pick<PsbtTable, 'state' | 'settled_version' | 'confirmed_at' | 'problem' | 'from_height' | 'updated_at'>
+  >,
+): Promise<void> {
+  await transaction.updateTable('psbts').set(change).where('id', '=', id).execute();
+}
+
+export async function updateVersion(
+  transaction: Transaction,
+  { psbt_id, number }: PsbtVersionTable,
+  change: Partial<
+    Pick<PsbtVersionTable, 'signed_transaction' | 'tx_hash' | 'imported_at' | 'block_hash' | 'block_height'>
+  >,
+): Promise<void> {
+  await transaction
+    .updateTable('psbt_versions')
+    .set(change)
+    .where('psbt_id', '=', psbt_id)
+    .where('number', '=', number)
+    .execute();
+}
+
+/** Lets other PSBTs spend the coins and pay the transfers of this one. */
+export async function releaseAll(transaction: Transaction, id: string): Promise<void> {
+  await transaction.updateTable('psbt_inputs').set({ is_held: 0 }).where('psbt_id', '=', id).execute();
+  await transaction.updateTable('psbt_transfers').set({ is_held: 0 }).where('psbt_id', '=', id).execute();
+}
+
+/** Takes the coins and the transfers of a PSBT back from all others. */
+export async function holdAll(
+  transaction: Transaction,
+  { id, mode, network, inputs, transfers }: StoredPsbt,
+) {
+  for (const { tx_hash, output_index } of inputs) {
+    await transaction
+      .updateTable('psbt_inputs')
+      .set({ is_held: 0 })
+      .where('mode', '=', mode)
+      .where('network', '=', network)
+      .where('tx_hash', '=', tx_hash)
+      .where('output_index', '=', output_index)
+      .where('psbt_id', '<>', id)
+      .execute();
+  }
+  await inChunks(
+    transfers.map((transfer) => transfer.id),
+    async (chunk) => {
+      await transaction
+        .updateTable('psbt_transfers')
+        .set({ is_held: 0 })
+        .where('transfer_id', 'in', chunk)
+        .where('psbt_id', '<>', id)
+        .execute();
+      return [];
+    },
+  );
+  await transaction.updateTable('psbt_inputs').set({ is_held: 1 }).where('psbt_id', '=', id).execute();
+  await transaction.updateTable('psbt_transfers').set({ is_held: 1 }).where('psbt_id', '=', id).execute();
+}
+
+/** What an operator has to send, oldest first, without what is in a PSBT already. */
+export function waitingTransfers(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  network: string,
+  currency: string,
+): Promise<TransferTable[]> {
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where('executor', '=', 'operator')
+    .where('status', '=', 'pending')
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where((e) =>
+      e.not(
+        e.exists(
+          e
+            .selectFrom('psbt_transfers')
+            .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
+            .where('psbt_transfers.is_held', '=', 1)
+            .select('psbt_transfers.psbt_id'),
+        ),
+      ),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** The PSBT that a transfer is in, if that one may still pay it. */
+export function holderOf(
+  reader: Reader,
+  transferId: string,
+): Promise<{ id: string; state: PsbtState } | undefined> {
+  return reader
+    .selectFrom('psbt_transfers')
+    .innerJoin('psbts', 'psbts.id', 'psbt_transfers.psbt_id')
+    .select(['psbts.id', 'psbts.state'])
+    .where('transfer_id', '=', transferId)
+    .where('is_held', '=', 1)
+    .executeTakeFirst();
+}
+
+/** The discarded PSBTs that paid some of these transfers. */
+export async function discardedWith(reader: Reader, transferIds: readonly string[]): Promise<string[]> {
+  const rows = await inChunks(transferIds, (chunk) =>
+    reader
+      .selectFrom('psbt_transfers')
+      .innerJoin('psbts', 'psbts.id', 'psbt_transfers.psbt_id')
+      .select('psbts.id')
+      .distinct()
+      .where('transfer_id', 'in', chunk)
+      .where('psbts.state', '=', 'discarded')
+      .execute(),
+  );
+  return [...new Set(rows.map(({ id }) => id))];
+}
+
+/** Ids of the PSBTs that spend one of these outputs, newest first. */
+export async function psbtsSpending(
+  reader: Reader,
+  outpoints: readonly { readonly txHash: string; readonly outputIndex: number }[],
+): Promise<string[]> {
+  const rows = await inChunks([...new Set(outpoints.map(({ txHash }) => txHash))], (chunk) =>
+    reader
+      .selectFrom('psbt_inputs')
+      .innerJoin('psbts', 'psbts.id', 'psbt_inputs.psbt_id')
+      .select(['psbts.id', 'psbts.created_at', 'tx_hash', 'output_index'])
+      .where('tx_hash', 'in', chunk)
+      .execute(),
+  );
+  const matching = rows.filter((row) =>
+    outpoints.some((one) => one.txHash === row.tx_hash && one.outputIndex === row.output_index),
+  );
+  matching.sort((a, b) => b.created_at - a.created_at);
+  return [...new Set(matching.map(({ id }) => id))];
+}
+
+/** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
+export async function knownCoins(
+  reader: Reader,
+  scope: Scope,
+  network: string,
+  currency: string,
+  sourceId: string,
+): Promise<KnownCoin[]> {
+  const coins = await coinsEver(reader, scope, network, currency, sourceId);
+  const taken = await heldOutpoints(reader, { mode: scope.mode, network });
+  return coins.filter(({ tx_hash: hash, output_index: index }) => !taken.has(`${hash}:${index}`));
+}
+
+/** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
+export async function coinsEver(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  network: string,
+  currency: string,
+  sourceId?: string,
+): Promise<KnownCoin[]> {
+  const deposits = await reader
+    .selectFrom('receipts')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
+    )
+    .select(['receipts.tx_hash', 'receipts.output_index', 'receipts.amount', 'addresses.derivation_index'])
+    .where('receipts.merchant_id', '=', merchantId)
+    .where('receipts.mode', '=', mode)
+    .where('receipts.network', '=', network)
+    .where('receipts.currency', '=', currency)
+    .where('receipts.status', '=', 'confirmed')
+    .$if(sourceId !== undefined, (query) => query.where('addresses.source_id', '=', sourceId ?? ''))
+    .execute();
+  const changes = await reader
+    .selectFrom('psbts')
+    .innerJoin('psbt_versions', (join) =>
+      join
+        .onRef('psbt_versions.psbt_id', '=', 'psbts.id')
+        .onRef('psbt_versions.number', '=', 'psbts.settled_version'),
+    )
+    .select(['psbts.id', 'psbts.change_index', 'psbt_versions.tx_hash', 'psbt_versions.change_amount'])
+    .select((e) =>
+      e
+        .selectFrom('psbt_transfers')
+        .whereRef('psbt_transfers.psbt_id', '=', 'psbts.id')
+        .select((s) => s.fn.countAll<number>().as('count'))
+        .as('outputs'),
+    )
+    .where('psbts.merchant_id', '=', merchantId)
+    .where('psbts.mode', '=', mode)
+    .where('psbts.network', '=', network)
+    .$if(sourceId !== undefined, (query) => query.where('psbts.source_id', '=', sourceId ?? ''))
+    .where('psbts.state', '=', 'settled')
+    .where('psbt_versions.change_amount', '<>', '0')
+    .execute();
+  return [
+    ...deposits.map((row): KnownCoin => ({ ...row, branch: 0 })),
+    ...changes.flatMap(({ tx_hash, change_index, change_amount, outputs }): KnownCoin[] =>
+      tx_hash === null || change_index === null
+        ? []
+        : [
+            {
+              tx_hash,
+              output_index: Number(outputs),
+              amount: change_amount,
+              branch: 1,
+              derivation_index: change_index,
+            },
+          ],
+    ),
+  ];
+}
+
+/** The raw transactions of our own payouts, by hash. Their change needs no node to be spent. */
+export async function ownTransactions(
+  reader: Reader,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await inChunks(hashes, (chunk) =>
+    reader
+      .selectFrom('psbt_versions')
+      .select(['tx_hash', 'signed_transaction'])
+      .where('tx_hash', 'in', chunk)
+      .where('signed_transaction', 'is not', null)
+      .execute(),
+  );
+  return new Map(rows.map(({ tx_hash: hash, signed_transaction: raw }) => [hash ?? '', raw ?? '']));
+}
+
+/**
+ * Takes the next index of a key's change chain. It is never taken again, even if the PSBT is discarded.
+ * @param sourceId counted apart from the receiving addresses
+ */
+export async function takeChangeIndex(transaction: Transaction, sourceId: string): Promise<number> {
+  const { next_index: next } = await transaction
+    .insertInto('derivations')
+    .values({ source_id: `${sourceId}/change`, next_index: 1 })
+    .onConflict((conflict) =>
+      conflict.column('source_id').doUpdateSet((e) => ({ next_index: e('derivations.next_index', '+', 1) })),
+    )
+    .returning('next_index')
+    .executeTakeFirstOrThrow();
+  return next - 1;
+}
+
+/** The coins that PSBTs of a network hold, as `hash:index`. */
+export async function heldOutpoints(
+  reader: Reader,
+  { mode, network }: Pick<PsbtTable, 'mode' | 'network'>,
+): Promise<ReadonlySet<string>> {
+  const held = await reader
+    .selectFrom('psbt_inputs')
+    .select(['tx_hash', 'output_index'])
+    .where('mode', '=', mode)
+    .where('network', '=', network)
+    .where('is_held', '=', 1)
+    .execute();
+  return new Set(held.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+}

@@ -1,0 +1,113 @@
+/**
+ * Payouts by PSBT: the transfers of a merchant that wait become one transaction, which the merchant's own wallet signs. The
+ * server chooses the coins and watches the network, and cannot sign.
+ */
+import type { Reader } from '../db/engine.js';
+import type { PsbtTable } from '../db/schema.js';
+import { Problem } from '../shared/problem.js';
+import { createBump, type Bump } from './bump.js';
+import { networkOf, type PsbtDeps } from './context.js';
+import { createExport, type ExportWaiting } from './export.js';
+import { createFollow } from './follow.js';
+import { createImport, type ImportSigned } from './import.js';
+import * as store from './psbt-store.js';
+import type { StoredPsbt } from './psbt-store.js';
+import { createTransitions } from './transitions.js';
+
+export interface Psbts {
+  /**
+   * Makes one PSBT of the transfers that wait, and reserves them and the coins. Problems: `not_found`, `invalid_state`.
+   * @throws NodesUnavailable
+   */
+  readonly exportWaiting: ExportWaiting;
+  /**
+   * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
+   * @param feeRate satoshis per virtual byte
+   */
+  readonly bump: Bump;
+  /**
+   * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
+   * with a sentence that names the difference. Importing the same again broadcasts it again.
+   */
+  readonly importSigned: ImportSigned;
+  /** Gives a PSBT up that was not broadcast, or whose coins went elsewhere. Repeating it changes nothing. */
+  discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
+  /** Problem: `not_found`. */
+  retrieve(id: string): Promise<StoredPsbt>;
+  /** Newest first, at most 1000. @param merchantId of all merchants if it is undefined */
+  list(merchantId: string | undefined): Promise<PsbtTable[]>;
+  /** Broadcasts what is not on the network, and settles what is confirmed. For a job. */
+  follow(signal: AbortSignal): Promise<void>;
+}
+
+const listed = 1000;
+
+export function createPsbts(deps: PsbtDeps): Psbts {
+  const { database, auditLog } = deps;
+  const transitions = createTransitions(deps);
+  const { look, follow } = createFollow(deps, transitions);
+  const retrieve = (id: string) => store.requirePsbt(database.reader, id);
+
+  async function discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt> {
+    let psbt = await retrieve(id);
+    if (psbt.state === 'discarded') return psbt;
+    if (psbt.state === 'open') {
+      // The operator's wallet may have broadcast it by itself.
+      const found = await look(id, signal);
+      if (found === undefined) networkOf(deps, psbt.mode, psbt.network);
+      psbt = await retrieve(id);
+      if (psbt.state === 'open' && found?.kind !== 'absent') {
+        throw new Problem(
+          'invalid_state',
+          'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',
+        );
+      }
+    }
+    if (psbt.state === 'sent') {
+      throw new Problem(
+        'invalid_state',
+        'It is signed and was broadcast, so the network can confirm it at any time. To hurry it, use transfers psbt bump',
+      );
+    }
+    if (psbt.state === 'settled') throw new Problem('invalid_state', 'It is settled: the transfers are paid');
+    await database.write(async (transaction) => {
+      const current = await transitions.lock(transaction, id);
+      if (current.state !== psbt.state) {
+        throw new Problem('invalid_state', `The PSBT has become ${current.state} meanwhile`);
+      }
+      await transitions.discard(transaction, current);
+      await auditLog.record(transaction, {
+        merchantId: psbt.merchant_id,
+        mode: psbt.mode,
+        actor,
+        action: 'psbt.discarded',
+        subjectId: id,
+        before: { state: current.state },
+        after: { state: 'discarded' },
+      });
+    });
+    return retrieve(id);
+  }
+
+  return {
+    exportWaiting: createExport(deps, transitions, look),
+    bump: createBump(deps, transitions, look),
+    importSigned: createImport(deps, transitions),
+    discard,
+    retrieve,
+    list: (merchantId) => store.listPsbts(database.reader, merchantId, listed),
+    follow,
+  };
+}
+
+/** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
+export async function ensureNotInPsbt(reader: Reader, transferId: string): Promise<void> {
+  const holder = await store.holderOf(reader, transferId);
+  if (holder?.state !== 'open' && holder?.state !== 'sent') return;
+  throw new Problem(
+    'invalid_state',
+    holder.state === 'open'
+      ? `The transfer is in the PSBT ${holder.id}, which the wallet may be signing. Import what it signs, or run transfers psbt discard ${holder.id} first`
+      : `The transfer is paid by the PSBT ${holder.id}, and ends by itself when that is confirmed`,
+  );
+}

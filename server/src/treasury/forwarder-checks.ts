@@ -1,0 +1,208 @@
+/**
+ * Whether a network can be offered to merchants with a treasury: the factory's code on the chain is the expected one, the
+ * contract derives the same addresses as this server, and the treasury is there. Until all of that was seen, no address of
+ * a forwarder is given out on the network.
+ */
+import { randomInt } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { AddressSources } from '../chains/addresses/address-sources.js';
+import type { CurrentForwarders } from '../chains/addresses/deposit-keys.js';
+import { forwarderFactory } from './forwarder-factory.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import { addressOfWord } from '../chains/evm/abi.js';
+import type { Network } from '../chains/networks.js';
+import { RpcFailure } from '../chains/rpc/node-error.js';
+import type { NodePool } from '../chains/rpc/node-pool.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { Mode } from '../shared/scope.js';
+import { addressData } from './factory.js';
+
+export type EvmNetwork = Pick<ConnectedNetwork, 'network'> & { readonly evm: NodePool };
+
+/** What a network has for forwarders. */
+export interface FactoryState {
+  /** Undefined if the factory is there, with the expected code. */
+  readonly problem: string | undefined;
+  /** Whether the proxy is there that deploys it. */
+  readonly hasDeployer: boolean;
+}
+
+export interface ForwarderProblem {
+  readonly mode: Mode;
+  readonly network: string;
+  readonly sourceId: string;
+  /** Names no merchant. */
+  readonly problem: string;
+}
+
+export interface ForwarderChecks {
+  /** The sources, without forwarders on a network that is not ready for them. */
+  offered(network: Network, sources: AddressSources): AddressSources;
+  /** Checks what was not checked yet or is due again. Asks no node while no merchant has a treasury. */
+  refresh(signal: AbortSignal): Promise<void>;
+  /** Why networks are not offered to merchants with a treasury. */
+  problems(): readonly ForwarderProblem[];
+}
+
+export interface ForwarderChecksDeps {
+  readonly networks: readonly EvmNetwork[];
+  /** Those in use now. */
+  readonly forwarders: () => readonly CurrentForwarders[];
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicNow?: () => number;
+}
+
+/** A network that was ready is looked at again, in case of another node or a deep reorganisation. */
+const recheckMs = 600_000;
+const retryMs = 2000;
+
+const notChecked = 'The forwarders have not been checked yet';
+
+export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderChecks {
+  const { networks, log, monotonicNow = () => performance.now() } = deps;
+  const results = new Map<string, { readonly problem: string | undefined; readonly dueAt: number }>();
+  const nameOf = ({ mode, code }: Pick<Network, 'mode' | 'code'>, sourceId: string) =>
+    `${mode}/${code}/${sourceId}`;
+
+  async function checkOne(
+    evm: EvmNetwork,
+    forwarders: CurrentForwarders,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { network } = evm;
+    const name = nameOf(network, forwarders.source.id);
+    const before = results.get(name);
+    let problem: string | undefined;
+    try {
+      const others = networks.filter((one) => one !== evm && one.network.mode === network.mode);
+      problem = await findForwarderProblem(evm, forwarders, others, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
+      problem = before && before.problem === undefined ? undefined : errorMessage(error);
+    }
+    results.set(name, { problem, dueAt: monotonicNow() + (problem === undefined ? recheckMs : retryMs) });
+    if (before && before.problem === problem) return;
+    const place = { mode: network.mode, network: network.code };
+    if (problem !== undefined) log.warn(place, `Not offered to merchants with a treasury: ${problem}`);
+    else log.info(place, 'The forwarder factory is there: offered to merchants with a treasury');
+  }
+
+  return {
+    offered: (network, sources) => ({
+      find(scope, family, net) {
+        const source = sources.find(scope, family, net);
+        if (!source?.forwarder) return source;
+        const result = results.get(nameOf(network, source.id));
+        return result && result.problem === undefined ? source : undefined;
+      },
+    }),
+
+    async refresh(signal) {
+      for (const forwarders of deps.forwarders()) {
+        const due = networks.filter(
+          ({ network }) =>
+            network.mode === forwarders.scope.mode &&
+            (results.get(nameOf(network, forwarders.source.id))?.dueAt ?? 0) <= monotonicNow(),
+        );
+        await Promise.all(due.map((network) => checkOne(network, forwarders, signal)));
+      }
+    },
+
+    problems: () =>
+      deps.forwarders().flatMap(({ scope, source }) =>
+        networks
+          .filter(({ network }) => network.mode === scope.mode)
+          .flatMap(({ network: { mode, code } }) => {
+            const result = results.get(nameOf({ mode, code }, source.id));
+            const problem = result ? result.problem : notChecked;
+            return problem === undefined ? [] : [{ mode, network: code, sourceId: source.id, problem }];
+          }),
+      ),
+  };
+}
+
+/**
+ * Why a network must not be offered to a merchant with a treasury; undefined if it can be.
+ * @param others the other EVM networks of the mode
+ * @throws NodesUnavailable
+ */
+export async function findForwarderProblem(
+  { network, evm }: EvmNetwork,
+  { source }: CurrentForwarders,
+  others: readonly EvmNetwork[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { problem } = await readFactory(evm, network.name, signal);
+  if (problem !== undefined) return problem;
+  const { treasury, salt } = source.forwarder;
+  const indexes = [0, 1, ...Array.from({ length: 3 }, () => randomInt(2 ** 32))];
+  const answers = await evm.run(
+    (node) =>
+      node.batch(
+        indexes.map((index) => ({
+          method: 'eth_call',
+          params: [{ to: forwarderFactory.address, data: addressData(treasury, salt(index)) }, 'latest'],
+        })),
+        signal,
+      ),
+    signal,
+  );
+  for (const [position, index] of indexes.entries()) {
+    const answer = answers[position];
+    if (answer instanceof RpcFailure) throw answer;
+    if (typeof answer !== 'string' || addressOfWord(answer) !== source.derive(index).toLowerCase()) {
+      return `the factory on ${network.name} derives another address than this server for index ${index}. Do not use it, and report this`;
+    }
+  }
+  if (await isContract(evm, treasury, signal)) return undefined;
+  for (const other of others) {
+    // A node that does not answer must not take the other networks off.
+    const isThere = await isContract(other.evm, treasury, signal).catch(() => false);
+    signal.throwIfAborted();
+    if (isThere) {
+      return `the treasury is a contract on ${other.network.name}, but not on ${network.name}: coins that are swept there could be lost. Deploy it on ${network.name} too`;
+    }
+  }
+  return undefined;
+}
+
+/** @throws NodesUnavailable */
+export async function readFactory(evm: NodePool, name: string, signal: AbortSignal): Promise<FactoryState> {
+  const { address, implementation, deployer, code, implementationCode } = forwarderFactory;
+  const found = await evm.run(
+    (node) =>
+      node.batch(
+        [address, implementation, deployer].map((one) => ({
+          method: 'eth_getCode',
+          params: [one, 'latest'],
+        })),
+        signal,
+      ),
+    signal,
+  );
+  for (const answer of found) if (answer instanceof RpcFailure) throw answer;
+  const hasDeployer = found[2] !== '0x';
+  if (found[0] === '0x') {
+    return {
+      hasDeployer,
+      problem: `the forwarder factory is not deployed on ${name}. "sweeps deploy" prints the transaction`,
+    };
+  }
+  if (found[0] !== code || found[1] !== implementationCode) {
+    return { hasDeployer, problem: `the code at ${address} on ${name} is not that of the forwarder factory` };
+  }
+  return { hasDeployer, problem: undefined };
+}
+
+/** Accounts that delegate to a contract (EIP-7702) are still accounts. */
+async function isContract(evm: NodePool, address: string, signal: AbortSignal): Promise<boolean> {
+  const code = await evm.run((node) => node.call('eth_getCode', [address, 'latest'], signal), signal);
+  return typeof code === 'string' && code !== '0x' && !code.startsWith('0xef0100');
+}
+
+/** The EVM networks among the connected ones. */
+export function evmNetworks(connected: readonly ConnectedNetwork[]): (ConnectedNetwork & EvmNetwork)[] {
+  return connected.flatMap((one) => (one.evm ? [{ ...one, evm: one.evm }] : []));
+}

@@ -1,0 +1,258 @@
+/** Plans sweeps: what lies at which forwarder, what it costs to fetch it, and what is too small to be worth it. */
+import type { AddressSource } from '../chains/addresses/address-sources.js';
+import type { DepositKeyRecord, DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import { toUnits } from '../chains/evm/assets.js';
+import { RpcFailure } from '../chains/rpc/node-error.js';
+import type { NodePool } from '../chains/rpc/node-pool.js';
+import type { Reader } from '../db/engine.js';
+import type { Currencies } from '../money/currencies.js';
+import { convert, type RateSource } from '../money/rates.js';
+import { readBalancesAt, readDeployed } from './balances.js';
+import { nativeToken, sweepData, type SweepBatch } from './factory.js';
+import { forwarderFactory } from './forwarder-factory.js';
+import { readDataFee, readGasPrice, sweepGas, type GasPrice } from './gas.js';
+import { readPaidForwarders } from './sweep-store.js';
+
+/** One asset at one forwarder. */
+export interface SweepItem {
+  readonly merchantId: string;
+  readonly address: string;
+  readonly treasury: string;
+  readonly salt: string;
+  readonly currency: string;
+  /** The contract, or `nativeToken`. */
+  readonly token: string;
+  /** In units of the chain, and in those of the currency. */
+  readonly chainAmount: bigint;
+  readonly units: bigint;
+  readonly isDeployed: boolean;
+  /** In units of the base currency; undefined without a rate. */
+  readonly worth: bigint | undefined;
+  readonly cost: bigint | undefined;
+  /** Why it is left where it is; undefined if it is to be swept. */
+  readonly skipped: Skipped | undefined;
+}
+
+/** `small`: worth less than its gas, or than the minimum. `open`: its payment still waits for money. `fails`: the call reverts. */
+export type Skipped = 'small' | 'open' | 'fails';
+
+export interface SweepPlan {
+  readonly network: ConnectedNetwork['network'];
+  readonly chainId: number;
+  readonly baseCurrency: string;
+  readonly gasPrice: GasPrice;
+  readonly items: readonly SweepItem[];
+}
+
+export interface PlanDeps {
+  readonly reader: Reader;
+  readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
+  readonly currencies: Pick<Currencies, 'known'>;
+  readonly rates: RateSource;
+}
+
+export interface PlanRequest {
+  readonly network: ConnectedNetwork & { readonly evm: NodePool };
+  /** All merchants if it is undefined. */
+  readonly merchantId: string | undefined;
+  /** A currency with a rate. */
+  readonly baseCurrency: string;
+  /** In units of the base currency: what is worth less stays, whatever its gas costs. */
+  readonly minimum: bigint;
+  /** Looks at all addresses that were given out, on whatever network. */
+  readonly everything: boolean;
+}
+
+/** @throws NodesUnavailable */
+export async function planSweeps(
+  deps: PlanDeps,
+  request: PlanRequest,
+  signal: AbortSignal,
+): Promise<SweepPlan> {
+  const { network, merchantId, baseCurrency, everything } = request;
+  const { evm, chainAssets, identity } = network;
+  const keys = (await deps.depositKeys.list(deps.reader, merchantId)).filter(
+    ({ mode, treasury }) => mode === network.network.mode && treasury !== undefined,
+  );
+  // A treasury that was set a second time has two records, and one source.
+  const sources = new Map(keys.map((key) => [key.sourceId, sourceOf(deps, key)]));
+  const scopes = new Map(keys.map((key) => [key.merchantId, { merchantId: key.merchantId, mode: key.mode }]));
+  const gasPrice = await readGasPrice(evm, signal);
+  const found: Omit<SweepItem, 'cost' | 'skipped'>[] = [];
+  const open = new Set<string>();
+  for (const scope of scopes.values()) {
+    const forwarders = await readPaidForwarders(deps.reader, scope, network.network, everything);
+    for (const { address, isOpen } of forwarders) if (isOpen) open.add(address);
+    const addresses = forwarders.map(({ address }) => address);
+    if (addresses.length === 0) continue;
+    const deployed = await readDeployed(evm, addresses, signal);
+    for (const [currency, asset] of Object.entries(chainAssets)) {
+      const token = asset.contract ?? nativeToken;
+      const balances = await readBalancesAt(evm, token, addresses, 'latest', signal);
+      const { decimals } = deps.currencies.known(currency);
+      for (const [position, { address, index, sourceId }] of forwarders.entries()) {
+        const chainAmount = balances[position] ?? 0n;
+        const source = sources.get(sourceId);
+        if (chainAmount === 0n || !source?.forwarder) continue;
+        const units = toUnits(chainAmount, { currency, decimals: asset.decimals, unitDecimals: decimals });
+        found.push({
+          merchantId: scope.merchantId,
+          address,
+          treasury: source.forwarder.treasury,
+          salt: source.forwarder.salt(index),
+          currency,
+          token,
+          chainAmount,
+          units,
+          isDeployed: deployed.has(address),
+          worth: worthOf(deps, units, currency, baseCurrency),
+        });
+      }
+    }
+  }
+  const coin = Object.entries(chainAssets).find(([, { contract }]) => contract === undefined)?.[0];
+  const items = await priced(deps, request, gasPrice, coin, found, open, signal);
+  const chainId = 'chainId' in identity ? identity.chainId : 0;
+  return { network: network.network, chainId, baseCurrency, gasPrice, items };
+}
+
+function sourceOf({ depositKeys }: PlanDeps, key: DepositKeyRecord): AddressSource {
+  return depositKeys.preview({ merchantId: key.merchantId, mode: key.mode }, key.family, key, undefined);
+}
+
+function worthOf(
+  { currencies, rates }: PlanDeps,
+  units: bigint,
+  currency: string,
+  base: string,
+): bigint | undefined {
+  const [rate, baseRate] = [rates.latest(currency), rates.latest(base)];
+  if (!rate || !baseRate) return undefined;
+  return convert(
+    units,
+    { rate, decimals: currencies.known(currency).decimals },
+    { rate: baseRate, decimals: currencies.known(base).decimals },
+    'nearest',
+  );
+}
+
+/** Adds to each item what it costs, and why it stays where it is. */
+async function priced(
+  deps: PlanDeps,
+  { network: { evm }, baseCurrency, minimum }: PlanRequest,
+  { baseFee, priorityFee }: GasPrice,
+  coin: string | undefined,
+  found: readonly Omit<SweepItem, 'cost' | 'skipped'>[],
+  open: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<SweepItem[]> {
+  const [sample] = found;
+  // What the data of one address costs on layer 2 is the same for each: its salt.
+  const dataFee = sample ? await readDataFee(evm, sweepData(batchesOf([sample])), signal) : 0n;
+  const failing = await findFailing(evm, found, signal);
+  const paysDeployment = new Set<string>();
+  return found.map((item): SweepItem => {
+    const isFirst = !item.isDeployed && !paysDeployment.has(item.address);
+    if (isFirst) paysDeployment.add(item.address);
+    const gas = isFirst ? sweepGas.first : sweepGas.later;
+    const wei = gas * (baseFee + priorityFee) + dataFee;
+    const cost = coin === undefined ? undefined : worthOf(deps, wei, coin, baseCurrency);
+    const isSmall = item.worth !== undefined && (item.worth < minimum || item.worth <= (cost ?? 0n));
+    const skipped = open.has(item.address)
+      ? 'open'
+      : failing.has(item)
+        ? 'fails'
+        : isSmall
+          ? 'small'
+          : undefined;
+    return { ...item, cost, skipped };
+  });
+}
+
+/** The calls as the factory takes them: those of one treasury and token together. */
+export function batchesOf(items: readonly Pick<SweepItem, 'treasury' | 'token' | 'salt'>[]): SweepBatch[] {
+  const batches = new Map<string, { treasury: string; token: string; salts: string[] }>();
+  for (const { treasury, token, salt } of items) {
+    const name = `${treasury}/${token}`;
+    const batch = batches.get(name) ?? { treasury, token, salts: [] };
+    batch.salts.push(salt);
+    batches.set(name, batch);
+  }
+  return [...batches.values()];
+}
+
+const simulatedAtOnce = 50;
+
+/** The items whose sweep would change nothing, because the treasury or the token refuses it. */
+async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | 'salt'>>(
+  evm: NodePool,
+  items: readonly Item[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<Item>> {
+  const failing = new Set<Item>();
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const name = `${item.treasury}/${item.token}`;
+    groups.set(name, [...(groups.get(name) ?? []), item]);
+  }
+  for (const group of groups.values()) {
+    for (let start = 0; start < group.length; start += simulatedAtOnce) {
+      await simulate(group.slice(start, start + simulatedAtOnce));
+    }
+  }
+  return failing;
+
+  /** One call for many; if it is not all right, one call for each. */
+  async function simulate(part: readonly Item[]): Promise<void> {
+    const together = await failures([part]);
+    if (together[0] === 0n) return;
+    const each = part.length === 1 ? together : await failures(part.map((item) => [item]));
+    for (const [index, item] of part.entries()) if (each[index] !== 0n) failing.add(item);
+  }
+
+  function failures(parts: readonly (readonly Item[])[]): Promise<(bigint | undefined)[]> {
+    return evm.run(async (node) => {
+      const answers = await node.batch(
+        parts.map((part) => ({
+          method: 'eth_call',
+          params: [{ to: forwarderFactory.address, data: sweepData(batchesOf(part)) }, 'latest'],
+        })),
+        signal,
+      );
+      return answers.map((answer) =>
+        answer instanceof RpcFailure || typeof answer !== 'string' || answer === '0x'
+          ? undefined
+          : BigInt(answer),
+      );
+    }, signal);
+  }
+}
+
+/** A transaction to the factory. */
+export interface SweepTransaction {
+  readonly to: string;
+  readonly data: string;
+  readonly items: readonly SweepItem[];
+}
+
+/**
+ * The transactions of a plan. Each is for one treasury, so that no merchant's treasury can spoil the sweep of another.
+ * @param most addresses of one transaction
+ */
+export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number): SweepTransaction[] {
+  const byTreasury = new Map<string, SweepItem[]>();
+  for (const item of items) {
+    if (item.skipped !== undefined) continue;
+    const name = `${item.merchantId}/${item.treasury}`;
+    byTreasury.set(name, [...(byTreasury.get(name) ?? []), item]);
+  }
+  return [...byTreasury.values()].flatMap((list) => {
+    const transactions: SweepTransaction[] = [];
+    for (let start = 0; start < list.length; start += most) {
+      const part = list.slice(start, start + most);
+      transactions.push({ to: forwarderFactory.address, data: sweepData(batchesOf(part)), items: part });
+    }
+    return transactions;
+  });
+}

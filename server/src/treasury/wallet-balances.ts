@@ -1,0 +1,131 @@
+/**
+ * Compares the books with what lies at the addresses of extended keys. These are addresses of the merchant's own wallet, which
+ * spends when it likes, so a difference is no fault of the books. Without one, the wallet pays only what the server knows.
+ */
+import type { ConnectedNetwork } from '../chains/connect.js';
+import { toUnits } from '../chains/evm/assets.js';
+import { hexOf } from '../chains/evm/read-blocks.js';
+import { numberOf } from '../chains/evm/replies.js';
+import type { NodePool } from '../chains/rpc/node-pool.js';
+import type { Reader } from '../db/engine.js';
+import { sumUnits } from '../db/units.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Scope } from '../shared/scope.js';
+import { sumUnspent } from '../psbt-payouts/holdings.js';
+import { readBalancesAt } from './balances.js';
+import { nativeToken } from './factory.js';
+
+export interface WalletBalance {
+  readonly merchantId: string;
+  readonly currency: string;
+  /** In units of the currency: confirmed receipts, less the transfers that were paid from the wallet. */
+  readonly books: bigint;
+  readonly chain: bigint;
+}
+
+export interface WalletBalances {
+  readonly height: number;
+  readonly wallets: readonly WalletBalance[];
+}
+
+export interface WalletBalanceDeps {
+  readonly reader: Reader;
+  readonly currencies: Pick<Currencies, 'known'>;
+}
+
+/**
+ * The wallets that were ever paid to on the network.
+ * @returns undefined if the nodes of this kind of network do not tell what lies at an address
+ * @throws NodesUnavailable
+ */
+export async function compareWallets(
+  deps: WalletBalanceDeps,
+  connected: ConnectedNetwork,
+  signal: AbortSignal,
+): Promise<WalletBalances | undefined> {
+  const { network, chainAssets, evm, utxoNode } = connected;
+  if (!evm && !utxoNode) return undefined;
+  const height = evm ? await readHeight(evm, signal) : ((await utxoNode?.height(signal)) ?? 0);
+  const wallets: WalletBalance[] = [];
+  for (const { merchantId, currency, addresses } of await paidWallets(deps.reader, network)) {
+    const asset = chainAssets[currency];
+    if (!asset) continue;
+    const scope = { merchantId, mode: network.mode };
+    const at = { scope, network: network.code, currency };
+    const inChain = async () => {
+      if (!evm) return utxoNode ? sumUnspent(deps.reader, utxoNode, at, signal) : 0n;
+      const token = asset.contract ?? nativeToken;
+      const balances = await readBalancesAt(evm, token, addresses, hexOf(height), signal);
+      const { decimals: unitDecimals } = deps.currencies.known(currency);
+      return toUnits(sum(balances), { currency, decimals: asset.decimals, unitDecimals });
+    };
+    wallets.push({ merchantId, currency, books: await onBooks(deps.reader, at), chain: await inChain() });
+  }
+  return { height, wallets };
+}
+
+interface At {
+  readonly scope: Scope;
+  readonly network: string;
+  readonly currency: string;
+}
+
+async function readHeight(evm: NodePool, signal: AbortSignal): Promise<number> {
+  return evm.run(async (node) => numberOf(await node.call('eth_blockNumber', [], signal)), signal);
+}
+
+async function paidWallets(
+  reader: Reader,
+  { mode, code }: ConnectedNetwork['network'],
+): Promise<{ merchantId: string; currency: string; addresses: string[] }[]> {
+  const rows = await atWallets(reader)
+    .select(['receipts.merchant_id as merchantId', 'receipts.currency', 'receipts.address'])
+    .where('receipts.mode', '=', mode)
+    .where('receipts.network', '=', code)
+    .distinct()
+    .orderBy('receipts.merchant_id')
+    .orderBy('receipts.currency')
+    .execute();
+  const wallets = new Map<string, { merchantId: string; currency: string; addresses: string[] }>();
+  for (const { merchantId, currency, address } of rows) {
+    const key = `${merchantId}/${currency}`;
+    const wallet = wallets.get(key) ?? { merchantId, currency, addresses: [] };
+    wallet.addresses.push(address);
+    wallets.set(key, wallet);
+  }
+  return [...wallets.values()];
+}
+
+async function onBooks(reader: Reader, { scope, network, currency }: At): Promise<bigint> {
+  const received = await atWallets(reader)
+    .select(sumUnits(reader, 'receipts.amount').as('units'))
+    .where('receipts.merchant_id', '=', scope.merchantId)
+    .where('receipts.mode', '=', scope.mode)
+    .where('receipts.network', '=', network)
+    .where('receipts.currency', '=', currency)
+    .executeTakeFirstOrThrow();
+  const paid = await reader
+    .selectFrom('transfers')
+    .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])
+    .where('merchant_id', '=', scope.merchantId)
+    .where('mode', '=', scope.mode)
+    .where('network', '=', network)
+    .where('currency', '=', currency)
+    .where('status', '=', 'success')
+    .where('paid_from', 'is', null)
+    .executeTakeFirstOrThrow();
+  return BigInt(received.units) - BigInt(paid.amounts) - BigInt(paid.fees);
+}
+
+/** Confirmed receipts at addresses of extended keys. */
+function atWallets(reader: Reader) {
+  return reader
+    .selectFrom('receipts')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
+    )
+    .where('receipts.status', '=', 'confirmed')
+    .where('addresses.source_id', 'not like', 'forwarder:%');
+}
+
+const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);

@@ -1,0 +1,72 @@
+/** `ledger check --chain` beside wallets that this server does not control: Litecoin Core, and anvil. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LedgerCheck } from '../../src/audit/check-report.js';
+import { ledgerCommands } from '../../src/commands/ledger.js';
+import { commandContext } from '../support/command-context.js';
+import { engines } from '../support/engines.js';
+import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { openPayoutShop, type PayoutShop } from './fixture.js';
+
+describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
+  let node: LitecoinNode;
+  beforeAll(async () => {
+    node = await startLitecoin();
+  });
+  afterAll(() => node.stop());
+
+  describe.each(engines)('on $name', (engine) => {
+    let shop: PayoutShop;
+    beforeAll(async () => {
+      shop = await openPayoutShop(engine, node);
+    });
+    afterAll(() => shop.close());
+
+    async function check() {
+      const output = await ledgerCommands['ledger check']?.run(
+        commandContext(shop.server),
+        { chain: true },
+        [],
+      );
+      const checks = output?.json as LedgerCheck[];
+      expect(output?.hasFailed).toBe(false);
+      return checks.flatMap(({ notes }) => notes ?? []);
+    }
+
+    it('are the same after deposits and payouts by PSBT, to the last unit of the fee', async () => {
+      const merchant = await shop.merchant();
+      await merchant.fund('0.5', '0.25');
+      expect(await check()).toEqual([`At the addresses of ${merchant.id} lie 0.75 LTC, as the books say`]);
+      await merchant.transfers('0.1', '0.2');
+      const exported = await merchant.export();
+      await shop.import(merchant.sign(exported.psbt));
+      await node.mine(2);
+      await shop.scan();
+      await shop.follow();
+      const custody = Number(await shop.custody(merchant.id)) / 1e8;
+      expect(custody).toBeLessThan(0.45);
+      expect(await check()).toEqual([
+        `At the addresses of ${merchant.id} lie ${custody} LTC, as the books say`,
+      ]);
+    });
+
+    it('differ when the wallet spends by itself, which is told and no fault', async () => {
+      const merchant = await shop.merchant();
+      await merchant.fund('0.3');
+      await merchant.transfers('0.1');
+      // The same transaction, but the server is never shown it.
+      const exported = await merchant.export();
+      await shop.discard(exported.id);
+      const [signed] = [merchant.sign(exported.psbt)];
+      await node.rpc('sendrawtransaction', (await node.rpc<{ hex: string }>('finalizepsbt', signed)).hex);
+      await node.mine(2);
+      const notes = await check();
+      expect(notes).toContainEqual(
+        expect.stringMatching(
+          new RegExp(
+            `^At the addresses of ${merchant.id} lie 0 LTC, the books say 0\\.3 LTC\\. The wallet has moved the rest, or paid`,
+          ),
+        ),
+      );
+    });
+  });
+});

@@ -1,0 +1,210 @@
+/** Merchants who are paid in real litecoins, wallets that sign for them, and the commands of an operator. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HDKey } from '@scure/bip32';
+import { Transaction } from '@scure/btc-signer';
+import { expect } from 'vitest';
+import { checkLedger } from '../../src/audit/check.js';
+import type { ScriptType } from '../../src/chains/addresses/bitcoin-scripts.js';
+import { psbtCommands } from '../../src/psbt-payouts/commands.js';
+import { transferCommands } from '../../src/commands/transfers.js';
+import type { Output } from '../../src/commands/command.js';
+import type { TransferTable } from '../../src/db/schema.js';
+import { commandContext } from '../support/command-context.js';
+import type { TestEngine } from '../support/engines.js';
+import type { LitecoinNode } from '../support/litecoin.js';
+import { startServer } from '../support/server.js';
+
+export const network = 'litecoin-regtest';
+const { signal } = new AbortController();
+const tpub = { public: 0x043587cf, private: 0x04358394 };
+
+export interface ShownPsbt {
+  readonly id: string;
+  readonly state: string;
+  readonly problem: string | null;
+  readonly psbt: string;
+  readonly changePath: string | null;
+  readonly isBroadcast: boolean;
+  readonly transfers: { readonly id: string; readonly status: string; readonly amount: string }[];
+  readonly inputs: { readonly txHash: string; readonly outputIndex: number; readonly path: string }[];
+  readonly versions: {
+    readonly number: number;
+    readonly fee: string;
+    readonly change: string;
+    readonly txHash: string;
+    readonly isSettled: boolean;
+  }[];
+  readonly skipped: { readonly id: string; readonly reason: string }[];
+}
+
+export type PayoutShop = Awaited<ReturnType<typeof openPayoutShop>>;
+export type PayoutMerchant = Awaited<ReturnType<PayoutShop['merchant']>>;
+
+/** @param nodeUrl of a proxy in front of the node, if there is one */
+export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nodeUrl = node.url) {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+  const file = join(directory, 'networks.json');
+  await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [nodeUrl] } } }));
+  const server = await startServer({ engine, env: { NETWORKS_FILE: file } });
+  await server.app.scanner.scanNow({ mode: 'test', network });
+
+  /** A merchant with a key of a wallet of their own. */
+  async function merchant(script: ScriptType = 'p2wpkh') {
+    const account = HDKey.fromMasterSeed(randomBytes(32), tpub).derive("m/84'/1'/0'");
+    const { id, key } = await server.database.write(async (transaction) => {
+      const made = await server.app.merchants.create(transaction, { name: 'Shop' });
+      const scope = { merchantId: made.id, mode: 'test' } as const;
+      await server.app.depositKeys.set(transaction, scope, 'litecoin', {
+        extendedPublicKey: account.publicExtendedKey,
+        script,
+      });
+      const secret = await server.app.keys.create(transaction, { ...scope, kind: 'secret' });
+      return { id: made.id, key: secret.key };
+    });
+    await server.app.depositKeys.refresh();
+
+    async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+      const answer = await server.api(method, path, { key, ...(body && { body }) });
+      expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
+      return answer.body.data as T;
+    }
+
+    let address: string | undefined;
+    return {
+      id,
+      account,
+      ask,
+
+      /** Pays the merchant in as many transactions. */
+      async fund(...amounts: string[]): Promise<void> {
+        if (address === undefined) {
+          const wallet = await ask<{ addresses: { network: string; address: string }[] }>(
+            'POST',
+            '/v1/wallets',
+            { currency: 'LTC', label: 'Till' },
+          );
+          address = wallet.addresses.find((one) => one.network === network)?.address ?? '';
+        }
+        for (const amount of amounts) await node.pay(address, amount);
+        await node.mine(2);
+        await scan();
+      },
+
+      /** Asks for transfers to new addresses of the node's wallet, or to given ones. */
+      async transfers(...amounts: (string | { amount: string; to: string })[]): Promise<TransferTable[]> {
+        const ids: string[] = [];
+        for (const given of amounts) {
+          const { amount, to } =
+            typeof given === 'string'
+              ? { amount: given, to: await node.rpc<string>('getnewaddress') }
+              : given;
+          const { id: transferId } = await ask<{ id: string }>('POST', '/v1/transfers', {
+            amount: Number(amount),
+            currency: 'LTC',
+            walletAddress: to,
+            walletNetwork: network,
+          });
+          ids.push(transferId);
+        }
+        return Promise.all(ids.map(transfer));
+      },
+
+      export: (options: Record<string, unknown> = {}) =>
+        command('transfers psbt export', {
+          ...{ merchant: id, network, mode: 'test', 'fee-rate': '2' },
+          ...options,
+        }) as Promise<ShownPsbt>,
+
+      /** Signs as a wallet does that has the account's private keys. */
+      sign: (psbt: string, sighash?: number) => signWith(account, psbt, sighash),
+    };
+  }
+
+  const scan = () => server.app.scanner.scanNow({ mode: 'test', network });
+  const follow = () => server.app.psbts.follow(signal);
+
+  async function run(name: string, options: object = {}, positionals: string[] = []): Promise<Output> {
+    const found = psbtCommands[name] ?? transferCommands[name];
+    if (!found) throw new Error(`There is no command ${name}`);
+    return found.run(commandContext(server), options as Record<string, unknown>, positionals);
+  }
+  const command = async (name: string, options: object = {}, positionals: string[] = []) =>
+    (await run(name, options, positionals)).json;
+
+  async function transfer(id: string): Promise<TransferTable> {
+    return server.database.reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+  }
+
+  let files = 0;
+  return {
+    server,
+    merchant,
+    scan,
+    follow,
+    run,
+    command,
+    transfer,
+    show: (id: string) => command('transfers psbt show', {}, [id]) as Promise<ShownPsbt>,
+    bump: (id: string, feeRate: string) =>
+      command('transfers psbt bump', { 'fee-rate': feeRate }, [id]) as Promise<ShownPsbt>,
+    discard: (id: string) => command('transfers psbt discard', {}, [id]) as Promise<ShownPsbt>,
+
+    /** @param content a PSBT in base64, or a transaction in hexadecimal digits */
+    async import(content: string | Uint8Array): Promise<ShownPsbt> {
+      const path = join(directory, `signed-${(files += 1)}`);
+      await writeFile(path, content);
+      return (await command('transfers psbt import', {}, [path])) as ShownPsbt;
+    },
+    path: (name: string) => join(directory, name),
+    read: (name: string) => readFile(join(directory, name)),
+
+    async statuses(rows: readonly TransferTable[]): Promise<string[]> {
+      return Promise.all(rows.map(async ({ id }) => (await transfer(id)).status));
+    },
+
+    /** The books balance, and custody is what the chain has on the merchant's addresses. */
+    async expectBooksInOrder(): Promise<void> {
+      const checks = await server.database.snapshot((reader) => checkLedger(reader));
+      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+    },
+
+    async custody(merchantId: string): Promise<bigint> {
+      const row = await server.database.reader
+        .selectFrom('ledger_accounts')
+        .select('balance')
+        .where('kind', '=', 'custody')
+        .where('merchant_id', '=', merchantId)
+        .executeTakeFirst();
+      return BigInt(row?.balance ?? '0');
+    },
+
+    async close(): Promise<void> {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Signs each input with the key that its derivation path names. */
+export function signWith(account: HDKey, psbt: string, sighash?: number): string {
+  const transaction = Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
+  for (let index = 0; index < transaction.inputsLength; index += 1) {
+    const { bip32Derivation, tapBip32Derivation } = transaction.getInput(index);
+    const taproot = tapBip32Derivation?.[0]?.[1].der as { path: number[] } | undefined;
+    const path = bip32Derivation?.[0]?.[1].path ?? taproot?.path ?? [];
+    const key = path
+      .slice(-2)
+      .reduce<HDKey>((parent, child) => parent.deriveChild(child), account).privateKey;
+    if (!key) throw new Error('The account has no private key');
+    if (sighash !== undefined) transaction.updateInput(index, { sighashType: sighash });
+    transaction.signIdx(key, index, sighash === undefined ? undefined : [sighash]);
+  }
+  return Buffer.from(transaction.toPSBT(0)).toString('base64');
+}

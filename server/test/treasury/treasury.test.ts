@@ -1,0 +1,210 @@
+/** A merchant with a treasury, through the whole server: offered only when it is safe, paid, planned and swept. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { networkCommands } from '../../src/commands/networks.js';
+import { sweepCommands } from '../../src/treasury/commands/sweeps.js';
+import { addressCommands } from '../../src/commands/addresses.js';
+import { engines } from '../support/engines.js';
+import { factory, transact } from '../support/forwarders.js';
+import { startServer } from '../support/server.js';
+import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+
+const signal = new AbortController().signal;
+
+interface Plan {
+  readonly items: readonly {
+    address: string;
+    currency: string;
+    amount: string;
+    skipped: string | null;
+    worth: string;
+    cost: string;
+  }[];
+}
+interface Exported {
+  readonly transactions: readonly { to: string; data: string }[];
+}
+
+describe.each(engines)('a treasury on $name', (engine) => {
+  let fixture: TreasuryFixture;
+
+  beforeAll(async () => {
+    fixture = await openTreasury(engine, { isDeployed: false });
+  });
+  afterAll(() => fixture.stop());
+
+  const offers = async () => {
+    const { payment } = await fixture.merchant.ask<{ payment: { currencyOptions: { network: string }[] } }>(
+      'POST',
+      '/v1/payments/checkout',
+      { body: { amount: 10, baseCurrency: 'USD' } },
+    );
+    return payment.currencyOptions.some(({ network }) => network === 'evm-dev');
+  };
+  const ready = async () => {
+    const response = await fetch(`${fixture.server.url}/readyz`);
+    const { message } = (await response.json()) as { message: string };
+    return { status: response.status, message };
+  };
+  const plan = async () => (await fixture.command<Plan[]>(sweepCommands['sweeps plan'], {}))[0]?.items ?? [];
+  const check = () =>
+    networkCommands['networks check']?.run(
+      {
+        ...fixture.server.app,
+        database: fixture.server.database,
+        actor: 'a test',
+        print: () => Promise.resolve(),
+        progress: () => {},
+      },
+      { merchant: fixture.merchantId },
+      [],
+    );
+
+  it('is not offered before the factory is deployed, and the operator is told what to do', async () => {
+    await fixture.setTreasury();
+    expect(await offers()).toBe(false);
+    await expect.poll(ready, { timeout: 15_000 }).toMatchObject({
+      status: 200,
+      message: expect.stringMatching(
+        /evm-dev \(test\) is not offered to merchants with a treasury: .*sweeps deploy/,
+      ) as string,
+    });
+    const { text = '' } = (await check()) ?? {};
+    expect(text).toMatch(/PROBLEM +evm-dev: Not offered: the forwarder factory is not deployed/);
+    expect(text).toContain('10 USD would be  payable in nothing: there is a problem, see above');
+  });
+
+  it('is not offered if other code is at the address of the factory', async () => {
+    await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x6001']);
+    const { forwarderChecks, depositKeys } = fixture.server.app;
+    const fresh = await import('../../src/treasury/forwarder-checks.js');
+    const checks = fresh.createForwarderChecks({
+      networks: fresh.evmNetworks(fixture.server.app.connected),
+      forwarders: () => depositKeys.forwarders(),
+      log: { warn: () => {}, info: () => {} },
+    });
+    await checks.refresh(signal);
+    expect(checks.problems()[0]?.problem).toMatch(/is not that of the forwarder factory/);
+    await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x']);
+    expect(forwarderChecks.problems()).toHaveLength(1);
+  });
+
+  it('is offered once the printed transaction was sent', async () => {
+    const printed = await fixture.command<{ isDeployed: boolean; transaction: { to: string; data: string } }>(
+      sweepCommands['sweeps deploy'],
+      { network: 'evm-dev' },
+    );
+    expect(printed.isDeployed).toBe(false);
+    await transact(fixture.anvil, printed.transaction.to, printed.transaction.data);
+    await expect.poll(offers, { timeout: 15_000, interval: 200 }).toBe(true);
+    await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ message: 'Ready' });
+    expect((await check())?.text).toContain('The forwarder factory is there, and derives the same addresses');
+    expect(await fixture.command(sweepCommands['sweeps deploy'], { network: 'evm-dev' })).toMatchObject({
+      isDeployed: true,
+    });
+  });
+
+  it('is offered only where it exists, if it is a contract on another network', async () => {
+    const { findForwarderProblem, evmNetworks } = await import('../../src/treasury/forwarder-checks.js');
+    const [here] = evmNetworks(fixture.server.app.connected);
+    const [forwarders] = fixture.server.app.depositKeys.forwarders();
+    if (!here || !forwarders) throw new Error('There is no network or treasury');
+    const elsewhere = {
+      ...here,
+      evm: { ...here.evm, run: () => Promise.resolve('0x6001') as Promise<never> },
+    };
+    expect(await findForwarderProblem(here, forwarders, [elsewhere], signal)).toMatch(
+      /is a contract on .* but not on/,
+    );
+    expect(await findForwarderProblem(here, forwarders, [], signal)).toBeUndefined();
+  });
+
+  it('gets what was paid when anybody sends the exported transactions', async () => {
+    const paid = [await fixture.pay('ETH'), await fixture.pay('USDT')];
+    expect((await plan()).map(({ address, currency, skipped }) => [address, currency, skipped])).toEqual(
+      paid.map(({ address }, index) => [address, index === 0 ? 'ETH' : 'USDT', null]),
+    );
+    const exported = await fixture.command<Exported>(sweepCommands['sweeps export'], {
+      network: 'evm-dev',
+      format: 'json',
+    });
+    const before = [await fixture.balance('ETH', treasury), await fixture.balance('USDT', treasury)];
+    for (const { to, data } of exported.transactions) {
+      await transact(fixture.anvil, to, data, '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc');
+    }
+    expect((await fixture.balance('ETH', treasury)) - (before[0] ?? 0n)).toBe(paid[0]?.amount);
+    expect((await fixture.balance('USDT', treasury)) - (before[1] ?? 0n)).toBe(paid[1]?.amount);
+    expect(await plan()).toEqual([]);
+    await fixture.booksInOrder();
+  });
+
+  it('leaves what is too small, what a payment waits for, and what is refused', async () => {
+    const open = await fixture.lock('ETH');
+    await fixture.sendTo(open.address, 'ETH', open.amount / 2n);
+    const dust = await fixture.pay('ETH');
+    await fixture.scan();
+    await transact(
+      fixture.anvil,
+      factory.address,
+      (
+        await fixture.command<Exported>(sweepCommands['sweeps export'], {
+          network: 'evm-dev',
+          format: 'json',
+        })
+      ).transactions[0]?.data ?? '',
+    );
+    await fixture.sendTo(dust.address, 'ETH', 1000n);
+    const all = await fixture.command<Plan[]>(sweepCommands['sweeps plan'], { all: true });
+    const left = new Map(all[0]?.items.map(({ address, skipped }) => [address, skipped]));
+    expect([left.get(open.address), left.get(dust.address)]).toEqual(['open', 'small']);
+  });
+
+  it('is exported for a Safe, as call data, and with the salts of all addresses', async () => {
+    await fixture.pay('USDT');
+    const safe = await fixture.command<{ chainId: string; transactions: { to: string; value: string }[] }>(
+      sweepCommands['sweeps export'],
+      { network: 'evm-dev', format: 'safe' },
+    );
+    expect(safe).toMatchObject({
+      version: '1.0',
+      chainId: '31337',
+      transactions: [{ to: factory.address, value: '0' }],
+    });
+    const { addresses } = await fixture.command<{ addresses: { index: number; salt: string }[] }>(
+      addressCommands['addresses export'],
+      { merchant: fixture.merchantId, format: 'json', mode: 'test' },
+    );
+    expect(addresses.length).toBeGreaterThan(3);
+    for (const { salt } of addresses) expect(salt).toMatch(/^0x[0-9a-f]{64}$/);
+  });
+
+  it('is refused if it is an address of this server', async () => {
+    const { address } = await fixture.lock('USDT');
+    await expect(fixture.setTreasury(address)).rejects.toThrow('deposit address of this server');
+  });
+
+  it('can be changed, and back, without an address ever coming again', async () => {
+    const first = await fixture.lock('USDT');
+    await fixture.setTreasury('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC');
+    const second = await fixture.lock('USDT');
+    await fixture.setTreasury();
+    const third = await fixture.lock('USDT');
+    expect(new Set([first.address, second.address, third.address]).size).toBe(3);
+  });
+
+  // The last, because it takes over the scan. Two servers in one process cannot share a SQLite file.
+  if (engine.name === 'PostgreSQL') {
+    it('is offered from the first request of another server on', async () => {
+      const { server, networksFile } = fixture;
+      const second = await startServer({
+        engine,
+        databaseUrl: server.databaseUrl,
+        env: { NETWORKS_FILE: networksFile },
+      });
+      try {
+        expect(second.app.forwarderChecks.problems()).toEqual([]);
+      } finally {
+        await second.stop();
+      }
+    });
+  }
+});
