@@ -1,0 +1,17 @@
+/** The help texts, word by word: whoever changes one on purpose sees the difference in `help.txt`. */
+import { expect, it } from 'vitest';
+import { commands, runCommand } from '../../src/commands/run.js';
+
+const names = Object.keys(commands);
+const groups = new Set(names.map((name) => name.split(' ').slice(0, -1).join(' ')));
+
+it('every help text is the one in help.txt', async () => {
+  const shown: string[] = [];
+  for (const name of ['', ...groups, ...names]) {
+    const words = name === '' ? [] : name.split(' ');
+    const { exitCode, stdout, stderr } = await runCommand([...words, '--help'], {});
+    expect([name, exitCode, stderr]).toEqual([name, 0, '']);
+    shown.push(`$ ${['crypto-checkout-server', ...words, '--help'].join(' ')}\n${stdout}`);
+  }
+  await expect(shown.join('\n')).toMatchFileSnapshot('help.txt');
+});
