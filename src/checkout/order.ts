@@ -26,14 +26,25 @@ export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
 
-/** False if no payment can start: an attribute is missing or wrong. order-problems.ts says which. */
-export function isPayable(order: Order): boolean {
+/** The first attribute that keeps a payment from starting; undefined if there is none. order-problems.ts says what is wrong with it. */
+export function wrongAttribute(order: Order) {
   const { publicKey, apiUrl, paymentId, amount = '', baseCurrency = '', txRef = '-', redirectUrl } = order;
-  if (!/^pk_(test|live)_./.test(publicKey) || !/^https?:\/\/./.test(apiUrl)) return false;
-  if (paymentId !== undefined) return true;
-  const isPrice = /[1-9]/.test(parseDecimal(amount)?.replace(/^-.*/, '') ?? '');
-  const hasTarget = redirectUrl === undefined || /^https?:\/\/./.test(redirectUrl);
-  return isPrice && /^[\w.:-]{1,100}$/.test(txRef) && hasTarget && /^[a-z]{3,10}$/i.test(baseCurrency);
+  if (!/^pk_(test|live)_[!-~]+$/.test(publicKey)) return 'public-key';
+  if (!isWebAddress(apiUrl)) return 'api-url';
+  if (paymentId !== undefined) return undefined;
+  if (!/[1-9]/.test(parseDecimal(amount) ?? '')) return 'amount';
+  if (!/^[a-z]{3,10}$/i.test(baseCurrency)) return 'base-currency';
+  if (!/^[\w.:-]{1,100}$/.test(txRef)) return 'tx-ref';
+  return redirectUrl === undefined || isWebAddress(redirectUrl) ? undefined : 'redirect-url';
+}
+
+/** Whether a payment can start. */
+export function isPayable(order: Order): boolean {
+  return wrongAttribute(order) === undefined;
+}
+
+function isWebAddress(url: string): boolean {
+  return /^https?:\/\/./.test(url);
 }
 
 /** The memory of the order's payment. An order without a reference is identified by its amount. */

@@ -1,5 +1,6 @@
 /** The checkout's state as one union, and the pure function that applies an action to it. */
 import type { CurrencyOption, Payment } from '../contract/checkout.js';
+import { isInGroup } from '../contract/payment-states.js';
 import type { CheckoutError } from '../errors.js';
 
 /** The currency and network that the page preselects, in upper or lower case. */
@@ -199,7 +200,7 @@ function keptProblem(state: CheckoutState, name: string, { id }: Payment): Check
 function statusOf(payment: Payment, now: number): TrackedState['name'] | 'choosing-currency' | 'quoted' {
   const { status, state, currency, isCurrencyLocked, amountReceived = 0, expiresBy = Infinity } = payment;
   if (status === 'error') {
-    const isExpired = state === undefined ? expiresBy <= now : state.startsWith('expired');
+    const isExpired = state === undefined ? expiresBy <= now : isInGroup(state, 'expired');
     return isExpired ? 'expired' : 'error';
   }
   if (status !== 'in progress') return status;

@@ -5,36 +5,13 @@
  * checkout-schemas.ts.
  */
 import type { Route } from './endpoint.js';
+import { paymentStates, paymentStatuses } from './payment-states.js';
 import * as s from './shape.js';
 
-export const paymentStatus = s.oneOf(['in progress', 'error', 'cancelled', 'success']);
+export const paymentStatus = s.oneOf(paymentStatuses);
 
-/**
- * The detailed state behind `status`. It is our addition to the specification; other servers do not send it.
- *
- * - `in progress`: created, currency_set, awaiting_funds, partially_paid, confirming
- * - `success`: settled, settled_over, settled_late
- * - `error`: expired, expired_partial (less than the amount due arrived), expired_late (paid late and not accepted),
- *   invalid (only wrong assets arrived), reversed (a reorg removed a settled transaction)
- * - `cancelled`: cancelled, cancelled_paid (funds arrived after the cancellation and were credited)
- */
-export const paymentState = s.oneOf([
-  'created',
-  'currency_set',
-  'awaiting_funds',
-  'partially_paid',
-  'confirming',
-  'settled',
-  'settled_over',
-  'settled_late',
-  'expired',
-  'expired_partial',
-  'expired_late',
-  'invalid',
-  'reversed',
-  'cancelled',
-  'cancelled_paid',
-]);
+/** The detailed state behind `status`. Other servers do not send it. */
+export const paymentState = s.oneOf(Object.values(paymentStates).flat());
 
 /** The amounts (plain decimals in `currency`), codes and counts that an entry's text names, as strings. */
 export const logValues = s.object({
@@ -181,8 +158,6 @@ export const payment = s.object({
 export const createdPayment = s.object({ payment, url: s.string });
 
 export type Payment = s.Output<typeof payment>;
-export type PaymentStatus = s.Output<typeof paymentStatus>;
-export type PaymentState = s.Output<typeof paymentState>;
 export type CurrencyOption = s.Output<typeof currencyOption>;
 export type EvmAsset = s.Output<typeof evmAsset>;
 export type ReceiptView = s.Output<typeof receiptView>;

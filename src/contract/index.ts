@@ -42,14 +42,13 @@ export {
   type EvmAsset,
   type LogEntry,
   type Payment,
-  type PaymentState,
-  type PaymentStatus,
   type ReceiptView,
 } from './checkout.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';
 export * from './payment-record.js';
+export * from './payment-states.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { sandbox } from './sandbox.js';
 export * from './units.js';

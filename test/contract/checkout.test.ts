@@ -1,9 +1,10 @@
-/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but the shapes. */
+/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but the shapes and the payment's states. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 it.each([
-  ['checkout.ts', ['./shape.js']],
+  ['checkout.ts', ['./payment-states.js', './shape.js']],
+  ['payment-states.ts', []],
   ['shape.ts', []],
 ])('%s imports only %j, and types', (file, expected) => {
   const source = readFileSync(new URL(`../../src/contract/${file}`, import.meta.url), 'utf8');

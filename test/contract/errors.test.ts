@@ -27,7 +27,7 @@ const codesIn = (path: string, form: RegExp) =>
 const clientCodes = [
   ...codesIn('src/errors.ts', /code: '([a-z_]+)'/g),
   ...codesIn('src/checkout/controller.ts', /code: '([a-z_]+)'/g),
-  ...codesIn('src/checkout/order-problems.ts', /^ +'([a-z]+_[a-z_]+)',$|problem\('([a-z_]+)'/gm),
+  ...codesIn('src/checkout/order-problems.ts', /code: '([a-z_]+)'/g),
   ...codesIn('src/client/verify-webhook.ts', /^ {2}(webhook_[a-z_]+):/gm),
 ];
 

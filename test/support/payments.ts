@@ -1,5 +1,6 @@
 /** Payments in each state, as the API reports them. */
-import type { CurrencyOption, Payment, PaymentState, ReceiptView } from '../../src/contract/checkout.js';
+import type { CurrencyOption, Payment, ReceiptView } from '../../src/contract/checkout.js';
+import type { PaymentState } from '../../src/contract/payment-states.js';
 import { sampleLocked, samplePayment } from '../../src/contract/payments.js';
 
 const option = (
