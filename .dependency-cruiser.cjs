@@ -158,6 +158,21 @@ module.exports = {
       { path: '^server/src/[^/]+/.*store\\.ts$', pathNot: '^server/src/$1/' },
     ),
     never(
+      'features',
+      'A feature room stands by itself: of other rooms, only commands and the audit know it.',
+      { path: '^server/src/([^/]+)/', pathNot: '^server/src/(commands|audit)/' },
+      { path: '^server/src/(treasury|psbt-payouts)/', pathNot: '^server/src/$1/' },
+    ),
+    never(
+      'feature-doors',
+      'The assembly enters a feature room by the file of its name.',
+      { path: '^server/src/[^/]+\\.ts$' },
+      {
+        path: '^server/src/(treasury|psbt-payouts)/',
+        pathNot: '^server/src/(treasury/treasury|psbt-payouts/psbt-payouts)\\.ts$',
+      },
+    ),
+    never(
       'audit',
       'The audit reads what others wrote, and nothing depends on it but its command.',
       { path: '^server/src/', pathNot: '^server/src/(audit|commands)/' },

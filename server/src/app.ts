@@ -50,14 +50,13 @@ import { createPayments } from './payments/payments.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
+import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
+import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
-import { createForwarderSource } from './treasury/forwarders.js';
-import { createForwarderChecks, evmNetworks } from './treasury/forwarder-checks.js';
-import { createGasSweeper, type GasSweeperDeps } from './treasury/gas-sweeper.js';
-import { createTreasuryWatcher } from './treasury/treasury-watcher.js';
+import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
@@ -153,7 +152,7 @@ export async function createApp(options: AppOptions) {
   const depositAddresses = createDepositAddresses((network) => {
     const isReal = connected.some((one) => one.network === network);
     if (!isReal) return simulatedSources;
-    return overrides.addressSources ?? forwarderChecks.offered(network, depositKeys.sources);
+    return overrides.addressSources ?? treasury.offered(network, depositKeys.sources);
   }, newId);
   const watchedAddresses = createWatchedAddresses(database);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
@@ -162,11 +161,6 @@ export async function createApp(options: AppOptions) {
     watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
     isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
-  });
-  const forwarderChecks = createForwarderChecks({
-    networks: evmNetworks(connected),
-    forwarders: () => depositKeys.forwarders(),
-    log,
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
@@ -254,7 +248,7 @@ export async function createApp(options: AppOptions) {
   const simulatedSigners = simulatedNetworks.map((network) =>
     createSimulatedSigner({ database, clock, network }),
   );
-  const { balances, payouts, transfers, execution, psbts } = createWithdrawals({
+  const { balances, payouts, transfers, execution, settlement } = createWithdrawals({
     database,
     clock,
     newId,
@@ -265,23 +259,14 @@ export async function createApp(options: AppOptions) {
     bankAccounts,
     merchants,
     returningDeposits: hasReturningReceipts,
-    auditLog,
-    depositKeys,
-    connected,
-    log,
+    ensureFree: (reader, id) => psbtPayouts.ensureFree(reader, id),
     signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
   });
 
-  const treasuryWatcher = createTreasuryWatcher({
-    database,
-    clock,
-    networks: evmNetworks(connected),
-    depositKeys,
-    currencies,
-    ledger,
-    settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, '0', 'treasury'),
-    log,
-  });
+  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, log };
+  const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement, auditLog });
+  const treasury = createTreasury({ ...shared, rates, transfers, gasKey: config.gasKey });
+  const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const simulatedChains = createSimulatedChains({
     database,
@@ -354,7 +339,9 @@ export async function createApp(options: AppOptions) {
     transfers,
     payouts,
     execution,
-    psbts,
+    psbtPayouts,
+    treasury,
+    features,
     billing,
     endpoints,
     webhooks,
@@ -370,24 +357,6 @@ export async function createApp(options: AppOptions) {
     receipts,
     chains,
     depositKeys,
-    forwarderChecks,
-    treasuryWatcher,
-    createGasSweeper: (key: Uint8Array, times: Pick<GasSweeperDeps, 'planEveryMs' | 'stuckMs'> = {}) =>
-      createGasSweeper(
-        {
-          database,
-          clock,
-          newId,
-          ledger,
-          depositKeys,
-          currencies,
-          rates,
-          networks: evmNetworks(connected),
-          log,
-          ...times,
-        },
-        key,
-      ),
     connected,
     rates,
     /** Undefined if rates come from a file. */

@@ -1,6 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -19,15 +18,15 @@ import { type Database } from './db/database.js';
 import { extendCheckpoints } from './db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './merchants/bootstrap.js';
 import { createCheckReady, healthRouter } from './ops/health.js';
-import { createJobs, type Job } from './ops/jobs.js';
+import { createJobs } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
 import { countSetAside } from './payments/receipts/quarantine.js';
+import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
-import { readGasKey } from './treasury/key-file.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
 
@@ -46,7 +45,6 @@ export interface RunningServer {
 }
 
 const drainMs = 10_000;
-const firstCheckMs = 3000;
 
 /** @throws StartError */
 export async function startServer(
@@ -110,9 +108,12 @@ async function serve(
     now: () => clock.real(),
     readPayment: (caller, id) => payments.retrieve(caller, id),
   });
-  const jobList = createJobList(app, config, database, idempotency);
+  for (const feature of app.features) await feature.prepare?.(stopping.signal);
+  const jobList = [
+    ...createJobList(app, config, database, idempotency),
+    ...app.features.flatMap((feature) => feature.jobs()),
+  ];
   const networks = () => networkHealth(scanner.status(), app.connected);
-  if (config.gasKey) jobList.push(await createSweepJob(app, config.gasKey, log));
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -143,16 +144,6 @@ async function serve(
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);
-  const isSweeping = app.connected.some(({ sweeps }) => sweeps);
-  if (isSweeping && !config.gasKey)
-    log.warn('NETWORKS_FILE has sweeps, but GAS_KEY_FILE is not set: nothing is swept');
-  if (config.gasKey && !isSweeping)
-    log.warn('GAS_KEY_FILE is set, but no network in NETWORKS_FILE has sweeps');
-  // So that networks of treasuries are offered from the first request on. A node that hangs must not delay the start.
-  await Promise.race([
-    app.forwarderChecks.refresh(stopping.signal),
-    delay(firstCheckMs, undefined, { ref: false }),
-  ]);
 
   listener.serve(
     createExpressApp({
@@ -175,12 +166,7 @@ async function serve(
       watchRequests: metrics?.watchRequests,
       routers: [
         healthRouter(checkReady, networks, () =>
-          app.forwarderChecks
-            .problems()
-            .map(
-              (one) =>
-                `${one.network} (${one.mode}) is not offered to merchants with a treasury: ${one.problem}`,
-            ),
+          app.features.flatMap((feature) => feature.notices?.() ?? []),
         ),
         ...(metrics ? [metrics.router] : []),
         site({
@@ -237,26 +223,15 @@ async function serve(
   };
 }
 
-/** Opens the gas key, which takes about a second. */
-async function createSweepJob(app: App, gasKey: NonNullable<Config['gasKey']>, log: Logger): Promise<Job> {
-  const key = await orStartError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: the key cannot be opened', () =>
-    readGasKey(gasKey),
-  );
-  const sweeper = app.createGasSweeper(key);
-  log.info({ address: sweeper.address }, 'Sweeps are paid by the gas key');
-  return { name: 'sweeps', intervalMs: 2000, run: (signal) => sweeper.advance(signal) };
-}
-
-/** The jobs that run at intervals rather than on request. */
+/** The jobs beside those of features. */
 function createJobList(
   app: App,
   { blockIntervalMs }: Config,
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, psbts, billing, endpoints, webhooks, simulatedChains } =
-    app;
-  const { depositKeys, forwarderChecks, treasuryWatcher, worldRates, connected } = app;
+  const { clock, serverTime, payments, execution, billing, endpoints, webhooks, simulatedChains } = app;
+  const { depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
@@ -274,13 +249,6 @@ function createJobList(
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
-  }
-  if (connected.some(({ utxoNode }) => utxoNode)) {
-    jobs.push({ name: 'psbts', intervalMs: 5000, run: (signal) => psbts.follow(signal) });
-  }
-  if (connected.some(({ evm }) => evm)) {
-    jobs.push({ name: 'forwarders', intervalMs: 1000, run: (signal) => forwarderChecks.refresh(signal) });
-    jobs.push({ name: 'treasuries', intervalMs: 2000, run: (signal) => treasuryWatcher.advance(signal) });
   }
   if (connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });

@@ -1,11 +1,10 @@
 /** `ledger …`: checks the ledger. */
 import { checkLedger } from '../audit/check.js';
 import type { LedgerCheck } from '../audit/check-report.js';
+import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
-import { compareWithChain, type PlaceBalance } from '../treasury/chain-balances.js';
-import { evmNetworks } from '../treasury/forwarder-checks.js';
-import { compareWallets, type WalletBalance } from '../treasury/wallet-balances.js';
+import type { PlaceBalance } from '../treasury/chain-balances.js';
 import { amountOf } from './amounts.js';
 import type { Command, CommandContext } from './command.js';
 
@@ -44,12 +43,12 @@ function networksWithoutCheck({ connected }: CommandContext): string[] {
 
 async function checkChains(context: CommandContext): Promise<LedgerCheck[]> {
   const checks: LedgerCheck[] = [];
-  for (const network of evmNetworks(context.connected)) {
-    const { code, mode } = network.network;
+  for (const connected of context.connected) {
+    if (!connected.evm) continue;
+    const { code, mode } = connected.network;
     context.progress(`${code}: reading balances`);
     try {
-      const deps = { ...context, reader: context.database.reader };
-      const compared = await compareWithChain(deps, network, new AbortController().signal);
+      const compared = await context.treasury.compareWithChain(connected, new AbortController().signal);
       if (!compared) continue;
       checks.push({
         invariant: `The books are what lies on ${code} (${mode}) at block ${compared.height}`,

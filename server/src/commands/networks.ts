@@ -3,7 +3,6 @@ import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import { currencyOptions } from '../payments/quote.js';
-import { evmNetworks, findForwarderProblem } from '../treasury/forwarder-checks.js';
 import { text, UsageError, type Command, type CommandContext } from './command.js';
 
 /** What the offers are for: ten US dollars. */
@@ -133,25 +132,19 @@ async function check(
 
 /** Whether the merchant's treasury can be paid on the network; nothing if it has none. */
 async function checkForwarders(
-  { depositKeys, connected: all }: CommandContext,
+  { treasury }: CommandContext,
   connected: ConnectedNetwork,
   merchantId: string | undefined,
 ): Promise<NetworkFinding[]> {
-  const { network } = connected;
-  const [evm] = evmNetworks([connected]);
-  const forwarders = depositKeys
-    .forwarders()
-    .find(({ scope }) => scope.merchantId === merchantId && scope.mode === network.mode);
-  if (!evm || !forwarders) return [];
   const finding = (kind: NetworkFinding['kind'], what: string) => [
-    { subject: network.code, kind, text: what },
+    { subject: connected.network.code, kind, text: what },
   ];
-  const others = evmNetworks(all.filter((one) => one !== connected && one.network.mode === network.mode));
   try {
-    const found = await findForwarderProblem(evm, forwarders, others, new AbortController().signal);
-    return found === undefined
+    const checked = await treasury.check(connected, merchantId, new AbortController().signal);
+    if (!checked) return [];
+    return checked.problem === undefined
       ? finding('ok', 'The forwarder factory is there, and derives the same addresses. It is not audited')
-      : finding('problem', `Not offered: ${found}`);
+      : finding('problem', `Not offered: ${checked.problem}`);
   } catch (error) {
     return finding('problem', errorMessage(error));
   }

@@ -1,11 +1,6 @@
 /** Runs background jobs at their intervals until the server stops. Runs of one job never overlap. */
 import type { Logger } from 'pino';
-
-export interface Job {
-  readonly name: string;
-  readonly intervalMs: number;
-  run(signal: AbortSignal): Promise<void>;
-}
+import type { Job } from '../shared/feature.js';
 
 export interface Jobs {
   start(): void;

@@ -5,7 +5,7 @@ import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { PsbtTable } from '../db/schema.js';
 import type { Exported } from './export.js';
-import type { Psbts } from './psbts.js';
+import type { PsbtPayouts } from './psbt-payouts.js';
 import { amountOf } from '../commands/amounts.js';
 import {
   modeOf,
@@ -19,7 +19,7 @@ import {
   type Output,
 } from '../commands/command.js';
 
-type StoredPsbt = Awaited<ReturnType<Psbts['retrieve']>>;
+type StoredPsbt = Awaited<ReturnType<PsbtPayouts['retrieve']>>;
 
 const outputHelp =
   '  --output FILE       writes the PSBT into this new file, instead of printing it in base64';
@@ -61,7 +61,7 @@ ${outputHelp}`,
       const transferIds = options['transfer'];
       await context.merchants.retrieve(context.database.reader, merchantId);
       return withOutput(options, async (write) => {
-        const exported = await context.psbts.exportWaiting(
+        const exported = await context.psbtPayouts.exportWaiting(
           {
             scope,
             network,
@@ -92,7 +92,7 @@ ${outputHelp}`,
     run: (context, options, [id = '']) =>
       withOutput(options, async (write) => {
         const feeRate = required(options, 'fee-rate');
-        const psbt = await context.psbts.bump(id, feeRate, context.actor, signal);
+        const psbt = await context.psbtPayouts.bump(id, feeRate, context.actor, signal);
         return showExport(context, { psbt, skipped: [] }, write);
       }),
   },
@@ -106,8 +106,8 @@ again is harmless.
   FILE                what the wallet wrote, or - for the standard input`,
     options: {},
     positionals: ['FILE'],
-    async run({ psbts, actor, progress }, _options, [file = '']) {
-      const { psbt, version, isBroadcast, problem } = await psbts.importSigned(
+    async run({ psbtPayouts, actor, progress }, _options, [file = '']) {
+      const { psbt, version, isBroadcast, problem } = await psbtPayouts.importSigned(
         await readInput(file),
         actor,
         signal,
@@ -130,8 +130,8 @@ were spent by another transaction) and discarded, and what needs attention.
   --merchant ID       only those of this merchant`,
     options: { merchant: text },
     positionals: [],
-    async run({ psbts }, options) {
-      const rows = await psbts.list(optional(options, 'merchant'));
+    async run({ psbtPayouts }, options) {
+      const rows = await psbtPayouts.list(optional(options, 'merchant'));
       return {
         json: rows.map(rowJson),
         text: rows.map(rowLine).join('\n') || 'There are no PSBTs',
@@ -146,9 +146,9 @@ were spent by another transaction) and discarded, and what needs attention.
   --output FILE       writes the newest version into this new file`,
     options: { output: text },
     positionals: ['ID'],
-    run: ({ psbts }, options, [id = '']) =>
+    run: ({ psbtPayouts }, options, [id = '']) =>
       withOutput(options, async (write) => {
-        const psbt = await psbts.retrieve(id);
+        const psbt = await psbtPayouts.retrieve(id);
         const json = psbtJson(psbt);
         const isWritten = await write(newestOf(psbt));
         const shown = isWritten ? [] : ['', newestOf(psbt)];
@@ -165,8 +165,8 @@ in another way. Repeating it changes nothing.
   ID                  the PSBT, as "transfers psbt list" shows it`,
     options: {},
     positionals: ['ID'],
-    async run({ psbts, actor }, _options, [id = '']) {
-      const psbt = await psbts.discard(id, actor, signal);
+    async run({ psbtPayouts, actor }, _options, [id = '']) {
+      const psbt = await psbtPayouts.discard(id, actor, signal);
       return {
         json: psbtJson(psbt),
         text: `Discarded. Its transfers wait again: ${psbt.transfers.map((transfer) => transfer.id).join(', ')}

@@ -5,6 +5,12 @@ import type { Reader } from '../db/engine.js';
 import type { Scope } from '../shared/scope.js';
 import { coinsEver } from './psbt-store.js';
 
+export interface Holder {
+  readonly scope: Scope;
+  readonly network: string;
+  readonly currency: string;
+}
+
 /** How many outputs are looked up at once. */
 const coinsAtOnce = 100;
 
@@ -15,11 +21,7 @@ const coinsAtOnce = 100;
 export async function sumUnspent(
   reader: Reader,
   node: UtxoNode,
-  {
-    scope,
-    network,
-    currency,
-  }: { readonly scope: Scope; readonly network: string; readonly currency: string },
+  { scope, network, currency }: Holder,
   signal: AbortSignal,
 ): Promise<bigint> {
   const coins = await coinsEver(reader, scope, network, currency);

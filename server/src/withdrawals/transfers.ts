@@ -17,7 +17,6 @@ import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
 import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
-import { ensureNotInPsbt } from '../psbt-payouts/psbts.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -57,6 +56,9 @@ export interface Transfers {
   fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
 }
 
+/** Refuses a change of a transfer that another room is about to pay. Problem: `invalid_state`. */
+export type EnsureFree = (reader: Reader, transferId: string) => Promise<void>;
+
 export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -65,12 +67,14 @@ export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
   readonly ledger: Ledger;
   readonly balances: Balances;
   readonly settlement: Settlement;
+  /** Of each room that pays transfers in a way of its own. */
+  readonly ensureFree: EnsureFree;
   /** For the networks on which the server itself sends. On all others, an operator does. */
   readonly signers: readonly Signer[];
 }
 
 export function createTransfers(deps: TransfersDeps): Transfers {
-  const { database, clock, newId, currencies, ledger, balances, settlement } = deps;
+  const { database, clock, newId, currencies, ledger, balances, settlement, ensureFree } = deps;
   const { resolve } = createDestinations(deps);
   const { ensureAllowed } = createTransferPolicy(deps);
   const hasSigner = ({ mode, code }: Network) =>
@@ -169,7 +173,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         );
       }
       if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has already failed');
-      await ensureNotInPsbt(transaction, id);
+      await ensureFree(transaction, id);
       const currency = currencies.known(row.currency);
       return settlement.succeed(transaction, row, {
         txHash,
@@ -183,7 +187,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
       if (row.status === 'success') throw new Problem('invalid_state', 'The transfer is already settled');
-      await ensureNotInPsbt(transaction, id);
+      await ensureFree(transaction, id);
       return settlement.fail(transaction, row, reason);
     },
   };

@@ -1,9 +1,7 @@
 /** Assembles balances, payouts and transfers. The server and the command line both need them. */
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
-import { createPsbts, type Psbts } from '../psbt-payouts/psbts.js';
-import type { PsbtDeps } from '../psbt-payouts/context.js';
-import { createSettlement } from './settlement.js';
+import { createSettlement, type Settlement } from './settlement.js';
 import { createExecution, type Execution, type ExecutionDeps } from './execution.js';
 import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';
 import type { Outbox } from '../webhooks/outbox.js';
@@ -13,13 +11,13 @@ export interface Withdrawals {
   readonly payouts: Payouts;
   readonly transfers: Transfers;
   readonly execution: Execution;
-  readonly psbts: Psbts;
+  /** For rooms that pay transfers in a way of their own. */
+  readonly settlement: Settlement;
 }
 
 export type WithdrawalsDeps = Omit<PayoutsDeps, 'balances'> &
   Omit<TransfersDeps, 'balances' | 'settlement'> &
-  Pick<ExecutionDeps, 'returningDeposits'> &
-  Omit<PsbtDeps, 'payouts' | 'settlement'> & { readonly outbox: Outbox };
+  Pick<ExecutionDeps, 'returningDeposits' | 'signers'> & { readonly outbox: Outbox };
 
 export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
   const balances = createBalances(deps);
@@ -30,6 +28,6 @@ export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
     payouts,
     transfers: createTransfers({ ...deps, balances, settlement }),
     execution: createExecution({ ...deps, payouts, settlement }),
-    psbts: createPsbts({ ...deps, payouts, settlement }),
+    settlement,
   };
 }

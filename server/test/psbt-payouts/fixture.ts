@@ -124,7 +124,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   }
 
   const scan = () => server.app.scanner.scanNow({ mode: 'test', network });
-  const follow = () => server.app.psbts.follow(signal);
+  const follow = () => server.app.psbtPayouts.follow(signal);
 
   async function run(name: string, options: object = {}, positionals: string[] = []): Promise<Output> {
     const found = psbtCommands[name] ?? transferCommands[name];

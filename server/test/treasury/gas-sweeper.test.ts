@@ -39,7 +39,7 @@ describe.each(engines)('the gas key on $name', (engine) => {
   });
 
   const sweeperWith = (times: { stuckMs?: number }) =>
-    fixture.server.app.createGasSweeper(key, { planEveryMs: 0, ...times });
+    fixture.server.app.treasury.createGasSweeper(key, { planEveryMs: 0, ...times });
   const transactions = () =>
     fixture.server.database.reader
       .selectFrom('gas_transactions')
@@ -100,7 +100,7 @@ describe.each(engines)('the gas key on $name', (engine) => {
         app.depositKeys.set(transaction, { merchantId: second.id, mode: 'test' }, 'evm', { treasury: other }),
       );
       await app.depositKeys.refresh();
-      await app.forwarderChecks.refresh(signal);
+      await app.treasury.forwarderChecks.refresh(signal);
       const { key: secondKey } = await database.write((transaction) =>
         app.keys.create(transaction, { merchantId: second.id, kind: 'secret', mode: 'test' }),
       );

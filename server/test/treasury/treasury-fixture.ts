@@ -115,7 +115,10 @@ export async function openTreasury(
     scan,
     balance,
     async setTreasury(to = treasury) {
-      const { depositKeys, forwarderChecks } = server.app;
+      const {
+        depositKeys,
+        treasury: { forwarderChecks },
+      } = server.app;
       await server.database.write((transaction) =>
         depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury: to }),
       );
@@ -149,7 +152,7 @@ export async function openTreasury(
     async watch() {
       await anvil.mine(confirmations);
       await scan();
-      await server.app.treasuryWatcher.advance(signal);
+      await server.app.treasury.watcher.advance(signal);
     },
     async custody(currency) {
       const rows = await server.database.reader

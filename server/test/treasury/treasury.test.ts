@@ -75,7 +75,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
 
   it('is not offered if other code is at the address of the factory', async () => {
     await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x6001']);
-    const { forwarderChecks, depositKeys } = fixture.server.app;
+    const { treasury, depositKeys } = fixture.server.app;
     const fresh = await import('../../src/treasury/forwarder-checks.js');
     const checks = fresh.createForwarderChecks({
       networks: fresh.evmNetworks(fixture.server.app.connected),
@@ -85,7 +85,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
     await checks.refresh(signal);
     expect(checks.problems()[0]?.problem).toMatch(/is not that of the forwarder factory/);
     await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x']);
-    expect(forwarderChecks.problems()).toHaveLength(1);
+    expect(treasury.forwarderChecks.problems()).toHaveLength(1);
   });
 
   it('is offered once the printed transaction was sent', async () => {
@@ -201,7 +201,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
         env: { NETWORKS_FILE: networksFile },
       });
       try {
-        expect(second.app.forwarderChecks.problems()).toEqual([]);
+        expect(second.app.treasury.forwarderChecks.problems()).toEqual([]);
       } finally {
         await second.stop();
       }

@@ -49,7 +49,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     const data = `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
     return (await transact(fixture.anvil, fixture.token, data, treasury)).transactionHash;
   }
-  const pass = () => fixture.server.app.treasuryWatcher.advance(new AbortController().signal);
+  const pass = () => fixture.server.app.treasury.watcher.advance(new AbortController().signal);
   const settleByHand = (id: string, txHash: string) =>
     fixture.command(transferCommands['transfers settle'], { 'tx-hash': txHash }, [id]);
   const exported = () =>

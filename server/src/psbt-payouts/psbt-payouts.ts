@@ -2,19 +2,23 @@
  * Payouts by PSBT: the transfers of a merchant that wait become one transaction, which the merchant's own wallet signs. The
  * server chooses the coins and watches the network, and cannot sign.
  */
+import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
 import type { PsbtTable } from '../db/schema.js';
+import type { Feature } from '../shared/feature.js';
 import { Problem } from '../shared/problem.js';
+import type { EnsureFree } from '../withdrawals/transfers.js';
 import { createBump, type Bump } from './bump.js';
 import { networkOf, type PsbtDeps } from './context.js';
 import { createExport, type ExportWaiting } from './export.js';
 import { createFollow } from './follow.js';
+import { sumUnspent, type Holder } from './holdings.js';
 import { createImport, type ImportSigned } from './import.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import { createTransitions } from './transitions.js';
 
-export interface Psbts {
+export interface PsbtPayouts extends Feature {
   /**
    * Makes one PSBT of the transfers that wait, and reserves them and the coins. Problems: `not_found`, `invalid_state`.
    * @throws NodesUnavailable
@@ -36,13 +40,20 @@ export interface Psbts {
   retrieve(id: string): Promise<StoredPsbt>;
   /** Newest first, at most 1000. @param merchantId of all merchants if it is undefined */
   list(merchantId: string | undefined): Promise<PsbtTable[]>;
-  /** Broadcasts what is not on the network, and settles what is confirmed. For a job. */
+  /** Broadcasts what is not on the network, and settles what is confirmed. */
   follow(signal: AbortSignal): Promise<void>;
+  /**
+   * In satoshis, what no block spends of confirmed deposits and the change of settled PSBTs.
+   * @throws NodesUnavailable
+   */
+  sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint>;
+  /** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
+  readonly ensureFree: EnsureFree;
 }
 
 const listed = 1000;
 
-export function createPsbts(deps: PsbtDeps): Psbts {
+export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   const { database, auditLog } = deps;
   const transitions = createTransitions(deps);
   const { look, follow } = createFollow(deps, transitions);
@@ -97,11 +108,16 @@ export function createPsbts(deps: PsbtDeps): Psbts {
     retrieve,
     list: (merchantId) => store.listPsbts(database.reader, merchantId, listed),
     follow,
+    sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),
+    ensureFree,
+    jobs: () =>
+      deps.connected.some(({ utxoNode }) => utxoNode)
+        ? [{ name: 'psbts', intervalMs: 5000, run: follow }]
+        : [],
   };
 }
 
-/** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
-export async function ensureNotInPsbt(reader: Reader, transferId: string): Promise<void> {
+async function ensureFree(reader: Reader, transferId: string): Promise<void> {
   const holder = await store.holderOf(reader, transferId);
   if (holder?.state !== 'open' && holder?.state !== 'sent') return;
   throw new Problem(

@@ -11,9 +11,9 @@ import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Scope } from '../shared/scope.js';
-import { sumUnspent } from '../psbt-payouts/holdings.js';
-import { readBalancesAt } from './balances.js';
-import { nativeToken } from './factory.js';
+import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
+import { readBalancesAt } from '../treasury/balances.js';
+import { nativeToken } from '../treasury/factory.js';
 
 export interface WalletBalance {
   readonly merchantId: string;
@@ -31,6 +31,7 @@ export interface WalletBalances {
 export interface WalletBalanceDeps {
   readonly reader: Reader;
   readonly currencies: Pick<Currencies, 'known'>;
+  readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'>;
 }
 
 /**
@@ -53,7 +54,7 @@ export async function compareWallets(
     const scope = { merchantId, mode: network.mode };
     const at = { scope, network: network.code, currency };
     const inChain = async () => {
-      if (!evm) return utxoNode ? sumUnspent(deps.reader, utxoNode, at, signal) : 0n;
+      if (!evm) return utxoNode ? deps.psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
       const token = asset.contract ?? nativeToken;
       const balances = await readBalancesAt(evm, token, addresses, hexOf(height), signal);
       const { decimals: unitDecimals } = deps.currencies.known(currency);
