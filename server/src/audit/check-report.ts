@@ -1,7 +1,7 @@
 /** The result of a ledger check, and what the checks share: pages, counts and comparisons with accounts. */
 import { sql, type SelectQueryBuilder } from 'kysely';
 import { inChunks } from '../db/chunks.js';
-import type { LedgerAccountKind } from '../db/schema.js';
+import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import type { Mode } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
 

@@ -2,61 +2,12 @@
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 import type { Reader } from './engine.js';
-import type { Schema } from './schema.js';
-
-/** All tables, each after those that it references. List checkpoints come last: a trigger deletes them when rows are added. */
-const tables = {
-  merchants: 1,
-  api_keys: 2,
-  test_clocks: 3,
-  audit_log: 4,
-  settings: 5,
-  idempotency_replies: 6,
-  idempotency: 7,
-  wallets: 8,
-  payments: 9,
-  log_entries: 10,
-  addresses: 11,
-  derivations: 12,
-  receipts: 13,
-  set_aside: 14,
-  chain_cursors: 15,
-  scanned_blocks: 16,
-  simulated_blocks: 17,
-  simulated_transfers: 18,
-  ledger_accounts: 19,
-  ledger_postings: 20,
-  ledger_entries: 21,
-  customers: 22,
-  bank_accounts: 23,
-  primary_bank_accounts: 24,
-  wallet_addresses: 25,
-  primary_wallet_addresses: 26,
-  webhook_endpoints: 27,
-  outbox: 28,
-  webhook_tries: 29,
-  transfers: 30,
-  payouts: 31,
-  balance_suspensions: 32,
-  payment_plans: 33,
-  subscribers: 34,
-  subscriber_cycles: 35,
-  deposit_keys: 36,
-  psbts: 37,
-  psbt_inputs: 38,
-  psbt_transfers: 39,
-  psbt_versions: 40,
-  treasury_cursors: 41,
-  sweeps: 42,
-  treasury_payments: 43,
-  treasury_fees: 44,
-  gas_transactions: 45,
-  list_checkpoints: 46,
-} as const satisfies Record<keyof Schema, number>;
+import { tables, type Schema } from './schema.js';
 
 type TableName = keyof Schema;
 
-const inOrder = (Object.keys(tables) as TableName[]).sort((a, b) => tables[a] - tables[b]);
+/** Each after those that it references. */
+const inOrder = Object.keys(tables) as TableName[];
 
 /** The target has rows. Copying into it would mix two databases. */
 export class NotEmpty extends Error {

@@ -8,7 +8,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
 import { checkpointLock } from './checkpoint-lock.js';
 import type { Database } from './database.js';
-import type { ListCheckpointTable, CheckpointedList } from './schema.js';
+import type { ListCheckpointTable } from './schema.js';
+import type { CheckpointedList } from './tables/lists.js';
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 

@@ -1,12 +1,16 @@
 /**
- * The migrations of both engines, in order. Never change a migration that has been released.
+ * The migrations of both engines, in order. Never change a migration that has been released: what comes later is
+ * declared with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
  *
  * A name that ends in `.additive` promises that the former release works on the new schema, so that replicas can be
- * replaced one by one: it adds tables, indexes, and columns that have a default or may be null, and changes nothing else.
+ * replaced one by one: it adds tables, indexes, and columns that may be null, and changes nothing else.
  */
 import type { Migration } from 'kysely';
-import { createFoundation } from './migrations/0001-foundation/foundation.js';
+import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
+import { tables } from './schema.js';
+import { foundation } from './table.js';
+import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
 export function isAdditive(migration: string): boolean {
@@ -15,6 +19,11 @@ export function isAdditive(migration: string): boolean {
 
 export function migrations(engine: Engine): Record<string, Migration> {
   return {
-    '0001-foundation': { up: (db) => createFoundation(db, engine) },
+    [foundation]: {
+      async up(db) {
+        await createDeclared(db, engine, tables, foundation);
+        await createTriggers(db, engine);
+      },
+    },
   };
 }

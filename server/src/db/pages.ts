@@ -3,7 +3,7 @@ import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kys
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { locatePage, startsAt } from './list-checkpoints.js';
-import type { CheckpointedList } from './schema.js';
+import type { CheckpointedList } from './tables/lists.js';
 import type { Reader } from './engine.js';
 
 /**

@@ -1,5 +1,6 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
-import type { LedgerAccountKind, LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
+import type { LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
+import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import type { NewId } from '../shared/ids.js';
 import { insertEntries, insertPostings, lockAccounts, readBalances, writeBalances } from './store.js';
 import type { Mode, Scope } from '../shared/scope.js';

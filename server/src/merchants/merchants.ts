@@ -1,6 +1,6 @@
 /** Merchant accounts: names, logo, service fee, and limits on redirects and transfers. */
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
-import type { TransferPolicy } from '../db/schema.js';
+import type { TransferPolicy } from '../db/tables/accounts.js';
 import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';

@@ -1,6 +1,6 @@
 /** Deletes idempotency records, webhook events and replaced webhook secrets whose retention period has passed. */
 import type { Database } from '../db/database.js';
-import type { WebhookStatus } from '../db/schema.js';
+import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { Clock } from '../shared/clock.js';
 import { retention } from '../shared/retention.js';
 import type { Mode } from '../shared/scope.js';

@@ -4,12 +4,12 @@ import { inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type {
   PsbtInputTable,
-  PsbtState,
   PsbtTable,
   PsbtTransferTable,
   PsbtVersionTable,
   TransferTable,
 } from '../db/schema.js';
+import type { PsbtState } from '../db/tables/psbts.js';
 import { notFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
-import type { OutboxTable, WebhookEndpointTable, WebhookStatus, WebhookTryTable } from '../db/schema.js';
+import type { OutboxTable, WebhookEndpointTable, WebhookTryTable } from '../db/schema.js';
+import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';

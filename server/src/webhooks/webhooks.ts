@@ -2,7 +2,7 @@
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
-import type { WebhookStatus } from '../db/schema.js';
+import type { WebhookStatus } from '../db/tables/webhooks.js';
 import { notFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';

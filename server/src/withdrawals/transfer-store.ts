@@ -2,7 +2,8 @@
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
 import { isListed, readCheckpointedPage } from '../db/pages.js';
-import type { TransferStatus, TransferTable } from '../db/schema.js';
+import type { TransferTable } from '../db/schema.js';
+import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';

@@ -1,7 +1,7 @@
 /** A server with merchant accounts that receive webhooks, and access to the stored events and attempts. */
 import { expect } from 'vitest';
 import { newId } from '../../src/shared/ids.js';
-import type { WebhookStatus } from '../../src/db/schema.js';
+import type { WebhookStatus } from '../../src/db/tables/webhooks.js';
 import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { createWebhooks, type WebhookRecord } from '../../src/webhooks/webhooks.js';

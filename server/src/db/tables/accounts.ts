@@ -1,0 +1,127 @@
+/** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
+import { sql } from 'kysely';
+import type { KeyScope, Mode } from '../../shared/scope.js';
+import { bigint, counter, integer, table, text, time } from '../table.js';
+
+export type TransferPolicy = 'any' | 'saved';
+
+export const accountTables = {
+  merchants: table({
+    id: text().primaryKey(),
+    name: text(),
+    business_name: text(),
+    /** An https URL, or empty. */
+    logo: text(),
+    /** The service fee in basis points: 100 is 1 %. */
+    fee_basis_points: integer(),
+    /** An https or mailto URL, or empty. */
+    support_url: text(),
+    /** The origins that public keys may redirect to, as a JSON array; null if not set. */
+    redirect_origins: text().nullable(),
+    /** Where transfers may go: to any address, or only to addresses saved for longer than 24 hours. */
+    transfers: text<TransferPolicy>(),
+    /** The most that may be transferred in 24 hours: a JSON object of currency codes and decimal amounts. */
+    daily_limits: text(),
+    created_at: time(),
+    updated_at: time(),
+  }),
+
+  api_keys: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    kind: text<'secret' | 'public'>(),
+    mode: text<Mode>(),
+    /** SHA-256 of the whole key, in hex. */
+    digest: text().unique(),
+    /** The key itself; null for secret keys. */
+    public_key: text().nullable(),
+    last4: text(),
+    /** What it may do. */
+    scope: text<KeyScope>(),
+    /** Real time; null if it never expires. */
+    expires_at: time().nullable(),
+    created_at: time(),
+    revoked_at: time().nullable(),
+  }).index('merchant', ['merchant_id', 'mode', 'kind']),
+
+  /** Who changed what an operator or a merchant configured. Rows are never changed or deleted: triggers refuse it. */
+  audit_log: table({
+    id: counter(),
+    /** Real time. */
+    time: time(),
+    merchant_id: text(),
+    /** Null for what both modes share. */
+    mode: text<Mode>().nullable(),
+    /** `key …1a2b`, `command line, user ada`, or `server`. */
+    actor: text(),
+    action: text(),
+    /** The id of the record that was changed. */
+    subject_id: text(),
+    /** The fields that changed, as JSON objects; null if there were none. Never a secret. */
+    before: text().nullable(),
+    after: text().nullable(),
+  })
+    .index('merchant', ['merchant_id', 'id'])
+    .index('time', ['time', 'id']),
+
+  /** A merchant's extended public key for deposit addresses on a family's real networks. */
+  deposit_keys: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    family: text<'bitcoin' | 'litecoin' | 'evm' | 'tron'>(),
+    /** As its owner gave it; null if there is a treasury instead. */
+    extended_public_key: text().nullable(),
+    /** Null: the script type of the key's prefix. */
+    script: text<'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr'>().nullable(),
+    /** Where the forwarders at the addresses pay to; null if there is an extended key. */
+    treasury: text().nullable(),
+    /** The address source that the key is: the id in `derivations` and `addresses`. */
+    source_id: text(),
+    created_at: time(),
+    /** When another key took its place; null while it is in use. */
+    replaced_at: time().nullable(),
+  }).unique('current', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` }),
+
+  /** How far a merchant has moved its test clock ahead of real time. No row: not at all. */
+  test_clocks: table({
+    merchant_id: text().primaryKey(),
+    /** Milliseconds ahead of real time. */
+    offset_ms: bigint(),
+    /** When it was last moved (real time). */
+    moved_at: time(),
+  }),
+
+  settings: table({
+    name: text().primaryKey(),
+    value: text(),
+  }),
+
+  /** The replies of requests with an Idempotency-Key. Equal replies of one path are stored once. */
+  idempotency_replies: table({
+    merchant_id: text(),
+    mode: text<Mode>(),
+    hash: text(),
+    /** JSON. Of a payment's lists that only grow, it has the length. */
+    reply: text(),
+    /** When a record last referred to it. */
+    created_at: time(),
+  })
+    .primaryKey('merchant_id', 'mode', 'hash')
+    .index('age', ['created_at']),
+
+  idempotency: table({
+    merchant_id: text(),
+    mode: text<Mode>(),
+    key_kind: text<'secret' | 'public'>(),
+    method: text(),
+    path: text(),
+    idempotency_key: text(),
+    payload_hash: text(),
+    /** In `idempotency_replies`; empty until the change is done. */
+    reply_hash: text(),
+    created_at: time(),
+  })
+    .primaryKey('merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key')
+    .index('age', ['created_at']),
+};

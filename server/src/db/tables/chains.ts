@@ -1,0 +1,54 @@
+/** How far each network was scanned, and the simulated networks. */
+import type { Mode } from '../../shared/scope.js';
+import { bigint, table, text, time, units } from '../table.js';
+
+export const chainTables = {
+  /** How far a network was scanned. */
+  chain_cursors: table({
+    mode: text<Mode>(),
+    network: text(),
+    height: bigint(),
+    hash: text(),
+    /** The height of the chain's newest block at the last scan. The scan is that many blocks behind, less `height`. */
+    head_height: bigint(),
+    /** The lowest block that was ever read. Nothing is known about those below it. */
+    first_height: bigint(),
+    /** Real time. Everything that was on the chain or pending at this time has been read. */
+    synced_at: time(),
+    /** Why the last scan failed; null if it did not. */
+    problem: text().nullable(),
+    /** The process that scans, and when its lease ends (real time). */
+    lease_holder: text().nullable(),
+    lease_until: time(),
+  }).primaryKey('mode', 'network'),
+
+  /** The last scanned blocks of a network, to find the fork point after a chain reorganisation. */
+  scanned_blocks: table({
+    mode: text<Mode>(),
+    network: text(),
+    height: bigint(),
+    hash: text(),
+  }).primaryKey('mode', 'network', 'height'),
+
+  simulated_blocks: table({
+    network: text(),
+    height: bigint(),
+    hash: text(),
+    parent_hash: text(),
+    time: time(),
+  }).primaryKey('network', 'height'),
+
+  simulated_transfers: table({
+    tx_hash: text().primaryKey(),
+    /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
+    merchant_id: text().nullable(),
+    network: text(),
+    currency: text(),
+    sender: text(),
+    address: text(),
+    amount: units(),
+    sent_at: time(),
+    /** Null while it is pending. */
+    block_height: bigint().nullable(),
+  }).index('block', ['network', 'block_height', 'sent_at']),
+};

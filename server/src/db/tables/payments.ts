@@ -1,0 +1,207 @@
+/** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
+import type { LogCode, PaymentState } from 'crypto-checkout/contract';
+import { sql } from 'kysely';
+import type { Caller, Mode } from '../../shared/scope.js';
+import { paymentStatusOf } from '../payment-status.js';
+import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
+
+export const paymentTables = {
+  /** A hosted wallet. Its addresses stay watched after its deletion. */
+  wallets: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    currency: text(),
+    label: text(),
+    created_at: time(),
+    deleted_at: time().nullable(),
+  })
+    // One for each way to list wallets, newest first. Lists leave out deleted wallets.
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'], { where: sql`deleted_at is null` })
+    .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'], {
+      where: sql`deleted_at is null`,
+    })
+    .index('label', ['merchant_id', 'mode', 'label', 'created_at', 'id'], { where: sql`deleted_at is null` }),
+
+  payments: table({
+    id: text().primaryKey(),
+    // No foreign key: it would lock the merchant's row at every insert, and merchants are never deleted.
+    merchant_id: text(),
+    mode: text<Mode>(),
+    state: text<PaymentState>(),
+    /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
+    created_by: text<Caller['kind']>(),
+    tx_ref: text(),
+    description: text(),
+    redirect_url: text(),
+    /** 1 if the page may go to `redirect_url` by itself: the merchant's server chose it, or the merchant allows its origin. */
+    is_redirect_trusted: flag(),
+    /** The merchant's own keys and values, as a JSON object of strings; null if there are none. */
+    metadata: text().nullable(),
+    base_currency: text(),
+    base_amount: units(),
+    /** In units of the base currency. */
+    transaction_fees: units(),
+    fee_basis_points: integer(),
+    /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
+    accepted_currencies: text().nullable(),
+    customer_email: text().nullable(),
+    customer_name: text().nullable(),
+    customer_phone: text().nullable(),
+    currency: text().nullable(),
+    network: text().nullable(),
+    /** The deposit address and its id, copied from the `addresses` row in use. */
+    address_id: text().nullable(),
+    address: text().nullable(),
+    amount: units().nullable(),
+    fee: units().nullable(),
+    /** The locked rates as JSON: the dollar rates of the paying and the base currency, with their source and time. */
+    quote: text().nullable(),
+    locked_at: time().nullable(),
+    expires_at: time(),
+    cancelled_at: time().nullable(),
+    /** When the payment first succeeded. Stays set if a settled receipt is lost later. */
+    settled_at: time().nullable(),
+    /** The wallet of a deposit; null for other payments. */
+    wallet_id: text().nullable().references('wallets.id'),
+    /** How many changes were made with a public key in the hour that began at `public_changes_since`. */
+    public_changes: integer(),
+    public_changes_since: time().nullable(),
+    created_at: time(),
+    updated_at: time(),
+  })
+    .unique('reference', ['merchant_id', 'mode', 'tx_ref', 'created_by'])
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    // One for each filter of the list, in the list's order. Most payments never get to a currency, and many have no email.
+    .index('status', ['merchant_id', 'mode', paymentStatusOf, 'created_at', 'id'])
+    .index('customer', ['merchant_id', 'mode', sql`lower(customer_email)`, 'created_at', 'id'], {
+      where: sql`customer_email is not null`,
+    })
+    .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'], {
+      where: sql`currency is not null`,
+    })
+    .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
+      where: sql`network is not null`,
+    })
+    .index('expiry', ['state', 'expires_at'])
+    // Finds the payments that a merchant's moved test clock has made overdue.
+    .index('test_expiry', ['merchant_id', 'state', 'expires_at'], { where: sql`mode = 'test'` }),
+
+  log_entries: table({
+    id: counter(),
+    // No foreign key: rows are only written in a transaction that holds the payment's lock, so the payment exists.
+    payment_id: text(),
+    time: time(),
+    type: text<'event' | 'success' | 'error'>(),
+    event: text(),
+    code: text<LogCode>(),
+    /** The amounts, codes and counts that `event` names, as a JSON object of strings. */
+    entry_values: text(),
+  }).index('payment', ['payment_id', 'id']),
+
+  /** A deposit address of one payment or wallet. It is never reused for another. */
+  addresses: table({
+    /** Counted by the database, so that each process can read what others have added since. */
+    sequence: counter(),
+    id: text().unique(),
+    mode: text<Mode>(),
+    payment_id: text().nullable().references('payments.id'),
+    wallet_id: text().nullable().references('wallets.id'),
+    currency: text(),
+    network: text(),
+    /** As shown to the payer. Unique within a mode, because funds can reach it on every network of its family. */
+    address: text(),
+    /** The address source and the index that it was derived from. */
+    source_id: text(),
+    derivation_index: integer(),
+    created_at: time(),
+  })
+    // It belongs to a payment or to a wallet, never to both or neither.
+    .check('owner', sql`(payment_id is null) <> (wallet_id is null)`)
+    .unique('address', ['address', 'mode'])
+    .unique('payment', ['payment_id', 'currency', 'network'])
+    .unique('wallet', ['wallet_id', 'currency', 'network']),
+
+  /** The next unused child index of each address source. */
+  derivations: table({
+    source_id: text().primaryKey(),
+    next_index: integer(),
+  }),
+
+  /** A transfer to one of our addresses, as seen on a chain. */
+  receipts: table({
+    id: text().primaryKey(),
+    payment_id: text().references('payments.id'),
+    merchant_id: text(),
+    mode: text<Mode>(),
+    network: text(),
+    address: text(),
+    currency: text(),
+    tx_hash: text(),
+    /** The index of the output, log or transfer in the transaction. */
+    output_index: integer(),
+    amount: units(),
+    /** The addresses that it came from, as a JSON array. */
+    senders: text(),
+    /** When we first saw it, or its block's time if that is earlier, on the merchant's clock. */
+    first_seen_at: time(),
+    block_height: bigint().nullable(),
+    block_hash: text().nullable(),
+    /**
+     * seen: waits for a block or for confirmations; confirmed: has enough confirmations; dropped: disappeared before it
+     * was confirmed; reversed: disappeared after it was confirmed.
+     */
+    status: text<'seen' | 'confirmed' | 'dropped' | 'reversed'>(),
+    confirmed_at: time().nullable(),
+    /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
+    reversals: integer(),
+    /** 1 if it was moved from unallocated to the merchant's available balance. */
+    is_credited: flag(),
+    /** Its share of the fee that was taken when it was credited, given back if it is lost; 0 unless credited. */
+    credited_fee: units(),
+    /** Its value when first seen, in kobo; null if no rate was known. */
+    naira_value: units().nullable(),
+    /** The same in cents. */
+    dollar_value: units().nullable(),
+    /**
+     * The exact worth of one of its units when first seen, in units of the payment's base currency: an integer fraction
+     * `numerator/denominator`; null if no rate was known.
+     */
+    base_rate: text().nullable(),
+  })
+    .unique('transfer', ['mode', 'network', 'tx_hash', 'output_index'])
+    .index('hash', ['merchant_id', 'mode', 'tx_hash'])
+    // Holds all that the sums of a payment's receipts need, so that they are read without the rows.
+    .index('payment', [
+      'payment_id',
+      'network',
+      'currency',
+      'status',
+      'is_credited',
+      'first_seen_at',
+      'amount',
+    ])
+    .index('open', ['mode', 'network', 'status', 'block_height']),
+
+  /**
+   * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a
+   * payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
+   */
+  set_aside: table({
+    mode: text<Mode>(),
+    network: text(),
+    /** The id of the payment, or `transaction hash:output index` of the transfer. Unique within a network. */
+    id: text(),
+    /** The payment; null if it is a transfer to a wallet. */
+    payment_id: text().nullable(),
+    /** The transfer and its block as JSON; null if it is a payment. */
+    arrival: text().nullable(),
+    /** The message of the last error. */
+    reason: text(),
+    /** How often it failed. */
+    tries: integer(),
+    /** Real time. */
+    failed_at: time(),
+    retry_at: time(),
+  }).primaryKey('mode', 'network', 'id'),
+};

@@ -1,0 +1,78 @@
+/** The merchant's own records: customers, bank accounts and wallet addresses. */
+import { sql } from 'kysely';
+import type { Mode } from '../../shared/scope.js';
+import { flag, table, text, time } from '../table.js';
+
+export const recordTables = {
+  /** Emails are unique within a merchant and mode, whatever their case. */
+  customers: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    /** As given, in its original case. */
+    email: text(),
+    email_lower: text(),
+    full_name: text().nullable(),
+    phone_number: text().nullable(),
+    is_blacklisted: flag(),
+    created_at: time(),
+  })
+    .unique('email', ['merchant_id', 'mode', 'email_lower'])
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])
+    .index('phone', ['merchant_id', 'mode', 'phone_number', 'created_at', 'id']),
+
+  bank_accounts: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    account_number: text(),
+    /** The bank's name, in countries whose banks are not listed. */
+    bank_code: text(),
+    bank_name: text(),
+    /** ISO 3166-1 alpha-2 code. */
+    country: text(),
+    currency: text(),
+    account_name: text(),
+    archived_at: time().nullable(),
+    created_at: time(),
+    updated_at: time(),
+  })
+    // Leaves out archived accounts, so that an account can be added again.
+    .unique('number', ['merchant_id', 'mode', 'country', 'bank_code', 'account_number', 'currency'], {
+      where: sql`archived_at is null`,
+    })
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id']),
+
+  /** The bank account that payouts go to by default. It has its own table, so that there cannot be two. */
+  primary_bank_accounts: table({
+    merchant_id: text(),
+    mode: text<Mode>(),
+    bank_account_id: text().unique().references('bank_accounts.id'),
+  }).primaryKey('merchant_id', 'mode'),
+
+  /** A merchant's own address, saved as a destination for transfers. */
+  wallet_addresses: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    currency: text(),
+    /** Empty if it was saved without a network. */
+    network: text(),
+    /** In canonical form. */
+    address: text(),
+    label: text().nullable(),
+    created_at: time(),
+  })
+    .unique('address', ['merchant_id', 'mode', 'address', 'currency', 'network'])
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('currency', ['merchant_id', 'mode', 'currency', 'network', 'created_at', 'id']),
+
+  primary_wallet_addresses: table({
+    merchant_id: text(),
+    mode: text<Mode>(),
+    currency: text(),
+    network: text(),
+    wallet_address_id: text().unique().references('wallet_addresses.id'),
+  }).primaryKey('merchant_id', 'mode', 'currency', 'network'),
+};

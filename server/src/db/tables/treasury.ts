@@ -1,0 +1,95 @@
+/** What left deposit addresses of treasuries, what treasuries paid, and the transactions of gas keys. */
+import type { Mode } from '../../shared/scope.js';
+import { bigint, flag, integer, table, text, time, units } from '../table.js';
+
+export const treasuryTables = {
+  /** Up to which block the sweeps and the payments of treasuries were read. Those blocks are final. */
+  treasury_cursors: table({
+    mode: text<Mode>(),
+    network: text(),
+    height: bigint(),
+  }).primaryKey('mode', 'network'),
+
+  /** What a forwarder paid to its treasury, as the chain tells it, whoever made the transaction. */
+  sweeps: table({
+    mode: text<Mode>(),
+    network: text(),
+    tx_hash: text(),
+    log_index: integer(),
+    merchant_id: text(),
+    address: text(),
+    treasury: text(),
+    currency: text(),
+    amount: units(),
+    block_height: bigint(),
+    block_hash: text(),
+    /** 1 if its block was dropped. */
+    is_reversed: flag(),
+    /** How often its block was dropped. Part of its ledger keys. */
+    reversals: integer(),
+  })
+    .primaryKey('mode', 'network', 'tx_hash', 'log_index')
+    .index('merchant', ['merchant_id', 'mode', 'network', 'address'])
+    .index('height', ['mode', 'network', 'block_height']),
+
+  /** What a treasury paid to the destination of a transfer. */
+  treasury_payments: table({
+    mode: text<Mode>(),
+    network: text(),
+    tx_hash: text(),
+    output_index: integer(),
+    merchant_id: text(),
+    treasury: text(),
+    currency: text(),
+    address: text(),
+    amount: units(),
+    block_height: bigint(),
+    paid_at: time(),
+    /** The transfer that it settled; null if it is not known which. */
+    transfer_id: text().nullable(),
+  })
+    .primaryKey('mode', 'network', 'tx_hash', 'output_index')
+    .index('open', ['merchant_id', 'mode', 'network', 'transfer_id']),
+
+  /** What a treasury paid the network for its own sweeps and payouts. */
+  treasury_fees: table({
+    mode: text<Mode>(),
+    network: text(),
+    tx_hash: text(),
+    merchant_id: text(),
+    currency: text(),
+    amount: units(),
+  }).primaryKey('mode', 'network', 'tx_hash'),
+
+  /** A transaction that a gas key signed. Those with the same nonce replace each other. */
+  gas_transactions: table({
+    id: text().primaryKey(),
+    mode: text<Mode>(),
+    network: text(),
+    sender: text(),
+    nonce: bigint(),
+    /** 0, and one more for each replacement. */
+    attempt: integer(),
+    tx_hash: text().unique(),
+    raw: text(),
+    call_data: text(),
+    /** How many balances it fetches. */
+    addresses: integer(),
+    /** The coin that gas is paid in. */
+    currency: text(),
+    gas_limit: units(),
+    /** In wei per gas. */
+    max_fee: units(),
+    priority_fee: units(),
+    /** `open` while a transaction with its nonce may still get into a block. `lost`: another took its nonce. */
+    status: text<'open' | 'mined' | 'reverted' | 'lost'>(),
+    /** What it cost, in units of the coin; null if it is not in a block. */
+    cost: units().nullable(),
+    block_height: bigint().nullable(),
+    created_at: time(),
+    ended_at: time().nullable(),
+  })
+    // A nonce is signed once, and then only replaced: two servers with one key never both take it.
+    .unique('nonce', ['mode', 'network', 'sender', 'nonce', 'attempt'])
+    .index('status', ['status', 'created_at']),
+};

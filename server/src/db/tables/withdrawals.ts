@@ -1,0 +1,87 @@
+/** Transfers, payouts and suspended balances. */
+import type { Mode } from '../../shared/scope.js';
+import { table, text, time, units } from '../table.js';
+
+export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
+
+export const withdrawalTables = {
+  /** A request to withdraw from a balance to a wallet address. */
+  transfers: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    status: text<TransferStatus>(),
+    /** Who sends it: the network's signer in the server, or an operator. Never changes. */
+    executor: text<'signer' | 'operator'>(),
+    currency: text(),
+    network: text(),
+    amount: units(),
+    /** The merchant's fee. Amount and fee are held from the available balance. */
+    fee: units(),
+    /** The destination, in the network's canonical form. */
+    address: text(),
+    /** The saved address that named the destination, if any. */
+    wallet_address_id: text().nullable(),
+    /** The signed transaction, stored before it is broadcast. A transfer is never signed twice. */
+    signed_transaction: text().nullable(),
+    tx_hash: text().nullable(),
+    /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
+    paid_from: text<'treasury'>().nullable(),
+    /** The network's fee, taken from custody in this currency; null until it is known. */
+    network_fee: units().nullable(),
+    failure_reason: text().nullable(),
+    /** When it first succeeded. Stays set if it fails later, because the network lost and then refused it. */
+    settled_at: time().nullable(),
+    /** When the network confirmed it (real time); null while it is not confirmed, also if it no longer is. */
+    confirmed_at: time().nullable(),
+    created_at: time(),
+    updated_at: time(),
+  })
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('work', ['executor', 'status', 'created_at', 'id'])
+    .index('confirmed', ['executor', 'status', 'confirmed_at', 'id']),
+
+  /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
+  payouts: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    status: text<TransferStatus>(),
+    currency: text(),
+    amount: units(),
+    fee: units(),
+    /** Amount and fee as text that sorts like the numbers, in every currency and on both engines. */
+    amount_order: text(),
+    fee_order: text(),
+    bank_account_id: text().nullable(),
+    wallet_address_id: text().nullable(),
+    /** The account number or address, with its middle masked. */
+    destination: text(),
+    transfer_id: text().nullable().unique().references('transfers.id'),
+    /** Only for payouts to banks. Unique within a merchant and mode. */
+    reference: text().nullable(),
+    tx_hash: text().nullable(),
+    failure_reason: text().nullable(),
+    created_at: time(),
+    updated_at: time(),
+  })
+    // A reference can be used for only one payout to a bank. Other payouts have none.
+    .unique('reference', ['merchant_id', 'mode', 'reference'])
+    // One index for each sort order. Those on status, currency and destination also serve the filters.
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('updated', ['merchant_id', 'mode', 'updated_at', 'created_at', 'id'])
+    .index('amount', ['merchant_id', 'mode', 'amount_order', 'created_at', 'id'])
+    .index('fee', ['merchant_id', 'mode', 'fee_order', 'created_at', 'id'])
+    .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
+    .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'])
+    .index('bank_account', ['merchant_id', 'mode', 'bank_account_id', 'created_at', 'id'])
+    .index('wallet_address', ['merchant_id', 'mode', 'wallet_address_id', 'created_at', 'id']),
+
+  /** A suspended balance: nothing can be withdrawn from it. */
+  balance_suspensions: table({
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    currency: text(),
+    created_at: time(),
+  }).primaryKey('merchant_id', 'mode', 'currency'),
+};
