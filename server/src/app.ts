@@ -20,12 +20,10 @@ import { adapters as builtInAdapters } from './chains/adapters.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createScanner } from './chains/scanner.js';
-import type { Signer } from './chains/signer.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandboxReset } from './sandbox/reset.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
-import { createSimulatedSigner } from './chains/simulated/simulated-signer.js';
 import { createTestClock } from './chains/simulated/test-clock.js';
 import type { Config } from './config.js';
 import { createCustomers } from './customers/customers.js';
@@ -94,8 +92,8 @@ export interface Overrides {
   readonly addressSources?: AddressSources;
   /** The adapters of the networks in NETWORKS_FILE. */
   readonly adapters?: Adapters;
-  /** Replaces the default signers. On networks without a signer, an operator sends the transfers. */
-  readonly signers?: (signers: readonly Signer[]) => readonly Signer[];
+  /** Simulated networks on which an operator sends the transfers, as on real ones. */
+  readonly paidByOperator?: readonly string[];
   /** Replaces the system's DNS resolver and certificate authorities for webhooks, and the timeout of an attempt. */
   readonly webhooks?: {
     readonly resolve?: Resolve;
@@ -245,10 +243,13 @@ export async function createApp(options: AppOptions) {
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
   const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, auditLog });
-  const simulatedSigners = simulatedNetworks.map((network) =>
-    createSimulatedSigner({ database, clock, network }),
-  );
-  const { balances, payouts, transfers, execution, settlement } = createWithdrawals({
+  const simulatedChains = createSimulatedChains({
+    database,
+    clock,
+    networks: simulatedNetworks,
+    blockIntervalMs: config.blockIntervalMs,
+  });
+  const { balances, payouts, transfers, testPayer, settlement } = createWithdrawals({
     database,
     clock,
     newId,
@@ -260,7 +261,9 @@ export async function createApp(options: AppOptions) {
     merchants,
     returningDeposits: hasReturningReceipts,
     ensureFree: (reader, id) => psbtPayouts.ensureFree(reader, id),
-    signers: overrides.signers?.(simulatedSigners) ?? simulatedSigners,
+    simulatedChains,
+    isSimulated: (network) =>
+      simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
   const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, log };
@@ -268,12 +271,6 @@ export async function createApp(options: AppOptions) {
   const treasury = createTreasury({ ...shared, rates, transfers, gasKey: config.gasKey });
   const features: readonly Feature[] = [treasury, psbtPayouts];
 
-  const simulatedChains = createSimulatedChains({
-    database,
-    clock,
-    networks: simulatedNetworks,
-    blockIntervalMs: config.blockIntervalMs,
-  });
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
     database,
@@ -293,11 +290,7 @@ export async function createApp(options: AppOptions) {
     clock,
     currencies,
     log,
-    afterNetworkChange: () => execution.advance(stopping),
-    async afterReorg() {
-      await execution.advance(stopping);
-      await execution.restoreLost(stopping);
-    },
+    afterNetworkChange: () => testPayer.advance(stopping),
     async afterClockChange() {
       await payments.expireOverdue(stopping);
       await billing.run(stopping);
@@ -338,7 +331,7 @@ export async function createApp(options: AppOptions) {
     balances,
     transfers,
     payouts,
-    execution,
+    testPayer,
     psbtPayouts,
     treasury,
     features,

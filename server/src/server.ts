@@ -230,15 +230,14 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, execution, billing, endpoints, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, testPayer, billing, endpoints, webhooks, simulatedChains } = app;
   const { depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
     { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
-    { name: 'transfers', intervalMs: 500, run: (signal) => execution.advance(signal) },
-    { name: 'lost transfers', intervalMs: 60_000, run: (signal) => execution.restoreLost(signal) },
+    { name: 'transfers', intervalMs: 500, run: (signal) => testPayer.advance(signal) },
     { name: 'billing', intervalMs: 1000, run: (signal) => billing.run(signal) },
     { name: 'list checkpoints', intervalMs: 60_000, run: (signal) => extendCheckpoints(database, signal) },
     {

@@ -21,7 +21,7 @@ export function createSandboxHandlers(
         message: 'Transfer sent',
         data: { txHash: await sandbox.transfer(transaction, caller.merchantId, body) },
       }));
-      await sandbox.syncNetwork(body.network, 'extended');
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 
@@ -31,7 +31,7 @@ export function createSandboxHandlers(
         message: 'Blocks added',
         data: await sandbox.mine(transaction, body.network, body.count),
       }));
-      await sandbox.syncNetwork(body.network, 'extended');
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 
@@ -41,7 +41,7 @@ export function createSandboxHandlers(
         message: 'Blocks replaced',
         data: await sandbox.reorg(transaction, caller.merchantId, body),
       }));
-      await sandbox.syncNetwork(body.network, 'reorganised');
+      await sandbox.syncNetwork(body.network);
       return reply;
     },
 

@@ -28,13 +28,10 @@ export interface Sandbox {
   /** Moves the merchant's clock. Returns its time after the commit, epoch milliseconds. Problem: `validation_error`. */
   advanceClock(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
   /** Call it when a change to a network has been committed. Waits until payments reflect it. */
-  syncNetwork(network: string, change: NetworkChange): Promise<void>;
+  syncNetwork(network: string): Promise<void>;
   /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
   syncClock(): Promise<void>;
 }
-
-/** Only a reorg can take confirmed transfers off a chain. */
-export type NetworkChange = 'extended' | 'reorganised';
 
 export interface TransferRequest {
   readonly network: string;
@@ -63,8 +60,6 @@ export interface SandboxDeps {
   readonly log: Logger;
   /** Runs the jobs that depend on a network's state, after it was scanned. */
   afterNetworkChange(): Promise<void>;
-  /** The same, after blocks were replaced. */
-  afterReorg(): Promise<void>;
   /** Runs the jobs that depend on the time, after all networks were scanned. */
   afterClockChange(): Promise<void>;
 }
@@ -72,7 +67,6 @@ export interface SandboxDeps {
 export function createSandbox(deps: SandboxDeps): Sandbox {
   const { simulatedChains, scanner, clock, currencies, log } = deps;
   const afterNetworkChange = shared(() => deps.afterNetworkChange());
-  const afterReorg = shared(() => deps.afterReorg());
   const afterClockChange = shared(() => deps.afterClockChange());
 
   function networkOf(code: string): Network {
@@ -150,9 +144,8 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 
     advanceClock: (transaction, merchantId, seconds) => clock.advance(transaction, merchantId, seconds),
 
-    async syncNetwork(network, change) {
-      const scans = [scan({ mode: 'test', network: networkOf(network).code })];
-      await settle(scans, change === 'reorganised' ? afterReorg : afterNetworkChange);
+    async syncNetwork(network) {
+      await settle([scan({ mode: 'test', network: networkOf(network).code })], afterNetworkChange);
     },
 
     async syncClock() {

@@ -101,7 +101,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         network_fee: networkFee.toString(),
         paid_from: paidFrom,
         settled_at: clock.now(scopeOf(row)),
-        confirmed_at: clock.real(),
       } as const;
       return end(transaction, ended, 'post', [
         { account: reservedOf(row), debit: amount + fee },
@@ -149,7 +148,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         ...row,
         tx_hash: txHash,
         network_fee: networkFee.toString(),
-        confirmed_at: clock.real(),
         updated_at: now,
       };
       await store.updateTransfer(transaction, corrected);

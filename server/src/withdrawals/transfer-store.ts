@@ -15,16 +15,12 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
 
 /** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  const { status, signed_transaction, tx_hash, network_fee, failure_reason } = row;
-  const { paid_from, settled_at, confirmed_at, updated_at } = row;
+  const { status, tx_hash, network_fee, failure_reason, paid_from, settled_at, updated_at } = row;
   await send(
     transaction,
     transaction
       .updateTable('transfers')
-      .set({
-        ...{ status, signed_transaction, tx_hash, network_fee, failure_reason },
-        ...{ paid_from, settled_at, confirmed_at, updated_at },
-      })
+      .set({ status, tx_hash, network_fee, failure_reason, paid_from, settled_at, updated_at })
       .where('id', '=', row.id),
   );
 }
@@ -109,8 +105,8 @@ export function claimTransfer(transaction: Transaction, id: string): Promise<Tra
 
 const pageSize = 200;
 
-/** The transfers that signers send, oldest first, page by page. */
-export async function* signerTransfers(
+/** The transfers that the simulated networks pay, oldest first, page by page. */
+export async function* simulatedTransfers(
   reader: Reader,
   status: 'pending' | 'processing',
 ): AsyncGenerator<TransferTable[]> {
@@ -120,7 +116,7 @@ export async function* signerTransfers(
     const page = await reader
       .selectFrom('transfers')
       .selectAll()
-      .where('executor', '=', 'signer')
+      .where('executor', '=', 'simulator')
       .where('status', '=', status)
       .where((e) =>
         e.or([e('created_at', '>', createdAt), e.and([e('created_at', '=', createdAt), e('id', '>', id)])]),
@@ -137,48 +133,7 @@ export async function* signerTransfers(
   }
 }
 
-/**
- * The sent transfers that a chain could still drop, page by page: those confirmed after `since` (real time), and those
- * that it has dropped and not confirmed again.
- */
-export async function* droppableTransfers(reader: Reader, since: number): AsyncGenerator<TransferTable[]> {
-  const successes = () =>
-    reader
-      .selectFrom('transfers')
-      .selectAll()
-      .where('executor', '=', 'signer')
-      .where('status', '=', 'success')
-      .limit(pageSize);
-  let id: string | undefined = '';
-  while (id !== undefined) {
-    const page: TransferTable[] = await successes()
-      .where('confirmed_at', 'is', null)
-      .where('id', '>', id)
-      .orderBy('id')
-      .execute();
-    if (page.length > 0) yield page;
-    id = page.at(-1)?.id;
-  }
-  let after: { confirmedAt: number; id: string } | undefined = { confirmedAt: since, id: '' };
-  while (after) {
-    const { confirmedAt, id: lastId }: { confirmedAt: number; id: string } = after;
-    const page: TransferTable[] = await successes()
-      .where((e) =>
-        e.or([
-          e('confirmed_at', '>', confirmedAt),
-          e.and([e('confirmed_at', '=', confirmedAt), e('id', '>', lastId)]),
-        ]),
-      )
-      .orderBy('confirmed_at')
-      .orderBy('id')
-      .execute();
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    after = last && { confirmedAt: last.confirmed_at ?? 0, id: last.id };
-  }
-}
-
-/** By network, the units that a merchant's withdrawals are moving now: signed, and not yet paid out or given back. */
+/** By network, the units that a merchant's withdrawals are moving now: sent, and not yet paid out or given back. */
 export async function sumProcessing(
   reader: Reader,
   { merchant_id, mode, currency }: Pick<TransferTable, 'merchant_id' | 'mode' | 'currency'>,
@@ -187,7 +142,7 @@ export async function sumProcessing(
     .selectFrom('transfers')
     .groupBy('network')
     .select(['network', sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
-    .where('executor', '=', 'signer')
+    .where('executor', '=', 'simulator')
     .where('status', '=', 'processing')
     .where('merchant_id', '=', merchant_id)
     .where('mode', '=', mode)

@@ -2,7 +2,6 @@
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
-import type { Signer } from '../chains/signer.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
@@ -70,16 +69,14 @@ export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
   readonly settlement: Settlement;
   /** Of each room that pays transfers in a way of its own. */
   readonly ensureFree: EnsureFree;
-  /** For the networks on which the server itself sends. On all others, an operator does. */
-  readonly signers: readonly Signer[];
+  /** Whether a network is simulated, and pays by itself. On all others, an operator pays. */
+  readonly isSimulated: (network: Network) => boolean;
 }
 
 export function createTransfers(deps: TransfersDeps): Transfers {
-  const { database, clock, newId, currencies, ledger, balances, settlement, ensureFree } = deps;
+  const { database, clock, newId, currencies, ledger, balances, settlement, ensureFree, isSimulated } = deps;
   const { resolve } = createDestinations(deps);
   const { ensureAllowed } = createTransferPolicy(deps);
-  const hasSigner = ({ mode, code }: Network) =>
-    deps.signers.some((signer) => signer.mode === mode && signer.network === code);
   const view = (row: TransferTable) => viewTransfer(row, currencies);
 
   /** Locks a transfer that an operator may settle or fail. */
@@ -87,7 +84,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     const row = await store.lockTransfer(transaction, id);
     if (!row) throw notFound('transfer');
     // A transfer never changes its executor, so the server and an operator never both send it.
-    if (row.executor === 'signer') {
+    if (row.executor === 'simulator') {
       throw new Problem(
         'invalid_state',
         `The server sends this transfer itself: operators cannot settle or fail transfers on ${row.network}`,
@@ -109,20 +106,18 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         merchant_id: merchantId,
         mode,
         status: 'pending',
-        executor: hasSigner(network) ? 'signer' : 'operator',
+        executor: isSimulated(network) ? 'simulator' : 'operator',
         currency: currency.code,
         network: network.code,
         amount: amount.toString(),
         fee: fee.toString(),
         address,
         wallet_address_id: savedId,
-        signed_transaction: null,
         tx_hash: null,
         paid_from: null,
         network_fee: null,
         failure_reason: null,
         settled_at: null,
-        confirmed_at: null,
         created_at: now,
         updated_at: now,
       };

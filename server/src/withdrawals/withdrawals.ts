@@ -2,7 +2,7 @@
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
 import { createSettlement, type Settlement } from './settlement.js';
-import { createExecution, type Execution, type ExecutionDeps } from './execution.js';
+import { createTestPayer, type TestPayer, type TestPayerDeps } from './test-payer.js';
 import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';
 import type { Outbox } from '../webhooks/outbox.js';
 
@@ -10,14 +10,14 @@ export interface Withdrawals {
   readonly balances: Balances;
   readonly payouts: Payouts;
   readonly transfers: Transfers;
-  readonly execution: Execution;
+  readonly testPayer: TestPayer;
   /** For rooms that pay transfers in a way of their own. */
   readonly settlement: Settlement;
 }
 
 export type WithdrawalsDeps = Omit<PayoutsDeps, 'balances'> &
   Omit<TransfersDeps, 'balances' | 'settlement'> &
-  Pick<ExecutionDeps, 'returningDeposits' | 'signers'> & { readonly outbox: Outbox };
+  Pick<TestPayerDeps, 'returningDeposits' | 'simulatedChains'> & { readonly outbox: Outbox };
 
 export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
   const balances = createBalances(deps);
@@ -27,7 +27,7 @@ export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
     balances,
     payouts,
     transfers: createTransfers({ ...deps, balances, settlement }),
-    execution: createExecution({ ...deps, payouts, settlement }),
+    testPayer: createTestPayer({ ...deps, settlement }),
     settlement,
   };
 }

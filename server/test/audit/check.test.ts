@@ -22,7 +22,7 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
   beforeAll(async () => {
     server = await startServer({
       engine,
-      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+      overrides: { paidByOperator: ['tron'] },
     });
     merchant = openMerchant(server);
     await merchant.fund({ amount: 100 });

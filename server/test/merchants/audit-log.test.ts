@@ -24,7 +24,7 @@ describe.each(engines)('the audit log on $name', (engine) => {
   beforeAll(async () => {
     server = await startServer({
       engine,
-      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+      overrides: { paidByOperator: ['tron'] },
     });
     merchant = openMerchant(server);
   });

@@ -261,7 +261,6 @@ async function live(shop: Shop, seed: number): Promise<void> {
       transfer.tx = tx;
       model.chain(network).txs.push(tx);
     }
-    await shop.restoreLost();
   }
 
   async function compare(): Promise<void> {

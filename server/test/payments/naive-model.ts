@@ -90,7 +90,9 @@ export class NaiveModel {
     const chain = this.chain(network);
     const base = chain.height - depth;
     for (const tx of chain.txs) {
-      if (typeof tx.place === 'number' && tx.place > base) tx.place = keep ? 'pending' : 'gone';
+      // What pays a withdrawal is sent again.
+      const isSentAgain = keep || !tx.payment;
+      if (typeof tx.place === 'number' && tx.place > base) tx.place = isSentAgain ? 'pending' : 'gone';
     }
     chain.height = base;
     chain.time = chain.times.get(base) ?? 0;
@@ -274,7 +276,7 @@ export class NaiveModel {
     return isReturning ? 'wait' : 'fail';
   }
 
-  /** What the server does with withdrawals after every change: signs, sends, sends again and ends them. */
+  /** What the server does with withdrawals after every change: sends and ends them. */
   advance(): { signed: ModelTransfer[] } {
     const signed: ModelTransfer[] = [];
     for (const merchant of this.merchants) {
@@ -289,10 +291,8 @@ export class NaiveModel {
     }
     for (const merchant of this.merchants) {
       for (const transfer of merchant.transfers) {
-        if (transfer.tx?.place === 'gone' && transfer.status !== 'failed') transfer.tx.place = 'pending';
-        else if (transfer.tx && transfer.status === 'processing' && this.#isDeep(transfer.tx)) {
-          transfer.status = 'success';
-        }
+        const { tx, status } = transfer;
+        if (tx && status === 'processing' && this.#isDeep(tx)) transfer.status = 'success';
       }
     }
     return { signed };

@@ -186,8 +186,7 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       database.write((transaction) =>
         app.transfers.create(transaction, scope, { amount, currency, walletAddress, walletNetwork }),
       ),
-    advance: () => app.execution.advance(signal),
-    restoreLost: () => app.execution.restoreLost(signal),
+    advance: () => app.testPayer.advance(signal),
 
     async transfer(id: string) {
       return database.reader

@@ -1,6 +1,5 @@
 /** A withdrawal takes coins that lie for the merchant on its network, and is never short in silence, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { TransactionRefused, type Signer } from '../../src/chains/signer.js';
 import type { Actor } from '../../src/shared/scope.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
@@ -14,8 +13,8 @@ describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
   let shop: Shop;
   afterEach(() => shop.close());
 
-  async function open(change?: (signer: Signer) => Signer): Promise<Actor> {
-    shop = await openShop(engine, change && { signers: (signers) => signers.map(change) });
+  async function open(): Promise<Actor> {
+    shop = await openShop(engine);
     for (const network of ['tron', 'ethereum']) await shop.scan(network);
     return shop.merchant();
   }
@@ -74,7 +73,7 @@ describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
     const { id } = await shop.withdraw(scope, '50', tron, 'tron');
     await shop.reorg('tron', 2, true);
     await shop.advance();
-    expect(await shop.transfer(id)).toMatchObject({ status: 'pending', signed_transaction: null });
+    expect(await shop.transfer(id)).toMatchObject({ status: 'pending', tx_hash: null });
     await shop.mine('tron', 2);
     await shop.advance();
     expect((await shop.transfer(id)).status).toBe('processing');
@@ -130,7 +129,6 @@ describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
     await shop.advance();
     expect((await shop.transfer(id)).status).toBe('success');
     await shop.reorg('tron', 2, false);
-    await shop.restoreLost();
     const rows = await shop.database.reader
       .selectFrom('simulated_transfers')
       .selectAll()
@@ -140,60 +138,44 @@ describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('are sent again until they are confirmed again, however long that takes', async () => {
+  it('are sent again if a chain drops them, and stay a success', async () => {
     const scope = await open();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
     const { id, hash } = await send(scope);
-    await shop.reorg('tron', 2, false);
-    await shop.restoreLost();
-    expect((await shop.transfer(id)).confirmed_at).toBeNull();
-    // A node that forgets it once more, days later.
-    shop.time.now += 100 * hour;
-    await shop.drop(hash);
-    await shop.restoreLost();
-    await shop.mine('tron', 2);
-    await shop.restoreLost();
-    expect(await shop.transfer(id)).toMatchObject({ status: 'success', confirmed_at: shop.time.now });
-    const found = await shop.database.reader
-      .selectFrom('simulated_transfers')
-      .select('block_height')
-      .where('tx_hash', '=', hash)
-      .execute();
-    expect(found).toHaveLength(1);
+    const blocks = () =>
+      shop.database.reader
+        .selectFrom('simulated_transfers')
+        .select('block_height')
+        .where('tx_hash', '=', hash)
+        .execute();
+    for (const keep of [true, false]) {
+      await shop.reorg('tron', 2, keep);
+      await shop.advance();
+      expect(await blocks()).toEqual([{ block_height: null }]);
+      await shop.mine('tron', 2);
+      await shop.advance();
+      expect(await blocks()).toEqual([{ block_height: expect.any(Number) as number }]);
+      expect((await shop.transfer(id)).status).toBe('success');
+    }
+    await shop.expectBooksInOrder();
   });
 
-  it('are given back, and the merchant is told, if the network refuses what it had confirmed', async () => {
-    let isRefused = false;
-    const scope = await open((signer) => ({
-      ...signer,
-      broadcast: (...args) =>
-        isRefused ? Promise.reject(new TransactionRefused('Already spent')) : signer.broadcast(...args),
-    }));
-    await shop.database.write((transaction) =>
-      shop.app.endpoints.set(transaction, scope, 'https://shop.example/hooks'),
-    );
+  it('are on their way again if a chain drops them before they are confirmed', async () => {
+    const scope = await open();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
-    const before = await shop.balance(scope);
-    const fees = await shop.feeIncome();
-    const { id } = await send(scope);
-    isRefused = true;
-    await shop.reorg('tron', 2, false);
-    await shop.restoreLost();
-    expect(await shop.transfer(id)).toMatchObject({
-      status: 'failed',
-      failure_reason: 'The network dropped the transaction after it was confirmed: Already spent',
-    });
-    expect(await shop.balance(scope)).toEqual(before);
-    expect(await shop.feeIncome()).toBe(fees);
-    const told = await shop.database.reader
-      .selectFrom('outbox')
-      .select('type')
-      .where('subject_id', '=', id)
-      .orderBy('sequence')
-      .execute();
-    expect(told.map(({ type }) => type)).toEqual(['transfer.success', 'transfer.failed']);
+    const { id } = await shop.withdraw(scope, '10', tron, 'tron');
+    await shop.advance();
+    await shop.mine('tron', 1);
+    const { tx_hash: hash } = await shop.transfer(id);
+    await shop.reorg('tron', 1, false);
+    await shop.mine('tron', 1);
+    await shop.advance();
+    expect(await shop.transfer(id)).toMatchObject({ status: 'processing', tx_hash: hash });
+    await shop.mine('tron', 1);
+    await shop.advance();
+    expect(await shop.transfer(id)).toMatchObject({ status: 'success', tx_hash: hash });
     await shop.expectBooksInOrder();
   });
 });

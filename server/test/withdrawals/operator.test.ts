@@ -13,7 +13,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
   beforeAll(async () => {
     server = await startServer({
       engine,
-      overrides: { signers: (signers) => signers.filter(({ network }) => network !== 'tron') },
+      overrides: { paidByOperator: ['tron'] },
     });
     merchant = openMerchant(server);
     await merchant.fund({ amount: 100 });

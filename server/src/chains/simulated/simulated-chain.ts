@@ -3,16 +3,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
-import { chunksOf } from '../../db/chunks.js';
+import { chunksOf, inChunks } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
 import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
 import { addressFormat } from '../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer } from '../chain.js';
+import { findReceiver } from './receiver.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 
 export interface SimulatedTransfer {
-  /** The merchant that it goes to. Only this merchant's reorgs can drop it. */
+  /** The merchant that it goes to, or whose transfer it pays. */
   readonly merchantId: string;
   readonly network: string;
   readonly currency: string;
@@ -36,14 +37,21 @@ export interface SimulatedChains {
   readonly chains: readonly Chain[];
   /** Creates the first block of each network if it is missing. Nothing else works before that. */
   prepare(): Promise<void>;
-  /** Sends funds out of nowhere. They are pending until the next block. Returns the transaction's hash. */
+  /**
+   * Sends funds out of nowhere. They are pending until the next block. Only the merchant's own reorgs can drop them.
+   * Returns the transaction's hash.
+   */
   send(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
+  /** Pays a merchant's transfer from the network's one wallet. Returns the transaction's hash, also if it is refused. */
+  pay(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
+  /** Confirmations by hash, 0 while a transaction waits for a block. What was refused is absent. */
+  confirmations(txHashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Adds blocks; the first contains all pending transfers. Returns the new head. */
   mine(transaction: Transaction, network: string, count: number): Promise<ChainHead>;
   /**
    * Replaces the last `depth` blocks, but never the first block. The merchant's own transfers in them become pending
-   * again (`keep`), or are gone. Those of other merchants are in the new blocks, at the same heights. Returns the new
-   * head.
+   * again (`keep`), or are gone; the network's wallet sends what it has paid again. Those of other merchants are in the new
+   * blocks, at the same heights. Returns the new head.
    */
   reorg(transaction: Transaction, reorg: Reorg): Promise<ChainHead>;
   /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
@@ -105,6 +113,23 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
     return toHead(blocks.at(-1) ?? head);
   }
 
+  const addressOf = (network: string, bytes: Uint8Array) =>
+    addressFormat('test', familyOf(network)).write(bytes.subarray(0, 20));
+  /** What pays transfers. */
+  const walletOf = (network: string) => addressOf(network, sha256(`withdrawals from ${network}`));
+
+  async function insert(
+    transaction: Transaction,
+    { network, currency, address, amount }: SimulatedTransfer,
+    of: Pick<SimulatedTransferTable, 'tx_hash' | 'merchant_id' | 'sender'>,
+  ): Promise<void> {
+    const row = { ...of, network, currency, address, amount: amount.toString(), sent_at: clock.real() };
+    await transaction
+      .insertInto('simulated_transfers')
+      .values({ ...row, block_height: null })
+      .execute();
+  }
+
   return {
     chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
 
@@ -126,27 +151,53 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       );
     },
 
-    async send(transaction, { merchantId, network, currency, address, amount }) {
+    async send(transaction, transfer) {
+      const { merchantId, network } = transfer;
       const hash = randomBytes(32);
-      const family = familyOf(network);
-      const tx_hash = hexOf(family, hash);
-      const sender = addressFormat('test', family).write(
-        createHash('sha256').update(hash).digest().subarray(0, 20),
+      const txHash = hexOf(familyOf(network), hash);
+      const sender = addressOf(network, sha256(hash));
+      await insert(transaction, transfer, { tx_hash: txHash, merchant_id: merchantId, sender });
+      return txHash;
+    },
+
+    async pay(transaction, transfer) {
+      const { merchantId, network, address } = transfer;
+      const txHash = newHash(network);
+      // Token contracts refuse the zero address, and so do the simulated networks: it is a way to see a transfer fail.
+      if (address === addressOf(network, new Uint8Array(20))) return txHash;
+      const receiver = await findReceiver(transaction, address);
+      await insert(transaction, transfer, {
+        tx_hash: txHash,
+        // The payer's reorgs must not take back what another merchant has received.
+        merchant_id: receiver === undefined || receiver === merchantId ? merchantId : null,
+        sender: walletOf(network),
+      });
+      return txHash;
+    },
+
+    async confirmations(txHashes) {
+      // One statement, so that the heads and the transfers are read at the same moment.
+      const rows = await inChunks(txHashes, (chunk) =>
+        database.reader
+          .selectFrom('simulated_transfers')
+          .select((e) => [
+            'tx_hash',
+            'block_height',
+            e
+              .selectFrom('simulated_blocks')
+              .select((of) => of.fn.max('height').as('height'))
+              .whereRef('simulated_blocks.network', '=', 'simulated_transfers.network')
+              .as('head'),
+          ])
+          .where('tx_hash', 'in', chunk)
+          .execute(),
       );
-      const transfer = {
-        tx_hash,
-        merchant_id: merchantId,
-        network,
-        currency,
-        sender,
-        address,
-        amount: amount.toString(),
-      };
-      await transaction
-        .insertInto('simulated_transfers')
-        .values({ ...transfer, sent_at: clock.real(), block_height: null })
-        .execute();
-      return tx_hash;
+      return new Map(
+        rows.map(({ tx_hash: hash, block_height: block, head }) => [
+          hash,
+          block === null || head === null ? 0 : head - block + 1,
+        ]),
+      );
     },
 
     async mine(transaction, network, count) {
@@ -178,12 +229,12 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
           e('merchant_id', '=', merchantId),
           ...(address === undefined ? [] : [e('address', '=', address)]),
         ]);
-      if (keep) {
-        const update = transaction.updateTable('simulated_transfers').set({ block_height: null });
-        await update.where(isDropped).execute();
-      } else {
-        await transaction.deleteFrom('simulated_transfers').where(isDropped).execute();
-      }
+      const sendAgain = transaction
+        .updateTable('simulated_transfers')
+        .set({ block_height: null })
+        .where(isDropped);
+      await (keep ? sendAgain : sendAgain.where('sender', '=', walletOf(network))).execute();
+      if (!keep) await transaction.deleteFrom('simulated_transfers').where(isDropped).execute();
       const blocks = successors(parent, replaced);
       for (const chunk of chunksOf(blocks)) {
         await transaction.insertInto('simulated_blocks').values(chunk).execute();
@@ -397,11 +448,13 @@ function toTransfer(row: SimulatedTransferTable): ChainTransfer {
   };
 }
 
+const sha256 = (data: string | Uint8Array): Uint8Array => createHash('sha256').update(data).digest();
+
 /** 32 bytes, as the family writes hashes. */
 function hexOf(family: Family, bytes: Uint8Array): string {
   return `${family === 'evm' ? '0x' : ''}${Buffer.from(bytes).toString('hex')}`;
 }
 
 function prunedHash(network: string, family: Family, height: number): string {
-  return hexOf(family, createHash('sha256').update(`${network}/${height}`).digest());
+  return hexOf(family, sha256(`${network}/${height}`));
 }

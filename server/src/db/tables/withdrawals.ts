@@ -11,8 +11,8 @@ export const withdrawalTables = {
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
     status: text<TransferStatus>(),
-    /** Who sends it: the network's signer in the server, or an operator. Never changes. */
-    executor: text<'signer' | 'operator'>(),
+    /** Who sends it: the simulated network by itself, or an operator. Never changes. */
+    executor: text<'simulator' | 'operator'>(),
     currency: text(),
     network: text(),
     amount: units(),
@@ -22,8 +22,6 @@ export const withdrawalTables = {
     address: text(),
     /** The saved address that named the destination, if any. */
     wallet_address_id: text().nullable(),
-    /** The signed transaction, stored before it is broadcast. A transfer is never signed twice. */
-    signed_transaction: text().nullable(),
     tx_hash: text().nullable(),
     /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
     paid_from: text<'treasury'>().nullable(),
@@ -32,14 +30,11 @@ export const withdrawalTables = {
     failure_reason: text().nullable(),
     /** When it first succeeded. Stays set if it fails later, because the network lost and then refused it. */
     settled_at: time().nullable(),
-    /** When the network confirmed it (real time); null while it is not confirmed, also if it no longer is. */
-    confirmed_at: time().nullable(),
     created_at: time(),
     updated_at: time(),
   })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
-    .index('work', ['executor', 'status', 'created_at', 'id'])
-    .index('confirmed', ['executor', 'status', 'confirmed_at', 'id']),
+    .index('work', ['executor', 'status', 'created_at', 'id']),
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
   payouts: table({
