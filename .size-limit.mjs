@@ -9,67 +9,36 @@ const folder = 'dist/script/chunks';
 const chunks = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.js')) : [];
 
 /**
- * A file and everything that it imports.
- * @param {string} file
- * @param {RegExp} imports
- * @param {Set<string>} [files]
+ * Files and everything that they import, other than on demand.
+ * @param {string[]} files
+ * @param {Set<string>} [seen]
  */
-function reachable(file, imports, files = new Set()) {
-  if (files.has(file) || isLater(file)) return files;
-  files.add(file);
-  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
-    reachable(join(dirname(file), path), imports, files);
+function withImports(files, seen = new Set()) {
+  for (const file of files.filter((one) => !seen.has(one))) {
+    seen.add(file);
+    const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*["'`](\.[^"'`]+)["'`]/g);
+    withImports(
+      [...imports].map(([, path = '']) => join(dirname(file), path)),
+      seen,
+    );
   }
-  return files;
+  return [...seen];
 }
 
-/** The sources of a chunk. @param {string} file @returns {string[]} */
-function sourcesOf(file) {
-  // An entry with nothing but imports has no source map.
-  if (!existsSync(`${file}.map`)) return [];
-  /** @type {{ sources: string[] }} */
-  const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-  return sources;
-}
+/** @param {RegExp} name of a chunk, without the hash and the ending */
+const chunksNamed = (name) =>
+  chunks.filter((file) => name.test(file.slice(0, -'-12345678.js'.length))).map((file) => join(folder, file));
 
-/** What loads after the QR code, or only for some: languages, wallets, the modal, endings, help for developers. @param {string} file */
-function isLater(file) {
-  const sources = sourcesOf(file);
-  return (
-    sources.some((source) =>
-      /\/src\/(views\/ended|checkout\/order-problems|modal|form-value)\.ts$/.test(source),
-    ) ||
-    (sources.length > 0 && sources.every((source) => /\/src\/(messages|wallets)\//.test(source)))
-  );
-}
-
-/** @param {string} room */
-const chunksOf = (room) =>
-  chunks.filter((name) => sourcesOf(`${folder}/${name}`).some((source) => source.includes(`/src/${room}/`)));
-
-const languages = chunks.filter((name) =>
-  sourcesOf(`${folder}/${name}`).some((source) => /\/src\/messages\/[a-z]{2}(-later)?\.ts$/.test(source)),
-);
-const wallets = chunksOf('wallets');
+// A payer waits for the first part of a language only; both together are 3 to 4 kB.
+const languages = chunksNamed(/^[a-z]{2}(-after-qr)?$/);
 
 export default [
+  { name: 'first paint: the script, and what it imports', path: withImports([entry]), limit: '14 kB' },
   {
-    name: 'first paint: the script and its static imports',
-    path: [...reachable(entry, /(?:from|import)\s*["'`](\.[^"'`]+)["'`]/g)],
-    limit: '14 kB',
+    name: 'up to the QR code: with a running payment, the QR code, the loader of languages and the English texts',
+    path: withImports([entry, ...chunksNamed(/^(flow|qr-code|load|en)$/)]),
+    limit: '40 kB',
   },
-  {
-    name: 'up to the QR code: with its dynamic imports, except languages, wallets and what comes later',
-    path: [...reachable(entry, /(?:from|import)\s*\(?\s*["'`](\.[^"'`]+)["'`]/g)],
-    limit: '34 kB',
-  },
-  // A language loads in two parts. Payers wait for the first one only; both together are 3 to 4 kB.
-  ...languages.map((name) => ({
-    name: `language, ${name.includes('-later-') ? 'after the QR code' : 'up to the QR code'}: ${name}`,
-    path: `${folder}/${name}`,
-    limit: '2.5 kB',
-  })),
-  ...(wallets.length === 0
-    ? []
-    : [{ name: 'wallets', path: wallets.map((name) => `${folder}/${name}`), limit: '6 kB' }]),
+  ...languages.map((path) => ({ name: `language: ${path}`, path, limit: '2.5 kB' })),
+  { name: 'wallets in the browser', path: chunksNamed(/^wallet-payments$/), limit: '6 kB' },
 ];

@@ -1,5 +1,11 @@
 /** The demo shop: takes an order, shows its checkout, and lets visitors play the wallet, the network and the shop. */
-import type { CheckoutErrorEvent, CheckoutEvent, CheckoutEventType, Payment } from 'crypto-checkout';
+import {
+  checkoutEvents,
+  type CheckoutErrorEvent,
+  type CheckoutEvent,
+  type CheckoutEventType,
+  type Payment,
+} from 'crypto-checkout';
 import { render } from 'lit';
 import { readOrder, writeOrder } from './saved-order.js';
 import {
@@ -12,20 +18,6 @@ import {
   type SimulationName,
 } from './shop-client.js';
 import { counterView, workshopView, type Model, type ShopActions } from './views.js';
-
-const eventNames: readonly CheckoutEventType[] = [
-  'checkout-ready',
-  'checkout-created',
-  'checkout-currency-set',
-  'checkout-locked',
-  'checkout-detected',
-  'checkout-partial',
-  'checkout-confirming',
-  'checkout-success',
-  'checkout-error',
-  'checkout-expired',
-  'checkout-cancelled',
-];
 
 const counter = requireElement('counter');
 const workshop = requireElement('workshop');
@@ -146,7 +138,8 @@ function requireElement(id: string): HTMLElement {
 }
 
 counter.replaceChildren();
-for (const name of eventNames) counter.addEventListener(name, onEvent);
+for (const name of Object.keys(checkoutEvents) as CheckoutEventType[])
+  counter.addEventListener(name, onEvent);
 new MutationObserver(onStatusChange).observe(counter, { subtree: true, attributeFilter: ['status'] });
 update({ isOpening: true });
 await run(openShop);

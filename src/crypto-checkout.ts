@@ -57,19 +57,6 @@ const settleMs = 200;
  *
  * @tag crypto-checkout
  *
- * @fires {CheckoutEvent} checkout-ready - The element is drawn and ready to start a payment. A listener that is added later misses it; then read `status`.
- * @fires {CheckoutEvent} checkout-created - A payment was created.
- * @fires {CheckoutEvent} checkout-currency-set - The payer chose a currency and network.
- * @fires {CheckoutEvent} checkout-locked - Amount and address are fixed.
- * @fires {CheckoutEvent} checkout-detected - The first funds were seen; they are not confirmed yet.
- * @fires {CheckoutEvent} checkout-partial - Funds arrived, but less than the amount due.
- * @fires {CheckoutEvent} checkout-confirming - The full amount was seen and is being confirmed.
- * @fires {CheckoutEvent} checkout-success - The payment is complete. A page that shows a paid order again fires it again.
- * @fires {CheckoutErrorEvent} checkout-error - The payment failed, or could not be started; then `error` says why. Mistakes in the tag fire nothing: the card and the console name them.
- * @fires {CheckoutEvent} checkout-expired - The time to pay ran out.
- * @fires {CheckoutEvent} checkout-cancelled - The payment was cancelled.
- * @fires {CheckoutEvent} checkout-closed - The modal was closed. The payment goes on, if there is one.
- *
  * @slot trigger - What opens the modal: a button of the page. Without it, there is a default one.
  * @slot header - Replaces the merchant, order and total at the top.
  * @slot footer - Below everything.
@@ -618,7 +605,7 @@ export class CryptoCheckout extends LitElement {
       this.#flow ??= new Flow(this, {
         text: this.#text,
         locale: this.#locale,
-        loadLater: () => this.#language?.loadLater(),
+        loadAfterQr: () => this.#language?.loadAfterQr(),
       });
     } catch (cause) {
       const { apiUrl } = this.order;

@@ -14,7 +14,7 @@ import type { Copyable, FirstContext, Panel, Question, ViewContext } from './vie
 import { viewOfState } from './views/view-of-state.js';
 import type { WalletPayments } from './browser-wallets/wallet-payments.js';
 
-type Later = typeof import('./later.js');
+type AfterQr = typeof import('./after-qr.js');
 
 export interface FlowHost extends CheckoutHost {
   readonly shadowRoot: ShadowRoot | null;
@@ -29,7 +29,7 @@ export interface Texts {
   readonly text: ViewContext['text'];
   readonly locale: ViewContext['locale'];
   /** Loads the texts of what comes after the QR code. */
-  readonly loadLater: () => Promise<void> | undefined;
+  readonly loadAfterQr: () => Promise<void> | undefined;
 }
 
 const noticeMs = 6_000;
@@ -39,7 +39,7 @@ export class Flow implements ReactiveController {
   readonly #texts: Texts;
   /** Undefined while the order has no payment. */
   controller: CheckoutController | undefined;
-  #later: Later | 'failed' | undefined;
+  #afterQr: AfterQr | 'failed' | undefined;
   #drawQr: ViewContext['drawQr'];
   #wallets: WalletPayments | undefined | 'loading';
   /** What was copied last, and what to say of that or of another tab. */
@@ -87,7 +87,7 @@ export class Flow implements ReactiveController {
   /** Tries again what could not be loaded, and fetches the payment's status. */
   async refresh(): Promise<void> {
     if (this.#drawQr === 'failed') this.#drawQr = undefined;
-    if (this.#later === 'failed') this.#later = undefined;
+    if (this.#afterQr === 'failed') this.#afterQr = undefined;
     await this.controller?.refresh();
   }
 
@@ -104,13 +104,13 @@ export class Flow implements ReactiveController {
     this.#checkResult = '';
     this.#question = undefined;
     // The server may be back.
-    if (this.#later === 'failed') this.#later = undefined;
+    if (this.#afterQr === 'failed') this.#afterQr = undefined;
   }
 
   hostUpdated(): void {
     const { status, payment, order, isConnected } = this.#host;
-    if (typeof this.#later === 'object') {
-      this.#title ??= new this.#later.PageTitle();
+    if (typeof this.#afterQr === 'object') {
+      this.#title ??= new this.#afterQr.PageTitle();
       // An update that was asked for before the element was removed comes after it.
       this.#title.show(isConnected && status === 'success' ? this.#texts.text('paidTitle') : '');
     }
@@ -118,10 +118,10 @@ export class Flow implements ReactiveController {
     const hasProblem = state !== undefined && 'problem' in state && state.problem !== undefined;
     const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
     const hasPayment = payment ?? order.paymentId;
-    if (hasPayment && !hasLaterView(status) && this.#drawQr === undefined) void this.#loadQr();
+    if (hasPayment && !comesAfterQr(status) && this.#drawQr === undefined) void this.#loadQr();
     // What comes after the QR code does not compete with it for the line.
-    const isNeeded = hasProblem || hasLaterView(status) || (isAtAddress && this.#drawQr !== undefined);
-    if (isNeeded && this.#later === undefined) void this.#loadLater();
+    const isNeeded = hasProblem || comesAfterQr(status) || (isAtAddress && this.#drawQr !== undefined);
+    if (isNeeded && this.#afterQr === undefined) void this.#loadAfterQr();
     // After the QR code, for the same reason.
     if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
   }
@@ -163,8 +163,8 @@ export class Flow implements ReactiveController {
       lastChoice: this.#lastChoice,
       canStartAgain: controller.canRestart,
       drawQr: this.#drawQr,
-      later: typeof this.#later === 'object' ? this.#later : undefined,
-      hasLaterFailed: this.#later === 'failed',
+      afterQr: typeof this.#afterQr === 'object' ? this.#afterQr : undefined,
+      hasAfterQrFailed: this.#afterQr === 'failed',
       walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
       isOpen: (panel) =>
         this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
@@ -193,9 +193,9 @@ export class Flow implements ReactiveController {
   #problem(state: CheckoutState, first: FirstContext): Shown['problem'] {
     const problem = 'problem' in state ? state.problem : undefined;
     // The moment until the texts of problems are loaded shows none, rather than a wrong one.
-    if (!problem || this.#later === undefined) return undefined;
-    if (this.#later === 'failed') return { text: first.text('problemNetwork') };
-    return this.#later.problemOf(problem, state.payment !== undefined, first);
+    if (!problem || this.#afterQr === undefined) return undefined;
+    if (this.#afterQr === 'failed') return { text: first.text('problemNetwork') };
+    return this.#afterQr.problemOf(problem, state.payment !== undefined, first);
   }
 
   async #loadQr(): Promise<void> {
@@ -212,7 +212,7 @@ export class Flow implements ReactiveController {
     try {
       const [{ WalletPayments }] = await Promise.all([
         import('./browser-wallets/wallet-payments.js'),
-        this.#texts.loadLater(),
+        this.#texts.loadAfterQr(),
       ]);
       this.#wallets = new WalletPayments(this.#host, () => ({
         state: this.controller?.state ?? { name: 'idle' },
@@ -224,20 +224,20 @@ export class Flow implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  async #loadLater(): Promise<void> {
+  async #loadAfterQr(): Promise<void> {
     try {
-      [this.#later] = await Promise.all([import('./later.js'), this.#texts.loadLater()]);
+      [this.#afterQr] = await Promise.all([import('./after-qr.js'), this.#texts.loadAfterQr()]);
       this.#adoptStyles();
     } catch {
-      this.#later = 'failed';
+      this.#afterQr = 'failed';
     }
     this.#host.requestUpdate();
   }
 
   #adoptStyles(): void {
     const { shadowRoot } = this.#host;
-    const later = typeof this.#later === 'object' ? [this.#later.laterStyles] : [];
-    if (shadowRoot) adoptStyles(shadowRoot, [styles, flowStyles, ...later]);
+    const afterQr = typeof this.#afterQr === 'object' ? [this.#afterQr.afterQrStyles] : [];
+    if (shadowRoot) adoptStyles(shadowRoot, [styles, flowStyles, ...afterQr]);
   }
 
   async #check(controller: CheckoutController): Promise<void> {
@@ -246,9 +246,9 @@ export class Flow implements ReactiveController {
       this.#host.requestUpdate();
     };
     say('checking');
-    if (typeof this.#later !== 'object') await this.#loadLater();
-    if (typeof this.#later !== 'object') return this.refresh().then(() => say());
-    say(await this.#later.resultOfCheck(this.#host, controller));
+    if (typeof this.#afterQr !== 'object') await this.#loadAfterQr();
+    if (typeof this.#afterQr !== 'object') return this.refresh().then(() => say());
+    say(await this.#afterQr.resultOfCheck(this.#host, controller));
   }
 
   /** The question stays until the server has answered. */
@@ -265,7 +265,7 @@ export class Flow implements ReactiveController {
   #ask(question: Question | undefined): void {
     const asked = this.#question;
     this.#question = question;
-    if (typeof this.#later !== 'object') void this.#loadLater();
+    if (typeof this.#afterQr !== 'object') void this.#loadAfterQr();
     this.#host.requestUpdate();
     // The question takes the place of the button that was pressed, so focus goes there and back.
     void this.#host.updateComplete.then(() =>
@@ -274,10 +274,10 @@ export class Flow implements ReactiveController {
   }
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {
-    if (typeof this.#later !== 'object') await this.#loadLater();
+    if (typeof this.#afterQr !== 'object') await this.#loadAfterQr();
     const { shadowRoot, isConnected } = this.#host;
     if (!isConnected || !shadowRoot) return;
-    const isCopied = typeof this.#later === 'object' && (await this.#later.copyText(text, shadowRoot));
+    const isCopied = typeof this.#afterQr === 'object' && (await this.#afterQr.copyText(text, shadowRoot));
     this.#notify({ what, text: isCopied ? notice : this.#texts.text('copyFailed') });
   }
 
@@ -298,6 +298,6 @@ function hasRoomForQr(): boolean {
 }
 
 /** True for states whose view is not in the first part of the code. */
-function hasLaterView(status: CheckoutStatus): boolean {
+function comesAfterQr(status: CheckoutStatus): boolean {
   return /^(confirming|success|error|expired|cancelled)$/.test(status);
 }

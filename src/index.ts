@@ -11,6 +11,7 @@ export * from './errors.js';
 export {
   CheckoutErrorEvent,
   CheckoutEvent,
+  checkoutEvents,
   type CheckoutEventMap,
   type CheckoutEventType,
 } from './events.js';

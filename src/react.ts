@@ -8,8 +8,7 @@
 import { createComponent, type EventName } from '@lit/react';
 import * as React from 'react';
 import type { CheckoutCamelCaseHandlers, CheckoutProperties } from './element-types.js';
-import type { CheckoutEventType } from './events.js';
-import { CryptoCheckout as CheckoutElement } from './index.js';
+import { checkoutEvents, CryptoCheckout as CheckoutElement } from './index.js';
 
 /** The element itself, as a ref gets it. */
 export type CryptoCheckoutElement = CheckoutElement;
@@ -20,21 +19,6 @@ export interface CryptoCheckoutProps
     CheckoutProperties,
     CheckoutCamelCaseHandlers,
     Omit<React.HTMLAttributes<CheckoutElement>, keyof CheckoutProperties> {}
-
-const eventOf = {
-  onCheckoutReady: 'checkout-ready',
-  onCheckoutCreated: 'checkout-created',
-  onCheckoutCurrencySet: 'checkout-currency-set',
-  onCheckoutLocked: 'checkout-locked',
-  onCheckoutDetected: 'checkout-detected',
-  onCheckoutPartial: 'checkout-partial',
-  onCheckoutConfirming: 'checkout-confirming',
-  onCheckoutSuccess: 'checkout-success',
-  onCheckoutError: 'checkout-error',
-  onCheckoutExpired: 'checkout-expired',
-  onCheckoutCancelled: 'checkout-cancelled',
-  onCheckoutClosed: 'checkout-closed',
-} as const satisfies Record<keyof CheckoutCamelCaseHandlers, CheckoutEventType>;
 
 const Tag = /* @__PURE__ */ createTag();
 
@@ -66,9 +50,16 @@ function createTag() {
     react: React,
     tagName: 'crypto-checkout',
     elementClass: elementClass as typeof CheckoutElement,
-    events: eventOf as object as Record<string, EventName>,
+    events: Object.fromEntries(
+      Object.keys(checkoutEvents).map((type) => [handlerOf(type), type as EventName]),
+    ),
     displayName: 'crypto-checkout',
   });
+}
+
+/** `checkout-success` → `onCheckoutSuccess`. */
+function handlerOf(type: string): string {
+  return `on-${type}`.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
 /** The same props under the names of their attributes, where those differ from the property's. */

@@ -31,12 +31,11 @@ export type Refusal =
 /** Thrown when nothing was sent. */
 export class WalletRefusal extends Error {
   override readonly name = 'WalletRefusal';
+  readonly reason: Refusal;
 
-  constructor(
-    readonly reason: Refusal,
-    options?: ErrorOptions,
-  ) {
+  constructor(reason: Refusal, options?: ErrorOptions) {
     super(reason, options);
+    this.reason = reason;
   }
 }
 

@@ -52,12 +52,12 @@ export const object = <F extends Fields>(fields: F): ObjectOf<F> => ({ fields })
 
 /** A value is not of its shape. */
 export class ShapeError extends Error {
-  /** @param path the place of the value, such as `data.status`; empty for the value as a whole */
-  constructor(
-    readonly path: string,
-    options?: ErrorOptions,
-  ) {
+  /** The place of the value, such as `data.status`; empty for the value as a whole. */
+  readonly path: string;
+
+  constructor(path: string, options?: ErrorOptions) {
     super(`Unexpected ${path || 'body'}`, options);
+    this.path = path;
   }
 }
 

@@ -2,7 +2,7 @@
  * The texts up to the QR code, in English. `{name}` is a placeholder. Another language has the same keys; where a word depends on
  * a number, a text can be a function of the values, which returns the text with its placeholders.
  */
-import type { enLater } from './en-later.js';
+import type { enAfterQr } from './en-after-qr.js';
 import { enStart } from './en-start.js';
 import type { TextValues } from './plural.js';
 
@@ -77,11 +77,11 @@ export const en = {
   checkFailed: 'The check did not get through. It goes on by itself.',
 } as const;
 
-export type MessageKey = keyof typeof en | keyof typeof enLater;
+export type MessageKey = keyof typeof en | keyof typeof enAfterQr;
 /** A text, or a function that picks one by the values. */
 export type Text = string | ((values: TextValues) => string);
 export type Messages = Readonly<Record<MessageKey, Text>>;
 /** What a language needs up to the QR code. */
 export type FirstMessages = Readonly<Record<keyof typeof en, Text>>;
 /** The rest, which loads when it is needed. */
-export type LaterMessages = Readonly<Record<keyof typeof enLater, Text>>;
+export type AfterQrMessages = Readonly<Record<keyof typeof enAfterQr, Text>>;

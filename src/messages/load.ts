@@ -1,5 +1,5 @@
 /** Finds the language of a page, and loads its texts. */
-import type { FirstMessages, LaterMessages, Messages } from './en.js';
+import type { FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
 
 interface Language {
@@ -9,12 +9,12 @@ interface Language {
   /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
   readonly locale: () => string | undefined;
   readonly texts: FirstMessages;
-  readonly loadLater: () => Promise<LaterMessages>;
+  readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
 
 interface Source {
   readonly first: () => Promise<{ readonly texts: FirstMessages }>;
-  readonly later: () => Promise<{ readonly texts: LaterMessages }>;
+  readonly afterQr: () => Promise<{ readonly texts: AfterQrMessages }>;
   readonly isRtl?: boolean;
   /** Used where the browser has no numbers and times of the language itself. */
   readonly locale?: string;
@@ -22,24 +22,24 @@ interface Source {
 
 const english: Source = {
   first: async () => ({ texts: (await import('./en.js')).en }),
-  later: async () => ({ texts: (await import('./en-later.js')).enLater }),
+  afterQr: async () => ({ texts: (await import('./en-after-qr.js')).enAfterQr }),
 };
 
 const sources: Readonly<Record<string, Source>> = {
   en: english,
-  fr: { first: () => import('./fr.js'), later: () => import('./fr-later.js') },
-  es: { first: () => import('./es.js'), later: () => import('./es-later.js') },
-  pt: { first: () => import('./pt.js'), later: () => import('./pt-later.js') },
-  ar: { first: () => import('./ar.js'), later: () => import('./ar-later.js'), isRtl: true },
-  ha: { first: () => import('./ha.js'), later: () => import('./ha-later.js'), locale: 'en-NG' },
-  yo: { first: () => import('./yo.js'), later: () => import('./yo-later.js'), locale: 'en-NG' },
-  ig: { first: () => import('./ig.js'), later: () => import('./ig-later.js'), locale: 'en-NG' },
-  sw: { first: () => import('./sw.js'), later: () => import('./sw-later.js'), locale: 'en-KE' },
-  zh: { first: () => import('./zh.js'), later: () => import('./zh-later.js') },
+  fr: { first: () => import('./fr.js'), afterQr: () => import('./fr-after-qr.js') },
+  es: { first: () => import('./es.js'), afterQr: () => import('./es-after-qr.js') },
+  pt: { first: () => import('./pt.js'), afterQr: () => import('./pt-after-qr.js') },
+  ar: { first: () => import('./ar.js'), afterQr: () => import('./ar-after-qr.js'), isRtl: true },
+  ha: { first: () => import('./ha.js'), afterQr: () => import('./ha-after-qr.js'), locale: 'en-NG' },
+  yo: { first: () => import('./yo.js'), afterQr: () => import('./yo-after-qr.js'), locale: 'en-NG' },
+  ig: { first: () => import('./ig.js'), afterQr: () => import('./ig-after-qr.js'), locale: 'en-NG' },
+  sw: { first: () => import('./sw.js'), afterQr: () => import('./sw-after-qr.js'), locale: 'en-KE' },
+  zh: { first: () => import('./zh.js'), afterQr: () => import('./zh-after-qr.js') },
   // The pseudo-language, for trying layouts: English, longer by 40 %, from right to left.
   'ar-xb': {
     first: () => import('./pseudo.js'),
-    later: async () => ({ texts: (await import('./pseudo.js')).textsLater }),
+    afterQr: async () => ({ texts: (await import('./pseudo.js')).textsAfterQr }),
     isRtl: true,
   },
 };
@@ -75,14 +75,14 @@ function supportedLocales(tag: string): string[] {
 }
 
 async function load(source: Source, code: string, tag: string): Promise<Language> {
-  const { first, later, isRtl = false } = source;
+  const { first, afterQr, isRtl = false } = source;
   const { texts } = await patiently(first());
-  const loadLater = async () => (await patiently(later()).catch(english.later)).texts;
+  const loadAfterQr = async () => (await patiently(afterQr()).catch(english.afterQr)).texts;
   let locales: readonly (string | undefined)[] | undefined;
   const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
   // The browser's first use of Intl.NumberFormat is slow, so it happens while a reply is awaited, not before the request.
   setTimeout(locale);
-  return { code, isRtl, locale, texts, loadLater };
+  return { code, isRtl, locale, texts, loadAfterQr };
 }
 
 function patiently<T>(loading: Promise<T>): Promise<T> {
@@ -113,7 +113,7 @@ export class PageLanguage {
   #tag = '';
   #isLoaded: Promise<void> = Promise.resolve();
   #language: Language | undefined;
-  #needsLater = false;
+  #needsAfterQr = false;
   /** Undefined until the first ones are loaded. */
   texts: Partial<Messages> | undefined;
 
@@ -151,18 +151,18 @@ export class PageLanguage {
   }
 
   /** Loads what comes after the QR code, for this language and every next one. */
-  async loadLater(): Promise<void> {
-    this.#needsLater = true;
+  async loadAfterQr(): Promise<void> {
+    this.#needsAfterQr = true;
     await this.#load(this.#tag);
   }
 
   async #load(tag: string): Promise<void> {
     const language = await loadLanguage(tag);
-    const later = this.#needsLater ? await language.loadLater() : {};
+    const afterQr = this.#needsAfterQr ? await language.loadAfterQr() : {};
     // Another language may have been asked for in the meantime.
     if (tag !== this.#tag) return;
     this.#language = language;
-    this.texts = { ...language.texts, ...later };
+    this.texts = { ...language.texts, ...afterQr };
     this.#page.requestUpdate();
   }
 }

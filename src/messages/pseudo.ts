@@ -1,5 +1,5 @@
 /** A pseudo-language for trying layouts: English, longer by 40 %. It is laid out from right to left. */
-import { enLater } from './en-later.js';
+import { enAfterQr } from './en-after-qr.js';
 import { en, type Text } from './en.js';
 import type { TextValues } from './plural.js';
 
@@ -24,4 +24,4 @@ function lengthenAll<Key extends string>(texts: Readonly<Record<Key, Text>>): Re
 }
 
 export const texts = lengthenAll(en);
-export const textsLater = lengthenAll(enLater);
+export const textsAfterQr = lengthenAll(enAfterQr);

@@ -4,9 +4,9 @@ import type { View, ViewContext } from './view.js';
 
 export function minorActions(view: View, context: ViewContext): TemplateResult | typeof nothing {
   const { canGoBack, canCancel, canRestart } = view;
-  const { text, dispatch, cancel, ask, question, later } = context;
+  const { text, dispatch, cancel, ask, question, afterQr } = context;
   if (!canGoBack && !canCancel && !canRestart) return nothing;
-  if (question && later) return later.questionPanel(question, context);
+  if (question && afterQr) return afterQr.questionPanel(question, context);
   const button = (part: 'back' | 'cancel' | 'restart', run: () => void) =>
     html`<button id=${part} part=${part} type="button" class="quiet-button" @click=${run}>
       ${text(part)}

@@ -15,7 +15,7 @@ import { networkName } from './quoted.js';
 import type { View, ViewContext } from './view.js';
 
 export function payingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, clock, check, later } = context;
+  const { text, money, clock, check, afterQr } = context;
   const { payment, name } = state;
   const { currency = '', amount = 0, amountReceived = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
   const isPartial = name === 'partially-paid';
@@ -34,7 +34,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
     sentence: text(isPartial ? 'partialStatus' : 'awaitingStatus', values),
     content: html`
-      ${later?.wrongAssets(state, context)}
+      ${afterQr?.wrongAssets(state, context)}
       ${
         isPartial && amount > 0
           ? html`<progress
@@ -50,7 +50,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
       ${checkLine(context)}
     `,
     action: { label: text('checkNow'), run: check },
-    more: html`${later?.exchangeHelp(state, context)} ${later?.timeLog(state, context)}`,
+    more: html`${afterQr?.exchangeHelp(state, context)} ${afterQr?.timeLog(state, context)}`,
     canCancel: !isPartial,
     canRestart: !isPartial,
   };
@@ -92,7 +92,8 @@ function qrPanel(payment: Payment, amount: number, context: ViewContext): Templa
   const { text, money, drawQr, isTest } = context;
   const { currency = '', currencyNetwork = '' } = payment;
   const address = payment.addressInformation?.address ?? '';
-  const { text: uri, holdsAmount } = paymentUri({ currency, network: currencyNetwork, address, amount });
+  const request = { currency, network: currencyNetwork, address, amount };
+  const { text: uri, holdsAmount } = paymentUri(request);
   const label = holdsAmount
     ? text('qrPayment', { amount: money(amount, currency), address })
     : text('qrAddress', { address });
@@ -106,7 +107,7 @@ function qrPanel(payment: Payment, amount: number, context: ViewContext): Templa
         ${
           drawQr === 'failed'
             ? html`<p class="qr">${text('qrFailed')}</p>`
-            : (drawQr?.(uri, label) ?? html`<div class="qr loading"></div>`)
+            : (drawQr?.(request, label) ?? html`<div class="qr loading"></div>`)
         }
         <figcaption>
           ${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}

@@ -1,14 +1,20 @@
 /** Draws a QR code as SVG. Loaded when a coin has been chosen. */
 import { html, type TemplateResult } from 'lit';
+import { paymentUri, type PaymentRequest } from '../money/payment-uri.js';
 import core from 'qrcode/lib/core/qrcode.js';
 
 /** The light margin that scanners need, in modules: four by ISO/IEC 18004. */
 const quietZone = 4;
 
-/** @param label text alternative for screen readers */
-export function drawQr(text: string, label: string): TemplateResult {
+/**
+ * Draws what wallets scan to pay.
+ * @param label text alternative for screen readers
+ */
+export function drawQr(request: PaymentRequest, label: string): TemplateResult {
   // As bytes: addresses have small letters, which the denser modes do not.
-  const { modules } = core.create([{ data: text, mode: 'byte' }], { errorCorrectionLevel: 'M' });
+  const { modules } = core.create([{ data: paymentUri(request).text, mode: 'byte' }], {
+    errorCorrectionLevel: 'M',
+  });
   const side = modules.size + 2 * quietZone;
   return html`<svg
     part="qr"

@@ -14,7 +14,7 @@ export function viewOfState(state: CheckoutState, context: ViewContext): View {
 }
 
 function viewOf(state: CheckoutState, context: ViewContext): View {
-  const { later } = context;
+  const { afterQr } = context;
   switch (state.name) {
     case 'idle':
     case 'creating':
@@ -28,27 +28,27 @@ function viewOf(state: CheckoutState, context: ViewContext): View {
     case 'awaiting-funds':
     case 'partially-paid':
       if (!isTimeUp(context)) return payingView(state, context);
-      return later?.timeUpView(state, context) ?? loadingView(context);
+      return afterQr?.timeUpView(state, context) ?? loadingView(context);
     case 'confirming':
-      return later?.confirmingView(state, context) ?? loadingView(context);
+      return afterQr?.confirmingView(state, context) ?? loadingView(context);
     case 'error':
       if (state.payment === undefined) return idleView(state, context);
-      return later?.endedView(state, context) ?? loadingView(context);
+      return afterQr?.endedView(state, context) ?? loadingView(context);
     case 'success':
     case 'expired':
     case 'cancelled':
-      return later?.endedView(state, context) ?? loadingView(context);
+      return afterQr?.endedView(state, context) ?? loadingView(context);
     default:
       return state satisfies never;
   }
 }
 
 /** For the moment until a view's code is loaded. If that failed, the main action tries again. */
-function loadingView({ hasLaterFailed, text, check }: ViewContext): View {
+function loadingView({ hasAfterQrFailed, text, check }: ViewContext): View {
   return {
     heading: text('loading'),
-    sentence: hasLaterFailed ? text('problemNetwork') : '',
-    action: hasLaterFailed ? { label: text('tryAgain'), run: check } : undefined,
-    isBusy: !hasLaterFailed,
+    sentence: hasAfterQrFailed ? text('problemNetwork') : '',
+    action: hasAfterQrFailed ? { label: text('tryAgain'), run: check } : undefined,
+    isBusy: !hasAfterQrFailed,
   };
 }

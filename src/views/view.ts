@@ -3,6 +3,7 @@ import type { nothing, TemplateResult } from 'lit';
 import type { Action, Choice, TrackedState } from '../checkout/state.js';
 import type { MessageKey } from '../messages/en.js';
 import type { TextValues } from '../messages/plural.js';
+import type { drawQr } from './qr-code.js';
 
 export interface View {
   readonly heading: string;
@@ -31,7 +32,7 @@ export type Question = 'cancel' | 'restart' | 'again';
 export type Panel = 'qr' | 'exchange' | 'log';
 
 /** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
-export interface LaterViews {
+export interface AfterQrViews {
   readonly timeUpView: (state: TrackedState, context: ViewContext) => View;
   readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
@@ -86,11 +87,11 @@ export interface ViewContext extends FirstContext {
   /** True if the payer may start a new payment. */
   readonly canStartAgain: boolean;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
-  readonly drawQr: ((text: string, label: string) => TemplateResult) | 'failed' | undefined;
+  readonly drawQr: typeof drawQr | 'failed' | undefined;
   /** Undefined until they are loaded. */
-  readonly later: LaterViews | undefined;
+  readonly afterQr: AfterQrViews | undefined;
   /** Its code could not be loaded. */
-  readonly hasLaterFailed: boolean;
+  readonly hasAfterQrFailed: boolean;
   readonly walletPanel: WalletPanel | undefined;
   readonly isOpen: (panel: Panel) => boolean;
   readonly setOpen: (panel: Panel, isOpen: boolean) => void;

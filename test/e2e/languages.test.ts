@@ -81,7 +81,7 @@ test('a payment by a French browser asks for French alone', async () => {
   const page = await stage.page({ context });
   const loaded: string[] = [];
   page.on('request', (request) =>
-    loaded.push(/\/chunks\/([a-z]{2}(?:-later)?)-[\w-]{8}\.js/.exec(request.url())?.[1] ?? ''),
+    loaded.push(/\/chunks\/([a-z]{2}(?:-after-qr)?)-[\w-]{8}\.js/.exec(request.url())?.[1] ?? ''),
   );
   await page.goto(url);
   const checkout = checkoutOn(page);
@@ -90,6 +90,6 @@ test('a payment by a French browser asks for French alone', async () => {
   expect(await checkout.sentence()).toMatch(
     /^Envoyez exactement 20(?:,\d+)? USDT sur Tron avant \d+ h \d+\.$/,
   );
-  expect([...new Set(loaded)].filter((name) => name !== '').sort()).toEqual(['fr', 'fr-later']);
+  expect([...new Set(loaded)].filter((name) => name !== '').sort()).toEqual(['fr', 'fr-after-qr']);
   await context.close();
 });

@@ -55,7 +55,7 @@ test('the endings: the page says so, and shows the ending when they load', async
   await stage.send(payment, payment.amountDue ?? 0);
   await expect.poll(async () => (await stage.verify(payment.id)).status, { timeout: 15_000 }).toBe('success');
   const page = await stage.page({ expectedErrors });
-  const unblock = await block(page, 'later');
+  const unblock = await block(page, 'after-qr');
   await openShop(stage, page, tag(payment.id));
   const checkout = checkoutOn(page);
   await page.locator('crypto-checkout[status=success]').waitFor();

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { logCode } from '../../src/contract/payment-record.js';
-import { enLater } from '../../src/messages/en-later.js';
+import { enAfterQr } from '../../src/messages/en-after-qr.js';
 import { en, type Text } from '../../src/messages/en.js';
 import { fill } from '../../src/messages/fill.js';
 import { isolate, loadLanguage } from '../../src/messages/load.js';
 
 const source = (path: string) => join(import.meta.dirname, '../../src', path);
-const english: Readonly<Record<string, Text>> = { ...en, ...enLater };
+const english: Readonly<Record<string, Text>> = { ...en, ...enAfterQr };
 const keys = Object.keys(english);
 const codes = ['ar', 'es', 'fr', 'ha', 'ig', 'pt', 'sw', 'yo', 'zh'];
 
 async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
-  const { texts, loadLater } = await loadLanguage(tag);
-  return { ...texts, ...(await loadLater()) };
+  const { texts, loadAfterQr } = await loadLanguage(tag);
+  return { ...texts, ...(await loadAfterQr()) };
 }
 
 /** What counts something. Each has a number of its own, so that it is found again in the text. */

@@ -1,21 +1,6 @@
 /** Mounts `<crypto-checkout>`, finds its parts, and uses it like a payer or the page's script. */
 import { fixture, html, waitUntil } from '@open-wc/testing';
-import { CryptoCheckout, type CheckoutStatus } from '../../src/index.js';
-
-const eventTypes = [
-  'checkout-ready',
-  'checkout-created',
-  'checkout-currency-set',
-  'checkout-locked',
-  'checkout-detected',
-  'checkout-partial',
-  'checkout-confirming',
-  'checkout-success',
-  'checkout-error',
-  'checkout-expired',
-  'checkout-cancelled',
-  'checkout-closed',
-] as const;
+import { checkoutEvents, CryptoCheckout, type CheckoutStatus } from '../../src/index.js';
 
 type Attributes = Readonly<Record<string, string | boolean>>;
 
@@ -109,7 +94,7 @@ export async function goToAddress(
 /** Records the element's events as they fire, without the `checkout-` prefix. */
 export function recordEvents(target: EventTarget): string[] {
   const events: string[] = [];
-  for (const type of eventTypes) {
+  for (const type of Object.keys(checkoutEvents)) {
     target.addEventListener(type, () => events.push(type.replace('checkout-', '')));
   }
   return events;

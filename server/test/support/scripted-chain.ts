@@ -34,6 +34,8 @@ export interface Trouble {
 }
 
 export class ScriptedChain implements Chain {
+  readonly mode: Mode;
+  readonly network: string;
   tip: ScriptedBlock;
   mempool: ScriptedTx[] = [];
   trouble: Trouble = {};
@@ -45,12 +47,9 @@ export class ScriptedChain implements Chain {
   #made = 0;
 
   /** @param rangeSize the most blocks that are told at once; 0 for a node that tells one by one */
-  constructor(
-    readonly mode: Mode,
-    readonly network: string,
-    rangeSize: number,
-    time: number,
-  ) {
+  constructor(mode: Mode, network: string, rangeSize: number, time: number) {
+    this.mode = mode;
+    this.network = network;
     this.tip = this.#add(undefined, time, []);
     if (rangeSize === 0) return;
     this.blocks = async (from, to) => {

@@ -1,5 +1,5 @@
 /** What comes after the QR code, in Arabic. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 import { plural } from './plural.js';
 
 const confirmations = {
@@ -12,7 +12,7 @@ const confirmations = {
 const minutes = { one: 'دقيقة واحدة', two: 'دقيقتين', few: '# دقائق', other: '# دقيقة' };
 const seconds = { one: 'ثانية واحدة', two: 'ثانيتين', few: '# ثوانٍ', other: '# ثانية' };
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'هل تريد إلغاء هذه الدفعة؟',
   cancelWarning: 'العملات التي أرسلتها تصل إلى المتجر، وعليك أن تطلب منه إعادتها.',
   cancelConfirm: 'نعم، ألغِ',

@@ -1,7 +1,7 @@
 /** The styles of what comes after the QR code: help, time log, receipt and endings. */
 import { css } from 'lit';
 
-export const laterStyles = css`
+export const afterQrStyles = css`
   progress.moving {
     background: linear-gradient(90deg, var(--_border) 30%, var(--_good) 50%, var(--_border) 70%) 0 / 200%;
     animation: slide 1.4s infinite linear;

@@ -1,10 +1,10 @@
 /** What comes after the QR code, in Spanish. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 import { plural } from './plural.js';
 
 const confirmations = { one: 'confirmación', other: 'confirmaciones' };
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: '¿Cancelar este pago?',
   cancelWarning: 'Lo que ya hayas enviado llegará a la tienda, y tendrás que pedirle que te lo devuelva.',
   cancelConfirm: 'Sí, cancelar',

@@ -3,7 +3,7 @@ import { plural, type TextValues } from './plural.js';
 
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
-export const enLater = {
+export const enAfterQr = {
   cancelQuestion: 'Cancel this payment?',
   cancelWarning: 'Coins that you have already sent go to the shop, and you would have to ask for them back.',
   cancelConfirm: 'Yes, cancel',

@@ -1,7 +1,7 @@
 /** What comes after the QR code, in Yoruba, with tone marks. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'Ṣé kí a fagi lé ìsanwó yìí?',
   cancelWarning: 'Owó tí o ti fi ránṣẹ́ yóò dé ọ̀dọ̀ ilé ìtajà, ìwọ ni yóò sì béèrè kí wọ́n dá a padà.',
   cancelConfirm: 'Bẹ́ẹ̀ ni, fagi lé e',

@@ -1,10 +1,10 @@
 /** What comes after the QR code, in Portuguese. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 import { plural } from './plural.js';
 
 const confirmations = { one: 'confirmação', other: 'confirmações' };
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'Cancelar este pagamento?',
   cancelWarning: 'O que você já enviou vai para a loja, e você teria de pedir a devolução.',
   cancelConfirm: 'Sim, cancelar',

@@ -1,7 +1,7 @@
 /** What comes after the QR code, in Hausa, as written in Nigeria. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'A soke wannan biyan?',
   cancelWarning: 'Kuɗin da ka riga ka tura zai isa shagon, kuma sai ka nemi a dawo maka da shi.',
   cancelConfirm: 'E, soke',

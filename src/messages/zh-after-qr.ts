@@ -1,7 +1,7 @@
 /** What comes after the QR code, in Chinese, in simplified characters. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: '取消这笔付款？',
   cancelWarning: '您已转出的币会到达商家，需要向商家申请退回。',
   cancelConfirm: '是，取消',

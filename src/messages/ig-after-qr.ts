@@ -1,7 +1,7 @@
 /** What comes after the QR code, in Igbo. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'Ị ga-akagbu ịkwụ ụgwọ a?',
   cancelWarning: 'Ego i zigalarị ga-eru ụlọ ahịa, ị ga-arịọkwa ka ha weghachi ya.',
   cancelConfirm: 'Ee, kagbuo',

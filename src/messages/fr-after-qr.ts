@@ -1,10 +1,10 @@
 /** What comes after the QR code, in French. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 import { plural } from './plural.js';
 
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'Annuler ce paiement\u00a0?',
   cancelWarning: 'Ce que vous avez déjà envoyé ira à la boutique, et vous devrez lui en demander le retour.',
   cancelConfirm: 'Oui, annuler',

@@ -7,7 +7,7 @@ export { confirmingView } from './views/confirming.js';
 export { endedView } from './views/ended.js';
 export { exchangeHelp } from './views/exchange.js';
 export { questionPanel } from './views/question.js';
-export { laterStyles } from './views/later.styles.js';
+export { afterQrStyles } from './views/after-qr.styles.js';
 export { timeLog } from './views/time-log.js';
 export { timeUpView } from './views/time-up.js';
 export { wrongAssets } from './views/wrong-assets.js';

@@ -1,7 +1,7 @@
 /** What comes after the QR code, in Swahili. No native reader has checked them yet. */
-import type { LaterMessages } from './en.js';
+import type { AfterQrMessages } from './en.js';
 
-export const texts: LaterMessages = {
+export const texts: AfterQrMessages = {
   cancelQuestion: 'Ughairi malipo haya?',
   cancelWarning: 'Sarafu ulizokwisha kutuma zitafika dukani, na itabidi uombe zirudishwe.',
   cancelConfirm: 'Ndiyo, ghairi',
