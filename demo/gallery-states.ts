@@ -1,6 +1,6 @@
 /** One entry for each state of the checkout, with the payment that a server would report for it. */
 import type { Payment } from 'crypto-checkout';
-import { payment as paymentSchema } from 'crypto-checkout/contract';
+import { isInGroup, payment as paymentSchema, statusOf, type PaymentState } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
 export interface GalleryState {
@@ -23,17 +23,30 @@ const option = (
   network: string,
   networkName: string,
   amount: number,
-  confirmations = 2,
-) => ({ currency, name, network, networkName, amount, fee: 0.01, minAmount: 0.00001, confirmations });
+  confirmations: number,
+  blockSeconds: number,
+  isCostly = false,
+) => ({
+  currency,
+  name,
+  network,
+  networkName,
+  amount,
+  fee: 0.01,
+  minAmount: 0.00001,
+  confirmations,
+  blockSeconds,
+  isCostly,
+});
 
 const currencyOptions = [
-  option('USDT', 'Tether USD', 'tron', 'Tron', 49.9, 19),
-  option('USDT', 'Tether USD', 'ethereum', 'Ethereum', 49.9, 12),
-  option('USDT', 'Tether USD', 'bsc', 'BNB Smart Chain', 49.9, 12),
-  option('USDC', 'USD Coin', 'base', 'Base', 49.91, 12),
-  option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00048213),
-  option('ETH', 'Ether', 'ethereum', 'Ethereum', 0.01341002, 12),
-  option('LTC', 'Litecoin', 'litecoin', 'Litecoin', 0.45120034, 6),
+  option('USDT', 'Tether USD', 'tron', 'Tron', 49.9, 19, 3, true),
+  option('USDT', 'Tether USD', 'ethereum', 'Ethereum', 49.9, 12, 12, true),
+  option('USDT', 'Tether USD', 'bsc', 'BNB Smart Chain', 49.9, 12, 1),
+  option('USDC', 'USD Coin', 'base', 'Base', 49.91, 12, 2),
+  option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00048213, 2, 600, true),
+  option('ETH', 'Ether', 'ethereum', 'Ethereum', 0.01341002, 12, 12, true),
+  option('LTC', 'Litecoin', 'litecoin', 'Litecoin', 0.45120034, 6, 150),
 ];
 
 const entry = (minutes: number, type: 'event' | 'success' | 'error', code: string, values = {}) => ({
@@ -66,16 +79,10 @@ const receipt = (amount: number, confirmations: number, changes = {}) => ({
 let count = 0;
 
 /** Parsed by the contract's own schema, so that the gallery shows nothing that a server could not send. */
-function fixture(state: string, changes: Record<string, unknown> = {}): Payment {
+function fixture(state: PaymentState, changes: Record<string, unknown> = {}): Payment {
   count += 1;
-  const status = state.startsWith('settled')
-    ? 'success'
-    : state.startsWith('cancelled')
-      ? 'cancelled'
-      : /^(expired|invalid|reversed)/.test(state)
-        ? 'error'
-        : 'in progress';
-  const isLocked = !['created', 'currency_set'].includes(state);
+  const status = statusOf(state);
+  const isLocked = !isInGroup(state, 'choosing');
   const isChosen = state !== 'created';
   return z.parse(paymentSchema, {
     id: `gallery${count}`,
@@ -90,6 +97,7 @@ function fixture(state: string, changes: Record<string, unknown> = {}): Payment 
       currencyName: 'Tether USD',
       currencyNetwork: 'tron',
       networkName: 'Tron',
+      blockSeconds: 3,
       amount: 49.9,
       confirmationsRequired: 19,
       confirmations: 0,
@@ -152,9 +160,9 @@ export const galleryStates: readonly GalleryState[] = [
     payment: fixture('created', {
       currencyOptions: [
         ...currencyOptions,
-        option('BNB', 'BNB', 'bsc', 'BNB Smart Chain', 0.0712),
-        option('TRX', 'TRON', 'tron', 'Tron', 184.2),
-        option('POL', 'Polygon', 'polygon', 'Polygon', 210.4),
+        option('BNB', 'BNB', 'bsc', 'BNB Smart Chain', 0.0712, 2, 1),
+        option('TRX', 'TRON', 'tron', 'Tron', 184.2, 2, 3),
+        option('POL', 'Polygon', 'polygon', 'Polygon', 210.4, 2, 2),
       ],
     }),
   },

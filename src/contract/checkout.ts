@@ -64,6 +64,9 @@ export const currencyOption = s.object({
   fee: s.number,
   minAmount: s.number,
   confirmations: s.number,
+  /** The usual time between two blocks, and whether sending usually costs the payer more than some cents. Our addition. */
+  blockSeconds: s.optional(s.number),
+  isCostly: s.optional(s.boolean),
 });
 
 const customerDetails = s.object({
@@ -121,6 +124,8 @@ export const payment = s.object({
   currencyName: s.optional(s.string),
   currencyNetwork: s.optional(s.string),
   networkName: s.optional(s.string),
+  /** The usual time between two blocks of its network. Our addition; other servers do not send it. */
+  blockSeconds: s.optional(s.number),
   amount: s.optional(s.number),
   /** Confirmed funds, in the paying currency. */
   amountReceived: s.optional(s.number),

@@ -16,6 +16,8 @@ const currency = z.object({
       confirmations: z.number(),
       minAmount: z.number(),
       contract: z.optional(z.string()),
+      /** The usual time between two blocks. Absent on test networks, where nothing is usual. */
+      blockSeconds: z.optional(z.number()),
     }),
   ),
   isActive: z.boolean(),
@@ -37,7 +39,7 @@ export const currencies = {
           type: 'crypto',
           decimals: 6,
           payableDecimals: 6,
-          networks: [{ code: 'tron', name: 'Tron', confirmations: 2, minAmount: 0.01 }],
+          networks: [{ code: 'tron', name: 'Tron', confirmations: 2, minAmount: 0.01, blockSeconds: 3 }],
           isActive: true,
         },
         {

@@ -4,7 +4,7 @@ import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '..
 import type { CurrencyOption } from '../contract/checkout.js';
 import { coinIcon, networkIcon } from './icons.js';
 import { isolate } from './isolate.js';
-import { isCostly, minutesFor } from './networks.js';
+import { minutesFor } from './minutes.js';
 import type { View, ViewContext } from './view.js';
 
 const minCoinsForSearch = 8;
@@ -117,10 +117,13 @@ function networkPicker(
   </div>`;
 }
 
-function networkDetail({ network, currency, confirmations }: CurrencyOption, { text }: ViewContext): string {
-  const minutes = minutesFor(network, confirmations);
-  if (minutes === undefined) return '';
-  return `${text(isCostly(network, currency) ? 'networkFeeHigh' : 'networkFeeLow')} · ${text('minutes', { minutes })}`;
+function networkDetail(
+  { blockSeconds, isCostly, confirmations }: CurrencyOption,
+  { text }: ViewContext,
+): string {
+  if (blockSeconds === undefined) return '';
+  const minutes = minutesFor(blockSeconds, confirmations);
+  return `${text(isCostly ? 'networkFeeHigh' : 'networkFeeLow')} · ${text('minutes', { minutes })}`;
 }
 
 interface OptionLabel {

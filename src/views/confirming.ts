@@ -3,7 +3,7 @@ import { html, nothing } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import { badge } from './badge.js';
 import { checkLine } from './check-line.js';
-import { minutesFor } from './networks.js';
+import { minutesFor } from './minutes.js';
 import { transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
@@ -12,9 +12,9 @@ import { wrongAssets } from './wrong-assets.js';
 export function confirmingView(state: TrackedState, context: ViewContext): View {
   const { text, money, check } = context;
   const { payment } = state;
-  const { currency = '', confirmations = 0, confirmationsRequired: required = 1 } = payment;
+  const { currency = '', confirmations = 0, confirmationsRequired: required = 1, blockSeconds } = payment;
   const seen = money(payment.amountSeen ?? payment.amountReceived ?? 0, currency);
-  const minutes = minutesFor(payment.currencyNetwork ?? '', Math.max(1, required - confirmations));
+  const left = Math.max(1, required - confirmations);
   return {
     heading: text('confirmingHeading'),
     sentence: text('confirmingStatus', { seen, confirmations, required }),
@@ -27,7 +27,11 @@ export function confirmingView(state: TrackedState, context: ViewContext): View 
         .max=${required}
         aria-label=${text('confirmingHeading')}
       ></progress>
-      ${minutes === undefined ? nothing : html`<p class="quiet">${text('confirmingTime', { minutes })}</p>`}
+      ${
+        blockSeconds === undefined
+          ? nothing
+          : html`<p class="quiet">${text('confirmingTime', { minutes: minutesFor(blockSeconds, left) })}</p>`
+      }
       ${transactionList(payment, context)} ${checkLine(context)}
     `,
     action: { label: text('checkNow'), run: check },

@@ -1,6 +1,6 @@
 /** Payments in each state, as the API reports them. */
 import type { CurrencyOption, Payment, ReceiptView } from '../../src/contract/checkout.js';
-import type { PaymentState } from '../../src/contract/payment-states.js';
+import { statusOf, type PaymentState } from '../../src/contract/payment-states.js';
 import { sampleLocked, samplePayment } from '../../src/contract/payments.js';
 
 const option = (
@@ -9,6 +9,8 @@ const option = (
   network: string,
   networkName: string,
   amount: number,
+  blockSeconds: number,
+  isCostly: boolean,
 ): CurrencyOption => ({
   currency,
   name,
@@ -18,11 +20,13 @@ const option = (
   fee: 0.01,
   minAmount: 0.00001,
   confirmations: 2,
+  blockSeconds,
+  isCostly,
 });
 
-export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.246754);
-export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.246754);
-export const bitcoin = option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00005213);
+export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.246754, 3, true);
+export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.246754, 2, false);
+export const bitcoin = option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00005213, 600, true);
 
 /** Created; no currency has been chosen yet. */
 export function createdPayment(changes: Partial<Payment> = {}): Payment {
@@ -87,12 +91,6 @@ export function baseFieldsOnly(payment: Payment): Payment {
     ...record
   } = payment;
   return record;
-}
-
-function statusOf(state: PaymentState): Payment['status'] {
-  if (state.startsWith('settled')) return 'success';
-  if (state.startsWith('cancelled')) return 'cancelled';
-  return state.startsWith('expired') || state === 'invalid' || state === 'reversed' ? 'error' : 'in progress';
 }
 
 /** Locked on a real EVM network: 0.0123 ETH, or a token if its contract is given. */

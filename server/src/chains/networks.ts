@@ -23,8 +23,25 @@ export interface Network {
   readonly evm?: EvmNetwork;
   /** The page of a block in a block explorer, with `{height}`; none if absent. */
   readonly blockExplorer?: string;
+  /** The usual time between two blocks, which payers are told. Absent on test networks, where nothing is usual. */
+  readonly blockSeconds?: number;
+  /** Sending usually costs the payer more than some cents, but for this currency, if there is one. */
+  readonly highFees?: HighFees;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
+}
+
+export interface HighFees {
+  readonly except?: string;
+}
+
+/** What payers are told of a network before they send on it. */
+export function usageOf(
+  { blockSeconds, highFees }: Pick<Network, 'blockSeconds' | 'highFees'>,
+  currency: string,
+) {
+  if (blockSeconds === undefined) return {};
+  return { blockSeconds, isCostly: highFees !== undefined && highFees.except !== currency };
 }
 
 export interface EvmNetwork {

@@ -1,5 +1,6 @@
 /** Prices a payment in a currency, with exact integers that are rounded up once to the currency's payable decimals. */
 import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
+import { usageOf } from '../chains/networks.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
 import { exactNumber, unitsToNumber } from '../money/units.js';
@@ -127,6 +128,7 @@ export function currencyOptions(
         fee: price.fee,
         minAmount: Number(option.minAmount),
         confirmations: network.confirmations,
+        ...usageOf(network, currency.code),
       },
     ];
   });

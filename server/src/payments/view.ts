@@ -129,7 +129,11 @@ function viewAmounts(
     currency: currency.code,
     currencyName: currency.name,
     currencyNetwork: row.network,
-    ...(network && { networkName: network.name, confirmationsRequired: network.confirmations }),
+    ...(network && {
+      networkName: network.name,
+      confirmationsRequired: network.confirmations,
+      ...(network.blockSeconds !== undefined && { blockSeconds: network.blockSeconds }),
+    }),
     amount: unitsToNumber(amount, currency),
     // The quoted fee until the payment ends, then the fee charged, which is 0 if nothing was paid.
     fee: exactNumber(

@@ -243,6 +243,8 @@ function configure(
       confirmations: settings.confirmations ?? preset.confirmations,
       ...(explorer && { explorer: explorer.tx }),
       ...(evm && { evm }),
+      ...(mode === 'live' && { blockSeconds: settings.blockSeconds ?? preset.blockSeconds }),
+      ...(mode === 'live' && preset.highFees && { highFees: preset.highFees }),
       ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
       assets,
     },

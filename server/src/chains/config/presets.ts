@@ -8,7 +8,7 @@
  * none is issued: USDT on Base and Optimism, USDC on Tron.
  */
 import type { Mode } from '../../shared/scope.js';
-import type { AddressNet, Family } from '../networks.js';
+import type { AddressNet, Family, HighFees } from '../networks.js';
 
 /** What a node must say about itself: it is asked for the id of its chain, or for the hash of block 0. */
 export type ChainIdentity =
@@ -36,6 +36,7 @@ export interface Preset {
   readonly confirmations: number;
   /** The usual time between two blocks. */
   readonly blockSeconds: number;
+  readonly highFees?: HighFees;
   /** Blocks are made on demand alone, so that an old one says nothing about the node. */
   readonly isOnDemand?: true;
   readonly explorer?: Explorer;
@@ -80,6 +81,7 @@ const presets = {
     name: 'Ethereum',
     identity: { chainId: 1 },
     blockSeconds: 12,
+    highFees: {},
     explorer: explorer('https://etherscan.io'),
     assets: {
       ETH: coin(18, '0.0005'),
@@ -163,6 +165,7 @@ const presets = {
     identity: { genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f' },
     confirmations: 2,
     blockSeconds: 600,
+    highFees: {},
     explorer: explorer('https://mempool.space'),
     assets: { BTC: coin(8, '0.00002') },
   },
@@ -186,6 +189,8 @@ const presets = {
     identity: { chainId: 0x2b6653dc },
     confirmations: 19,
     blockSeconds: 3,
+    // Wallets without energy burn coins for a token, and twice as many if the address is new, as those of payments are.
+    highFees: { except: 'TRX' },
     explorer: {
       tx: 'https://tronscan.org/#/transaction/{txHash}',
       address: 'https://tronscan.org/#/address/{address}',

@@ -1,8 +1,15 @@
 /** The simulated networks of test mode. */
+import { networkPresets, type Preset } from '../config/presets.js';
 import type { Asset, Family, Network } from '../networks.js';
 
 const stablecoin = (withdrawalFee: string): Asset => ({ minAmount: '0.01', withdrawalFee });
 
+const usual = ({ blockSeconds, highFees }: Partial<Preset> = {}) => ({
+  ...(blockSeconds !== undefined && { blockSeconds }),
+  ...(highFees && { highFees }),
+});
+
+/** It has the pace and the fees of the live network with its code. */
 const simulated = (code: string, name: string, family: Family, assets: Network['assets']): Network => ({
   code,
   name,
@@ -10,6 +17,7 @@ const simulated = (code: string, name: string, family: Family, assets: Network['
   confirmations: 2,
   family,
   assets,
+  ...usual(networkPresets[code]),
 });
 
 /** Most used first. */

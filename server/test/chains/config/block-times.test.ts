@@ -1,6 +1,8 @@
-/** The time between blocks of each live network. The widget tells payers the same, see test/views/networks.test.ts. */
+/** What payers are told of the speed and the fees of each network. */
 import { expect, test } from 'vitest';
 import { networkPresets } from '../../../src/chains/config/presets.js';
+import { usageOf } from '../../../src/chains/networks.js';
+import { simulatedNetworks } from '../../../src/chains/simulated/networks.js';
 
 test('live networks take their usual time for a block', () => {
   const live = Object.entries(networkPresets).filter(([, { mode }]) => mode === 'live');
@@ -17,4 +19,25 @@ test('live networks take their usual time for a block', () => {
       ['arbitrum', 1],
     ]),
   );
+});
+
+test.each([
+  ['tron', 'USDT', true],
+  ['tron', 'TRX', false],
+  ['ethereum', 'USDC', true],
+  ['ethereum', 'ETH', true],
+  ['bitcoin', 'BTC', true],
+  ['litecoin', 'LTC', false],
+  ['arbitrum', 'USDT', false],
+  ['optimism', 'USDC', false],
+  ['bsc', 'USDT', false],
+])('on %s, sending %s is costly: %s', (code, currency, isCostly) => {
+  expect(usageOf(networkPresets[code] ?? {}, currency)).toMatchObject({ isCostly });
+});
+
+test('simulated networks have the pace and the fees of the live ones', () => {
+  for (const network of simulatedNetworks) {
+    const { blockSeconds } = networkPresets[network.code] ?? {};
+    expect(usageOf(network, 'USDT')).toMatchObject({ blockSeconds });
+  }
 });

@@ -1,0 +1,6 @@
+/** How long confirmations usually take. */
+
+/** The usual time for that many blocks, in whole minutes. */
+export function minutesFor(blockSeconds: number, blocks: number): number {
+  return Math.max(1, Math.ceil((blockSeconds * blocks) / 60));
+}
