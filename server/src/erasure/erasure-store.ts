@@ -1,4 +1,4 @@
-/** Finds and replaces personal data in the tables of all rooms. */
+/** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { sql } from 'kysely';
 import type { CustomerTable, PaymentTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';

@@ -1,5 +1,6 @@
 /** Creates the first merchant account and its test keys, so that a new server can be used at once. */
 import type { Database } from '../db/database.js';
+import { writeSetting } from '../db/settings.js';
 import type { AuditLog } from './audit-log.js';
 import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
@@ -81,11 +82,4 @@ export async function bootstrap(
 }
 
 /** Writes a row that every process writes: PostgreSQL then runs them one after the other, as SQLite always does. */
-async function waitForTurn(transaction: Transaction): Promise<void> {
-  const turn = { name: 'bootstrap', value: 'done' };
-  await transaction
-    .insertInto('settings')
-    .values(turn)
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: turn.value }))
-    .execute();
-}
+const waitForTurn = (transaction: Transaction) => writeSetting(transaction, 'bootstrap', 'done');

@@ -2,6 +2,7 @@
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress } from './build.js';
 import { dustLimit } from './sizes.js';
+import { takeIndexes } from '../chains/addresses/address-pool.js';
 import type { DepositKeyRecord } from '../chains/addresses/deposit-keys.js';
 import type { Transaction } from '../db/engine.js';
 import { isUniqueViolation } from '../db/errors.js';
@@ -205,7 +206,8 @@ export function createExport(deps: PsbtDeps, transitions: Transitions, look: Fol
       source_id: key.sourceId,
       fingerprint: fingerprint?.toLowerCase() ?? null,
       account_path: path ?? null,
-      change_index: choice.change > 0n ? await store.takeChangeIndex(transaction, key.sourceId) : null,
+      // Counted apart from the receiving addresses.
+      change_index: choice.change > 0n ? await takeIndexes(transaction, `${key.sourceId}/change`, 1) : null,
       from_height: height,
       settled_version: null,
       confirmed_at: null,

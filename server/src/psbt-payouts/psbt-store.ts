@@ -385,22 +385,6 @@ export async function ownTransactions(
   return new Map(rows.map(({ tx_hash: hash, signed_transaction: raw }) => [hash ?? '', raw ?? '']));
 }
 
-/**
- * Takes the next index of a key's change chain. It is never taken again, even if the PSBT is discarded.
- * @param sourceId counted apart from the receiving addresses
- */
-export async function takeChangeIndex(transaction: Transaction, sourceId: string): Promise<number> {
-  const { next_index: next } = await transaction
-    .insertInto('derivations')
-    .values({ source_id: `${sourceId}/change`, next_index: 1 })
-    .onConflict((conflict) =>
-      conflict.column('source_id').doUpdateSet((e) => ({ next_index: e('derivations.next_index', '+', 1) })),
-    )
-    .returning('next_index')
-    .executeTakeFirstOrThrow();
-  return next - 1;
-}
-
 /** The coins that PSBTs of a network hold, as `hash:index`. */
 export async function heldOutpoints(
   reader: Reader,

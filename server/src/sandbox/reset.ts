@@ -4,6 +4,8 @@
  *
  * The books come first, newest posting first: the balances go back the way they came, so that none is ever negative.
  * Accounts that all merchants share, such as custody, lose exactly what the deleted postings had put there.
+ *
+ * One of the places that write the tables of all rooms: see "Rooms" in CONTRIBUTING.md.
  */
 import { sql, type ExpressionBuilder, type SqlBool, type Expression } from 'kysely';
 import { chunksOf } from '../db/chunks.js';

@@ -40,6 +40,17 @@ const reserveIndexes = prepared((transaction, row: DerivationTable) =>
     .returning('next_index'),
 );
 
+/** Takes as many indexes of a source, which are never taken again. @returns the first */
+export async function takeIndexes(
+  transaction: Transaction,
+  sourceId: string,
+  count: number,
+): Promise<number> {
+  const [row] = await reserveIndexes(transaction, { source_id: sourceId, next_index: count });
+  if (!row) throw new Error('No index was reserved');
+  return row.next_index - count;
+}
+
 /** @param now a monotonic clock */
 export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
@@ -86,13 +97,10 @@ export function createAddressPool(
       isReserving = true;
     }
     const size = isBlock ? blockSize : 1;
-    const [row] = await reserveIndexes(transaction, { source_id: source.id, next_index: size });
-    if (!row) throw new Error('No index was reserved');
-    const end = row.next_index;
-    const first = end - size;
+    const first = await takeIndexes(transaction, source.id, size);
     afterCommit(() => {
       if (isBlock) isReserving = false;
-      for (let index = first + 1; index < end; index += 1) reserved.push(index);
+      for (let index = first + 1; index < first + size; index += 1) reserved.push(index);
       if (isDeriving) return;
       isDeriving = true;
       setImmediate(deriveNext);

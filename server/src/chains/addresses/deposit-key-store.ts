@@ -1,6 +1,6 @@
 /** Stores deposit keys. */
 import type { Reader, Transaction } from '../../db/engine.js';
-import { forUpdate } from '../../db/locks.js';
+import { ensureSetting, readSetting, writeSetting } from '../../db/settings.js';
 import type { DepositKeyTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Family } from '../networks.js';
@@ -9,32 +9,13 @@ const versionSetting = 'deposit-keys-version';
 
 /** Rises with every change of any key, in the transaction of the change. */
 export async function readVersion(reader: Reader): Promise<number> {
-  const row = await reader
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', versionSetting)
-    .executeTakeFirst();
-  return Number(row?.value ?? 0);
+  return Number((await readSetting(reader, versionSetting)) ?? 0);
 }
 
 /** Raises the version. Whoever else changes a key waits until the transaction ends. */
 export async function raiseVersion(transaction: Transaction): Promise<void> {
-  await transaction
-    .insertInto('settings')
-    .values({ name: versionSetting, value: '0' })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const { value } = await transaction
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', versionSetting)
-    .$call(forUpdate(transaction))
-    .executeTakeFirstOrThrow();
-  await transaction
-    .updateTable('settings')
-    .set({ value: String(Number(value) + 1) })
-    .where('name', '=', versionSetting)
-    .execute();
+  const version = await ensureSetting(transaction, versionSetting, '0');
+  await writeSetting(transaction, versionSetting, String(Number(version) + 1));
 }
 
 /** The keys in use, of all merchants. */

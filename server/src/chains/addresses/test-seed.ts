@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../../db/engine.js';
 import type { Database } from '../../db/database.js';
+import { ensureSetting, readSetting } from '../../db/settings.js';
 
 const setting = 'test-seed';
 
@@ -12,24 +13,13 @@ const setting = 'test-seed';
 export async function ensureTestSeed(database: Database): Promise<Uint8Array> {
   const found = await readTestSeed(database.reader);
   if (found) return found;
-  await database.write((transaction) =>
-    transaction
-      .insertInto('settings')
-      .values({ name: setting, value: randomBytes(32).toString('hex') })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute(),
-  );
-  const made = await readTestSeed(database.reader);
-  if (!made) throw new Error('The test seed was not stored');
-  return made;
+  const made = randomBytes(32).toString('hex');
+  const seed = await database.write((transaction) => ensureSetting(transaction, setting, made));
+  return Buffer.from(seed, 'hex');
 }
 
 /** @returns undefined if no server has started on this database yet */
 export async function readTestSeed(reader: Reader): Promise<Uint8Array | undefined> {
-  const row = await reader
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', setting)
-    .executeTakeFirst();
-  return row && Buffer.from(row.value, 'hex');
+  const seed = await readSetting(reader, setting);
+  return seed === undefined ? undefined : Buffer.from(seed, 'hex');
 }

@@ -1,0 +1,37 @@
+/** Values that the server keeps beside its records, each under a name. */
+import type { Reader, Transaction } from './engine.js';
+import { forUpdate } from './locks.js';
+
+export async function readSetting(reader: Reader, name: string): Promise<string | undefined> {
+  const row = await reader.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
+  return row?.value;
+}
+
+/** Writes a value. Whoever else writes it waits until the transaction ends. */
+export async function writeSetting(transaction: Transaction, name: string, value: string): Promise<void> {
+  await transaction
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
+
+/** Writes a value unless there is one, and returns what there is. */
+export async function ensureSetting(transaction: Transaction, name: string, value: string): Promise<string> {
+  await transaction
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await transaction
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', name)
+    .$call(forUpdate(transaction))
+    .executeTakeFirstOrThrow();
+  return row.value;
+}
+
+export async function deleteSetting(transaction: Transaction, name: string): Promise<void> {
+  await transaction.deleteFrom('settings').where('name', '=', name).execute();
+}

@@ -1,0 +1,71 @@
+/** Each table is written by one room, whatever its files are called; and the search for writers finds each way to write. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { brokenRules, findWrites, type Write } from './table-writers.js';
+
+const sources = resolve(import.meta.dirname, '../../src');
+
+/** What writes the tables of all rooms. "Rooms" in CONTRIBUTING.md says why. */
+const everywhere = ['erasure', 'sandbox/reset.ts', 'db/copy.ts'];
+
+async function readWrites(): Promise<Write[]> {
+  const files = (await readdir(sources, { recursive: true })).filter((file) => file.endsWith('.ts'));
+  const found = await Promise.all(
+    files.map(async (file) => findWrites(file, await readFile(join(sources, file), 'utf8'))),
+  );
+  return found.flat();
+}
+
+describe('each table', () => {
+  it('is written by one room', async () => {
+    expect(brokenRules(await readWrites(), everywhere)).toEqual([]);
+  });
+
+  it('has a writer, so the search finds them', async () => {
+    const { tables } = await import('../../src/db/schema.js');
+    const written = new Set((await readWrites()).map(({ table }) => table));
+    expect(Object.keys(tables).filter((table) => !written.has(table))).toEqual([]);
+  });
+
+  it('keeps no exception that writes nothing of others', async () => {
+    const writes = await readWrites();
+    for (const place of everywhere) {
+      const rest = everywhere.filter((one) => one !== place);
+      expect(brokenRules(writes, rest), place).not.toEqual([]);
+    }
+  });
+});
+
+describe('a second room that writes a table is found', () => {
+  const own = findWrites('payments/store.ts', "db.insertInto('payments').values(row)");
+
+  it.each([
+    ['with insertInto', "db.insertInto('payments').values(row)"],
+    ['with updateTable', "transaction\n  .updateTable('payments')\n  .set(row)"],
+    ['with deleteFrom', "(e) => e.deleteFrom('payments')"],
+    ['with raw SQL', 'sql`insert into payments (id) values (${id})`'],
+    ['with a raw update', 'sql<unknown>`UPDATE payments SET state = ${state}`'],
+    ['with a raw delete', 'sql`with old as (select 1) delete\n from payments`'],
+    ['below a folder', "db.deleteFrom('payments')", 'wallets/deep/list-checkpoints.ts'],
+    ['beside the rooms', "db.deleteFrom('payments')", 'server.ts'],
+  ])('%s', (_way, text, file = 'wallets/cursors.ts') => {
+    const broken = brokenRules([...own, ...findWrites(file, text)], []);
+    expect(broken).toHaveLength(1);
+    expect(broken[0]).toContain(`payments is written by payments/store.ts:1 and ${file}`);
+  });
+
+  it.each([
+    ['with a name that is not in the source', 'db.insertInto(table).values(row)'],
+    ['with a raw one', 'sql`delete from ${sql.table(table)}`'],
+  ])('%s', (_way, text) => {
+    expect(brokenRules(findWrites('wallets/store.ts', text), [])).toEqual([
+      'wallets/store.ts:1 writes a table that the source does not name',
+    ]);
+  });
+
+  it('and one that reads or locks it is not', () => {
+    const reads = "db.selectFrom('payments').selectAll(); sql`select 1 from payments for update skip locked`";
+    expect(findWrites('wallets/store.ts', reads)).toEqual([]);
+  });
+});
