@@ -89,34 +89,37 @@ const proxy = async (context, next) => {
   context.body = Buffer.from(await reply.arrayBuffer());
 };
 
-/** Writes the counts and failures that `npm test` adds up. @param {string} file */
-function countsReporter(file) {
+/** Writes the counts, failures and times that `npm test` adds up. @param {string} report */
+function countsReporter(report) {
   return {
     /** @param {{ sessions: import('@web/test-runner').TestSession[] }} run */
     async onTestRunFinished({ sessions }) {
       const counts = { passed: 0, failed: 0, skipped: 0, failures: /** @type {string[]} */ ([]) };
+      /** @type {Record<string, number>} */
+      const seconds = {};
       /** @param {string} name @param {import('@web/test-runner').TestResultError | undefined} error */
       const fail = (name, error) => {
         counts.failed += 1;
         counts.failures.push([name, error?.message, error?.stack].filter(Boolean).join('\n'));
       };
-      /** @param {string} name @param {import('@web/test-runner').TestSuiteResult | undefined} suite */
-      const count = (name, suite) => {
+      /** @param {string} file @param {string} name @param {import('@web/test-runner').TestSuiteResult | undefined} suite */
+      const count = (file, name, suite) => {
         for (const test of suite?.tests ?? []) {
+          seconds[file] = (seconds[file] ?? 0) + (test.duration ?? 0) / 1000;
           if (test.skipped) counts.skipped += 1;
           else if (test.passed) counts.passed += 1;
           else fail(`${name} ${test.name}`, test.error);
         }
-        for (const inner of suite?.suites ?? []) count(`${name} ${inner.name}`, inner);
+        for (const inner of suite?.suites ?? []) count(file, `${name} ${inner.name}`, inner);
       };
       for (const session of sessions) {
         const file = relative(import.meta.dirname, session.testFile ?? '');
         const failedBefore = counts.failed;
-        count(`${file}:`, session.testResults);
+        count(file, `${file}:`, session.testResults);
         // A file that does not load or never ends has no failed test of its own.
         if (!session.passed && counts.failed === failedBefore) fail(file, session.errors[0]);
       }
-      await writeFile(file, JSON.stringify(counts));
+      await writeFile(report, JSON.stringify({ ...counts, seconds }));
     },
   };
 }

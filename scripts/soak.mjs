@@ -6,14 +6,14 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, random lives of payments and subscriptions, and 20,000 malformed requests. npm test runs few rounds of them.
+killed, servers that share a database, random lives of payments and subscriptions, and 20,000 malformed requests. npm test and npm run test:long run few rounds of them.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
   npm run soak -- PATH…           only test files whose path contains one of these
   npm run soak -- --help          show this help
 
-To run the same rounds with npm test, set the environment variable SOAK to the number of times.`;
+To run as many rounds with npm test, set the environment variable SOAK to the number of times.`;
 
 const root = resolve(import.meta.dirname, '..');
 

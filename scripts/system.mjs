@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -24,19 +25,38 @@ export async function execute(file, args, { timeoutSeconds, ...options }) {
   return (await running).stdout;
 }
 
+/** How long another apt-get may hold its locks, as it does for minutes on a machine that has just started. */
+const aptLockSeconds = 180;
+
 /**
- * Installs Debian packages as root. Rejects with the reason if that is not possible here.
+ * Installs Debian packages as root. Waits while another apt-get runs, and tries once more if one step fails. Rejects with the
+ * reason if that is not possible here.
  * @param {string[]} packages
+ * @param {number} [pauseMs] between two looks at a lock
  */
-export async function aptInstall(packages) {
+export async function aptInstall(packages, pauseMs = 2000) {
   if (process.getuid?.() !== 0) throw new Error('apt-get needs root');
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const options = ['-y', '-q', '-o', 'Acquire::http::Timeout=15', '-o', 'Acquire::Retries=1'];
-  await execute('apt-get', ['update', ...options], { timeoutSeconds: 120, env });
-  await execute('apt-get', ['install', '--no-install-recommends', ...options, ...packages], {
-    timeoutSeconds: 420,
-    env,
-  });
+  for (const args of [['update'], ['install', '--no-install-recommends', ...packages]]) {
+    await aptGet(args, pauseMs).catch(() => aptGet(args, pauseMs));
+  }
+}
+
+/** @param {string[]} args @param {number} pauseMs @returns {Promise<string>} */
+async function aptGet(args, pauseMs) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  const options = [
+    ...['-y', '-q', '-o', 'Acquire::http::Timeout=15', '-o', 'Acquire::Retries=1'],
+    ...['-o', `DPkg::Lock::Timeout=${aptLockSeconds}`],
+  ];
+  const timeoutSeconds = 420 + aptLockSeconds;
+  for (const deadline = Date.now() + aptLockSeconds * 1000; ; await delay(pauseMs)) {
+    try {
+      return await execute('apt-get', [...options, ...args], { timeoutSeconds, env });
+    } catch (error) {
+      // For the lock of the package lists, apt-get does not wait.
+      if (!/Could not get lock/.test(String(error)) || Date.now() > deadline) throw error;
+    }
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-/** `npm test`: builds, runs every test runner, and adds up their results. */
+/** `npm test` and `npm run test:long`: builds, runs every test runner, and adds up their results. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -10,8 +10,9 @@ import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
 
-  npm test                       run all tests
-  npm test -- PATH…              run the test files whose path contains one of these
+  npm test                       run the quick tests: all files but *.long.test.ts
+  npm run test:long              run the long ones
+  npm test -- PATH…              run the test files, quick or long, whose path contains one of these
   npm test -- --help             show this help
 
   test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL
@@ -23,9 +24,13 @@ The tests find or install a browser, a PostgreSQL and a Litecoin Core. To use yo
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**
- * `missing` says what was skipped and why; `failures` has a text for each failed test.
- * @typedef {{ passed: number, failed: number, skipped: number, missing?: string, failures: string[] }} Counts
+ * `missing` says what was skipped and why, a line each; `failures` has a text for each failed test; `seconds` says how long each file took.
+ * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], seconds: Record<string, number> }} Counts
  */
+
+/** What takes minutes or installs packages. @param {string} file */
+const isLong = (file) => file.endsWith('.long.test.ts');
+const slowest = 10;
 
 const root = resolve(import.meta.dirname, '..');
 const isCI = env.CI === 'true';
@@ -36,12 +41,12 @@ const isCI = env.CI === 'true';
  * @property {(file: string) => boolean} takes a test file belongs to the first runner that takes it
  * @property {boolean} needsBrowser
  * @property {string} program
- * @property {(files: string[]) => string[]} args without files, the runner finds its own
+ * @property {(files: string[]) => string[]} args
  */
 
 const wtr = {
   program: join(root, 'node_modules/.bin/web-test-runner'),
-  args: (/** @type {string[]} */ files) => (files.length > 0 ? ['--files', ...files] : []),
+  args: (/** @type {string[]} */ files) => ['--files', ...files],
 };
 
 const vitest = (/** @type {string} */ project) => ({
@@ -102,7 +107,7 @@ function createWrite(turn) {
  * Runs one runner and reads its report. A runner that fails without reporting a failed test, or that runs no test, counts as
  * one failure.
  * @param {Runner} runner
- * @param {string[]} files if empty, the runner finds its own
+ * @param {string[]} files
  * @param {Write} [write]
  * @returns {Promise<Counts>}
  */
@@ -116,13 +121,13 @@ async function runTests(runner, files, write) {
     const code = await run(runner.program, runner.args(files), { more, write });
     if (!existsSync(report)) {
       complain(`The ${runner.name} tests wrote no report.`);
-      return { passed: 0, failed: 1, skipped: 0, failures: [] };
+      return { passed: 0, failed: 1, skipped: 0, failures: [], seconds: {} };
     }
     /** @type {Counts} */
     const counts = JSON.parse(await readFile(report, 'utf8'));
     if (existsSync(missing)) {
       counts.skipped += 1;
-      counts.missing = await readFile(missing, 'utf8');
+      counts.missing = (await readFile(missing, 'utf8')).trim().split('\n');
     }
     if (counts.passed + counts.failed === 0) complain(`No ${runner.name} test was run.`);
     else if (code === 0 || counts.failed > 0) return counts;
@@ -132,8 +137,8 @@ async function runTests(runner, files, write) {
   }
 }
 
-/** @param {string[]} filters @returns {Promise<Map<string, string[]>>} the test files that match a filter, by the name of their runner */
-async function filesOf(filters) {
+/** @param {(file: string) => boolean} isChosen @returns {Promise<Map<string, string[]>>} the chosen test files, by the name of their runner */
+async function filesOf(isChosen) {
   const listed = await Promise.all(
     ['test', 'server/test'].map(async (folder) =>
       (await readdir(join(root, folder), { recursive: true }).catch(() => [])).map((name) =>
@@ -144,8 +149,7 @@ async function filesOf(filters) {
   /** @type {Map<string, string[]>} */
   const files = new Map();
   for (const file of listed.flat().sort()) {
-    if (!file.endsWith('.test.ts') || !filters.some((filter) => file.includes(filter.replace(/^\.\//, ''))))
-      continue;
+    if (!file.endsWith('.test.ts') || !isChosen(file)) continue;
     const { name = '' } = runners.find((runner) => runner.takes(file)) ?? {};
     files.set(name, [...(files.get(name) ?? []), file]);
   }
@@ -171,10 +175,14 @@ function shorten(failure) {
   return lines.length > 60 ? [...lines.slice(0, 60), '…'].join('\n') : lines.join('\n');
 }
 
-/** @param {string[]} filters */
-async function main(filters) {
-  const files = await filesOf(filters);
-  if (filters.length > 0 && files.size === 0) {
+/** @param {{ filters: string[], long: boolean }} options */
+async function main({ filters, long }) {
+  const isFound = (/** @type {string} */ file) =>
+    filters.some((filter) => file.includes(filter.replace(/^\.\//, '')));
+  const files = await filesOf((file) =>
+    filters.length > 0 ? isFound(file) && (!long || isLong(file)) : isLong(file) === long,
+  );
+  if (files.size === 0) {
     console.error(`No test file has ${filters.join(' or ')} in its path.`);
     return 1;
   }
@@ -183,11 +191,17 @@ async function main(filters) {
   const lines = [];
   /** @type {string[]} */
   const failures = [];
+  /** @type {string[]} */
+  const missing = [];
+  /** @type {[file: string, seconds: number][]} */
+  const times = [];
   const add = (/** @type {string} */ name, /** @type {Counts} */ counts, note = '') => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += counts.skipped;
     failures.push(...counts.failures);
+    times.push(...Object.entries(counts.seconds));
+    missing.push(...(counts.missing ?? []));
     lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
   };
 
@@ -196,13 +210,14 @@ async function main(filters) {
     console.log('\n0 passed, 1 failed');
     return 1;
   }
-  const chosen = runners.filter(({ name }) => filters.length === 0 || files.has(name)).reverse();
+  const chosen = runners.filter(({ name }) => files.has(name)).reverse();
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
   /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
   const runOne = async (runner, write) => {
     if (runner.needsBrowser && noBrowser) {
-      const missing = { passed: 0, failed: Number(isCI), skipped: Number(!isCI), failures: [] };
-      return [missing, `: not run. ${noBrowser}`];
+      const none = { passed: 0, failed: Number(isCI), skipped: Number(!isCI), failures: [], seconds: {} };
+      const reason = noBrowser.replaceAll(/\s*\n\s*/g, ' ');
+      return [{ ...none, missing: [`The ${runner.name} tests are skipped: ${reason}`] }, ': not run'];
     }
     const heading = `\n${runner.name} tests`;
     if (write) write(`${heading}\n`);
@@ -211,8 +226,7 @@ async function main(filters) {
     const counts = await runTests(runner, files.get(runner.name) ?? [], write);
     const seconds = Math.round((Date.now() - started) / 1000);
     const all = counts.passed + counts.failed + counts.skipped;
-    const missing = counts.missing ? `. ${counts.missing}` : '';
-    return [counts, `: ${counts.passed} of ${all} in ${seconds} s${missing}`];
+    return [counts, `: ${counts.passed} of ${all} in ${seconds} s`];
   };
   // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run beside them, one runner after
   // the other. The output of each is printed when those before it have ended.
@@ -232,15 +246,25 @@ async function main(filters) {
   }
   // Repeated here, because they are hard to find in the output of thousands of tests.
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.map(shorten).join('\n\n')}`);
+  times.sort(([, a], [, b]) => b - a);
+  console.log(`\nThe slowest files, in seconds:\n`);
+  for (const [file, seconds] of times.slice(0, slowest)) {
+    console.log(`${seconds.toFixed(1).padStart(7)}  ${file}`);
+  }
+  lines.push(...[...new Set(missing)].map((text) => `skipped: ${text}`));
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   if (isCI && skipped) lines.push('failed: with CI=true, no test may be skipped');
   console.log(`\n${lines.join('\n')}\n${total.passed} passed, ${total.failed} failed${skipped}`);
   return total.failed > 0 || (isCI && total.skipped > 0) ? 1 : 0;
 }
 
-const filters = argv.slice(2);
-if (filters.includes('--help')) console.log(help);
-else if (filters.some((filter) => filter.startsWith('-'))) {
+const given = argv.slice(2);
+const options = given.filter((argument) => argument.startsWith('-'));
+if (options.includes('--help')) console.log(help);
+else if (options.some((option) => option !== '--long')) {
   console.error(help);
   process.exitCode = 1;
-} else process.exitCode = await main(filters);
+} else {
+  const filters = given.filter((argument) => !options.includes(argument));
+  process.exitCode = await main({ filters, long: options.includes('--long') });
+}

@@ -1,4 +1,4 @@
-/** A reporter for vitest that writes the counts and the failed tests, each with its difference, for `npm test`. */
+/** A reporter for vitest that writes the counts, the failed tests with their differences, and the time of each file, for `npm test`. */
 import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { env } from 'node:process';
@@ -18,8 +18,12 @@ export default class {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     /** @type {string[]} */
     const failures = unhandled.map((error) => textOf([error]));
+    /** @type {Record<string, number>} */
+    const seconds = {};
     for (const module of modules) {
       const file = relative(root, module.moduleId);
+      const { collectDuration, setupDuration, duration } = module.diagnostic();
+      seconds[file] = (collectDuration + setupDuration + duration) / 1000;
       // Of a file that does not load, or of a hook.
       const own = [module, ...module.children.allSuites()].flatMap((part) => part.errors());
       if (own.length > 0) failures.push(`${file}\n${textOf(own)}`);
@@ -30,6 +34,7 @@ export default class {
         else counts.skipped += 1;
       }
     }
-    writeFileSync(env.TEST_COUNTS ?? '', JSON.stringify({ ...counts, failed: failures.length, failures }));
+    const report = { ...counts, failed: failures.length, failures, seconds };
+    writeFileSync(env.TEST_COUNTS ?? '', JSON.stringify(report));
   }
 }

@@ -1,9 +1,9 @@
 /** Starts one PostgreSQL for the whole run; tests read its address with `inject('postgresUrl')` and make databases of their own in it. */
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../scripts/find-postgres.mjs';
+import { reportSkipped } from './missing.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -25,10 +25,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
       await postgres.stop();
     };
   }
-  if (process.env['CI'] === 'true') throw new Error(`No PostgreSQL could be had: ${postgres.reason}`);
-  const message = `The tests on PostgreSQL are skipped, because none could be had: ${postgres.reason}`;
-  console.warn(`\n${message}\n`);
-  if (process.env['TEST_MISSING']) await writeFile(process.env['TEST_MISSING'], message);
+  reportSkipped('The tests on PostgreSQL', postgres.reason);
   project.provide('postgresUrl', '');
   return undefined;
 }

@@ -1,13 +1,13 @@
 /**
- * How many rounds the tests with random timing or random input run: few in `npm test`, and many in `npm run soak`, which sets
- * `SOAK`. It runs every test file that imports this module.
+ * How many rounds the tests with random timing or random input run: few in `npm test` and `npm run test:long`, and many in
+ * `npm run soak`, which sets `SOAK`. It runs every test file that imports this module.
  */
 import { env, stderr } from 'node:process';
 
 const soak = readSoak(env['SOAK']);
 
 export interface Rounds {
-  /** In `npm test`. */
+  /** In `npm test`, or in `npm run test:long` if the file is a long one. */
   readonly usual: number;
   /** In a soak with `SOAK=1`; `SOAK=5` runs five times as many. */
   readonly soak: number;

@@ -8,12 +8,13 @@ import { readFileSync } from 'node:fs';
 import { createCheckoutClient, createMerchantClient, verifyPayment } from 'crypto-checkout/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findLtsNode } from '../../scripts/find-lts-node.mjs';
+import { reportSkipped } from '../../test/missing.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
 
 const node = await findLtsNode();
 const engine = engines.find(({ name }) => name === 'PostgreSQL');
-if ('reason' in node && process.env['CI'] === 'true') throw new Error(node.reason);
+if ('reason' in node) reportSkipped('The tests under the Dockerfile’s Node.js', node.reason);
 
 const key = (prefix: string) => prefix + randomBytes(32).toString('base64url');
 

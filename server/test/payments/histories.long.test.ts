@@ -1,0 +1,5 @@
+/** Random histories, as many as a soak asks for. */
+import { roundsOf } from '../support/rounds.js';
+import { testHistories } from './histories.js';
+
+testHistories(roundsOf({ usual: 25, soak: 200 }));
