@@ -8,7 +8,7 @@ import { HDKey } from '@scure/bip32';
 import { createForwarderSource } from '../server/dist/treasury/forwarders.js';
 import { createAddressSource } from '../server/dist/chains/addresses/address-sources.js';
 import { forwarderFactory } from '../server/dist/treasury/forwarder-factory.js';
-import { transferData, word } from '../server/dist/chains/evm/abi.js';
+import { transferData } from '../server/dist/chains/evm/abi.js';
 import { nativeToken, sweepData } from '../server/dist/treasury/factory.js';
 
 const help = `Usage: npm run bench -- sweeps [options]        (after npm run build)
@@ -131,9 +131,7 @@ async function main() {
         }
         let classic = 0;
         for (const index of indexes) {
-          const address = `0x${word(index + 1_000_000)
-            .slice(24)
-            .replace(/^0{8}/, '11223344')}`;
+          const address = `0x11223344${(index + 1_000_000).toString(16).padStart(32, '0')}`;
           await rpc('anvil_impersonateAccount', [address]);
           await pay(asset, address, contract);
           if (asset === 'token') {

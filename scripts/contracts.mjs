@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { getContractAddress, getCreate2Address, keccak256 } from 'viem';
 
-const help = `Compiles contracts/ and writes server/data/forwarder-factory.json: addresses, interface and bytecode.
+const help = `Compiles contracts/ and writes server/data/forwarder-factory.json (addresses, interface and bytecode) and
+server/data/balance-reader.json.
 
   npm run contracts               write it
   npm run contracts -- --check    fail if it is out of date
   npm run contracts -- --input    print the compiler's standard JSON input, for explorers that verify the source
   npm run contracts -- --help     show this help`;
 
-const file = fileURLToPath(new URL('../server/data/forwarder-factory.json', import.meta.url));
+const fileOf = (/** @type {string} */ name) =>
+  fileURLToPath(new URL(`../server/data/${name}.json`, import.meta.url));
 const [option, ...more] = process.argv.slice(2);
 
 if (more.length > 0 || (option !== undefined && option !== '--check' && option !== '--input')) {
@@ -103,16 +105,27 @@ async function compile() {
     initCode,
     code: codeOnChain(factory.evm.deployedBytecode, implementation),
     implementationCode: codeOnChain(forwarder.evm.deployedBytecode, address),
-    balanceReader: `0x${output.contracts[readerSource].BalanceReader.evm.bytecode.object}`,
     abi: factory.abi,
   };
-  const style = await resolveConfig(file);
-  return format(JSON.stringify(artifact), { ...style, parser: 'json' });
+  const reader = { code: `0x${output.contracts[readerSource].BalanceReader.evm.bytecode.object}` };
+  return Promise.all(
+    Object.entries({ 'forwarder-factory': artifact, 'balance-reader': reader }).map(
+      async ([name, content]) => {
+        const file = fileOf(name);
+        const style = await resolveConfig(file);
+        return { file, text: await format(JSON.stringify(content), { ...style, parser: 'json' }) };
+      },
+    ),
+  );
 }
 
 if (option === '--input') console.log(JSON.stringify(input, null, 2));
-else if (option === undefined) await writeFile(file, await compile());
-else if ((await readFile(file, 'utf8').catch(() => '')) !== (await compile())) {
-  console.error('server/data/forwarder-factory.json is out of date. Run: npm run contracts');
-  process.exitCode = 1;
+else {
+  for (const { file, text } of await compile()) {
+    if (option === undefined) await writeFile(file, text);
+    else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+      console.error(`${file} is out of date. Run: npm run contracts`);
+      process.exitCode = 1;
+    }
+  }
 }

@@ -1,19 +1,13 @@
 /**
- * Compares the books with what lies at the addresses of extended keys. These are addresses of the merchant's own wallet, which
+ * Compares the books with what the addresses of extended keys hold. These are addresses of the merchant's own wallet, which
  * spends when it likes, so a difference is no fault of the books. Without one, the wallet pays only what the server knows.
  */
+import { fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import { toUnits } from '../chains/evm/assets.js';
-import { hexOf } from '../chains/evm/read-blocks.js';
-import { numberOf } from '../chains/evm/replies.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
-import type { Currencies } from '../money/currencies.js';
 import type { Scope } from '../shared/scope.js';
 import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
-import { readBalancesAt } from '../treasury/balances.js';
-import { nativeToken } from '../treasury/factory.js';
 
 export interface WalletBalance {
   readonly merchantId: string;
@@ -30,37 +24,36 @@ export interface WalletBalances {
 
 export interface WalletBalanceDeps {
   readonly reader: Reader;
-  readonly currencies: Pick<Currencies, 'known'>;
   readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'>;
 }
 
 /**
  * The wallets that were ever paid to on the network.
- * @returns undefined if the nodes of this kind of network do not tell what lies at an address
+ * @returns undefined if the nodes of this kind of network do not report balances of addresses
  * @throws NodesUnavailable
  */
 export async function compareWallets(
-  deps: WalletBalanceDeps,
+  { reader, psbtPayouts }: WalletBalanceDeps,
   connected: ConnectedNetwork,
   signal: AbortSignal,
 ): Promise<WalletBalances | undefined> {
   const { network, chainAssets, evm, utxoNode } = connected;
   if (!evm && !utxoNode) return undefined;
-  const height = evm ? await readHeight(evm, signal) : ((await utxoNode?.height(signal)) ?? 0);
+  const height = evm
+    ? await evm.run((node) => node.blockNumber(), signal)
+    : ((await utxoNode?.height(signal)) ?? 0);
   const wallets: WalletBalance[] = [];
-  for (const { merchantId, currency, addresses } of await paidWallets(deps.reader, network)) {
+  for (const { merchantId, currency, addresses } of await paidWallets(reader, network)) {
     const asset = chainAssets[currency];
     if (!asset) continue;
     const scope = { merchantId, mode: network.mode };
     const at = { scope, network: network.code, currency };
     const inChain = async () => {
-      if (!evm) return utxoNode ? deps.psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
-      const token = asset.contract ?? nativeToken;
-      const balances = await readBalancesAt(evm, token, addresses, hexOf(height), signal);
-      const { decimals: unitDecimals } = deps.currencies.known(currency);
-      return toUnits(sum(balances), { currency, decimals: asset.decimals, unitDecimals });
+      if (!evm) return utxoNode ? psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
+      const balances = await evm.run((node) => node.balances(asset.contract, addresses, height), signal);
+      return fromChain(asset, sum(balances));
     };
-    wallets.push({ merchantId, currency, books: await onBooks(deps.reader, at), chain: await inChain() });
+    wallets.push({ merchantId, currency, books: await onBooks(reader, at), chain: await inChain() });
   }
   return { height, wallets };
 }
@@ -69,10 +62,6 @@ interface At {
   readonly scope: Scope;
   readonly network: string;
   readonly currency: string;
-}
-
-async function readHeight(evm: NodePool, signal: AbortSignal): Promise<number> {
-  return evm.run(async (node) => numberOf(await node.call('eth_blockNumber', [], signal)), signal);
 }
 
 async function paidWallets(

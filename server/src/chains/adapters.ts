@@ -1,6 +1,6 @@
 /** The adapter of each family of networks. */
-import { currencies } from '../money/currency-list.js';
 import type { BitcoinFamily } from './addresses/bitcoin-scripts.js';
+import { coinOf } from './assets.js';
 import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
@@ -9,7 +9,7 @@ import { createUtxoNode } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Adapter, Adapters, ConnectDeps, Connection } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
-import type { EvmAsset, EvmConfig, EvmDeps } from './evm/config.js';
+import type { EvmConfig, EvmDeps } from './evm/config.js';
 import { createEvmChain, type EvmChain } from './evm/evm-chain.js';
 import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
 
@@ -70,11 +70,7 @@ function evmConfig({
     chainId: identity.chainId,
     nodes,
     headers,
-    assets: Object.entries(chainAssets).map(([currency, asset]): EvmAsset => ({
-      currency,
-      unitDecimals: currencies.find(({ code }) => code === currency)?.decimals,
-      ...asset,
-    })),
+    assets: Object.values(chainAssets),
     requestsPerMinute: rest.requestsPerMinute,
     blockTimeMs: rest.isOnDemand ? undefined : rest.blockSeconds * 1000,
   };
@@ -82,10 +78,10 @@ function evmConfig({
 
 function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
   const { network, chainAssets } = configured;
-  const coin = Object.entries(chainAssets).find(([, { contract }]) => contract === undefined)?.[0];
+  const coin = coinOf(chainAssets);
   return {
     watched: (addresses) => deps.watched(network.mode, addresses),
-    ...(coin !== undefined && { openNative: () => deps.openAddresses(network, coin) }),
+    ...(coin && { openNative: () => deps.openAddresses(network, coin.currency) }),
     hasOpen: () => deps.isAnyoneExpected(network.mode),
     warn: warnOf(configured, deps),
     now: deps.now,
@@ -95,8 +91,8 @@ function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
 function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
   const { network, identity, nodes, headers, chainAssets, requestsPerMinute } = configured;
   const { family, code } = network;
-  const [currency] = Object.keys(chainAssets);
-  if (!('genesisHash' in identity) || currency === undefined || !isBitcoinLike(family)) {
+  const coin = coinOf(chainAssets);
+  if (!('genesisHash' in identity) || !coin || !isBitcoinLike(family)) {
     throw new Error(`networks.${code}: has no genesis hash`);
   }
   const { mode, addressNet } = network;
@@ -108,7 +104,7 @@ function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
     genesisHash: identity.genesisHash,
     nodes,
     headers,
-    currency,
+    currency: coin.currency,
     requestsPerMinute,
   };
 }

@@ -4,8 +4,9 @@ import type { Mode } from '../shared/scope.js';
 import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
+import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family, Network } from './networks.js';
-import type { NodePool, NodeStatus } from './rpc/node-pool.js';
+import type { NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {
@@ -40,7 +41,7 @@ export interface Connection {
   readonly unreadable: () => ReadonlySet<string>;
   readonly status: () => ConnectionStatus;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
-  readonly evm?: NodePool;
+  readonly evm?: EvmNodes;
   /** For payouts by PSBT, on networks of Bitcoin's kind. It shares nodes and budget with the scan. */
   readonly utxoNode?: UtxoNode;
 }

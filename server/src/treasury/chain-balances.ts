@@ -1,23 +1,16 @@
 /**
- * Compares the books with the chain at one height, network by network: what lies at forwarders, which nobody but a sweep can
- * move, must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
+ * Compares the books with the chain at one height, network by network: what forwarders hold, which nobody but a sweep can move,
+ * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
 import type { DepositKeys } from '../chains/addresses/deposit-keys.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
-import { toUnits } from '../chains/evm/assets.js';
-import { hexOf } from '../chains/evm/read-blocks.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
+import { fromChain } from '../chains/assets.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
-import type { Currencies } from '../money/currencies.js';
 import type { Scope } from '../shared/scope.js';
-import { readBalancesAt } from './balances.js';
-import { nativeToken } from './factory.js';
+import type { EvmConnected } from './forwarder-checks.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
-
-type EvmConnected = ConnectedNetwork & { readonly evm: NodePool };
 
 export interface PlaceBalance {
   readonly currency: string;
@@ -38,7 +31,6 @@ export interface ChainBalances {
 export interface ChainBalanceDeps {
   readonly reader: Reader;
   readonly depositKeys: Pick<DepositKeys, 'list'>;
-  readonly currencies: Pick<Currencies, 'known'>;
 }
 
 /**
@@ -46,7 +38,7 @@ export interface ChainBalanceDeps {
  * @throws NodesUnavailable, also if the node has dropped the state of the height
  */
 export async function compareWithChain(
-  { reader, depositKeys, currencies }: ChainBalanceDeps,
+  { reader, depositKeys }: ChainBalanceDeps,
   network: EvmConnected,
   signal: AbortSignal,
 ): Promise<ChainBalances | undefined> {
@@ -67,18 +59,13 @@ export async function compareWithChain(
     );
   }
   const places: PlaceBalance[] = [];
-  for (const [currency, { contract, decimals }] of Object.entries(network.chainAssets)) {
-    const unitDecimals = currencies.known(currency).decimals;
-    const read = async (addresses: readonly string[]) => {
-      const balances = await readBalancesAt(
-        network.evm,
-        contract ?? nativeToken,
-        addresses,
-        hexOf(height),
-        signal,
+  for (const asset of Object.values(network.chainAssets)) {
+    const { currency, contract, decimals, unitDecimals = decimals } = asset;
+    const read = async (addresses: readonly string[]) =>
+      fromChain(
+        asset,
+        sum(await network.evm.run((node) => node.balances(contract, addresses, height), signal)),
       );
-      return toUnits(sum(balances), { currency, decimals, unitDecimals });
-    };
     for (const [merchantId, addresses] of forwarders) {
       const at = { scope: { merchantId, mode }, network: code, currency, height, addresses };
       const { units, count } = await receivedAt(reader, at);

@@ -1,5 +1,7 @@
 /** Calls of the forwarder factory, and its events. */
-import { addressOfWord, hashOfText, selector, word, wordsOf } from '../chains/evm/abi.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { createContract, events } from 'micro-eth-signer/abi.js';
+import { hexOf } from '../chains/evm/abi.js';
 import type { EvmLog } from '../chains/evm/replies.js';
 import { forwarderFactory } from './forwarder-factory.js';
 
@@ -14,29 +16,59 @@ export interface SweepBatch {
   readonly salts: readonly string[];
 }
 
-const sweepSelector = selector('sweep((address,address,bytes32[])[])');
-const addressSelector = selector('addressOf(address,bytes32)');
+const address = 'address';
+const factory = createContract([
+  {
+    type: 'function',
+    name: 'sweep',
+    inputs: [
+      {
+        name: 'batches',
+        type: 'tuple[]',
+        components: [
+          { name: 'treasury', type: address },
+          { name: 'token', type: address },
+          { name: 'salts', type: 'bytes32[]' },
+        ],
+      },
+    ],
+  },
+  {
+    type: 'function',
+    name: 'addressOf',
+    inputs: [
+      { name: 'treasury', type: address },
+      { name: 'salt', type: 'bytes32' },
+    ],
+  },
+] as const);
+
+const { Swept: swept } = events([
+  {
+    type: 'event',
+    name: 'Swept',
+    inputs: [
+      { name: 'forwarder', type: address, indexed: true },
+      { name: 'treasury', type: address, indexed: true },
+      { name: 'token', type: address, indexed: true },
+      { name: 'amount', type: 'uint256', indexed: false },
+    ],
+  },
+] as const);
+
+const bytesOf = (hex: string): Uint8Array => hexToBytes(hex.slice(2));
 
 /** The call that empties addresses. Anybody may make it. */
-export function sweepData(batches: readonly SweepBatch[]): string {
-  const parts = batches.map(({ treasury, token, salts }) =>
-    [word(treasury), word(token), word(96), word(salts.length), ...salts.map((salt) => word(salt))].join(''),
-  );
-  const offsets: string[] = [];
-  let offset = batches.length * 32;
-  for (const part of parts) {
-    offsets.push(word(offset));
-    offset += part.length / 2;
-  }
-  return sweepSelector + word(32) + word(batches.length) + offsets.join('') + parts.join('');
-}
+export const sweepData = (batches: readonly SweepBatch[]): string =>
+  hexOf(factory.sweep.encodeInput(batches.map((batch) => ({ ...batch, salts: batch.salts.map(bytesOf) }))));
 
 /** The call that asks the contract for the address of a salt. */
 export const addressData = (treasury: string, salt: string): string =>
-  addressSelector + word(treasury) + word(salt);
+  hexOf(factory.addressOf.encodeInput({ treasury, salt: bytesOf(salt) }));
 
 /** keccak256 of the event of a sweep. */
-export const sweptTopic = hashOfText('Swept(address,address,address,uint256)');
+export const sweptTopic =
+  swept.topics({ forwarder: null, treasury: null, token: null, amount: null })[0] ?? '';
 
 /** What a forwarder paid to its treasury. Addresses are in lower case. */
 export interface Swept {
@@ -47,16 +79,7 @@ export interface Swept {
 }
 
 /** Undefined for other logs, and for those of other contracts. */
-export function readSwept({ address, topics, data }: EvmLog): Swept | undefined {
-  const [topic, forwarder, treasury, token] = topics;
-  const [amount] = wordsOf(data);
-  if (address !== forwarderFactory.address.toLowerCase() || topic !== sweptTopic) return undefined;
-  if (forwarder === undefined || treasury === undefined || token === undefined || amount === undefined)
-    return undefined;
-  return {
-    forwarder: addressOfWord(forwarder),
-    treasury: addressOfWord(treasury),
-    token: addressOfWord(token),
-    amount: BigInt(`0x${amount}`),
-  };
+export function readSwept({ address: contract, topics, data }: EvmLog): Swept | undefined {
+  if (contract !== forwarderFactory.address.toLowerCase() || topics[0] !== sweptTopic) return undefined;
+  return swept.decode([...topics], data);
 }

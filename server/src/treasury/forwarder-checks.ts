@@ -10,14 +10,15 @@ import type { CurrentForwarders } from '../chains/addresses/deposit-keys.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { addressOfWord } from '../chains/evm/abi.js';
+import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
-import { RpcFailure } from '../chains/rpc/node-error.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 import { addressData } from './factory.js';
 
-export type EvmNetwork = Pick<ConnectedNetwork, 'network'> & { readonly evm: NodePool };
+/** A connected network of the EVM's kind. */
+export type EvmConnected = ConnectedNetwork & { readonly evm: EvmNodes };
+export type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
 
 /** What a network has for forwarders. */
 export interface FactoryState {
@@ -138,21 +139,17 @@ export async function findForwarderProblem(
   if (problem !== undefined) return problem;
   const { treasury, salt } = source.forwarder;
   const indexes = [0, 1, ...Array.from({ length: 3 }, () => randomInt(2 ** 32))];
-  const answers = await evm.run(
+  const derived = await evm.run(
     (node) =>
-      node.batch(
-        indexes.map((index) => ({
-          method: 'eth_call',
-          params: [{ to: forwarderFactory.address, data: addressData(treasury, salt(index)) }, 'latest'],
-        })),
-        signal,
+      Promise.all(
+        indexes.map((index) =>
+          node.call({ to: forwarderFactory.address, data: addressData(treasury, salt(index)) }),
+        ),
       ),
     signal,
   );
   for (const [position, index] of indexes.entries()) {
-    const answer = answers[position];
-    if (answer instanceof RpcFailure) throw answer;
-    if (typeof answer !== 'string' || addressOfWord(answer) !== source.derive(index).toLowerCase()) {
+    if (addressOfWord(derived[position] ?? '') !== source.derive(index).toLowerCase()) {
       return `the factory on ${network.name} derives another address than this server for index ${index}. Do not use it, and report this`;
     }
   }
@@ -169,20 +166,12 @@ export async function findForwarderProblem(
 }
 
 /** @throws NodesUnavailable */
-export async function readFactory(evm: NodePool, name: string, signal: AbortSignal): Promise<FactoryState> {
+export async function readFactory(evm: EvmNodes, name: string, signal: AbortSignal): Promise<FactoryState> {
   const { address, implementation, deployer, code, implementationCode } = forwarderFactory;
   const found = await evm.run(
-    (node) =>
-      node.batch(
-        [address, implementation, deployer].map((one) => ({
-          method: 'eth_getCode',
-          params: [one, 'latest'],
-        })),
-        signal,
-      ),
+    (node) => Promise.all([address, implementation, deployer].map((one) => node.code(one))),
     signal,
   );
-  for (const answer of found) if (answer instanceof RpcFailure) throw answer;
   const hasDeployer = found[2] !== '0x';
   if (found[0] === '0x') {
     return {
@@ -197,12 +186,12 @@ export async function readFactory(evm: NodePool, name: string, signal: AbortSign
 }
 
 /** Accounts that delegate to a contract (EIP-7702) are still accounts. */
-async function isContract(evm: NodePool, address: string, signal: AbortSignal): Promise<boolean> {
-  const code = await evm.run((node) => node.call('eth_getCode', [address, 'latest'], signal), signal);
-  return typeof code === 'string' && code !== '0x' && !code.startsWith('0xef0100');
+async function isContract(evm: EvmNodes, address: string, signal: AbortSignal): Promise<boolean> {
+  const code = await evm.run((node) => node.code(address), signal);
+  return code !== '0x' && !code.startsWith('0xef0100');
 }
 
 /** The EVM networks among the connected ones. */
-export function evmNetworks(connected: readonly ConnectedNetwork[]): (ConnectedNetwork & EvmNetwork)[] {
+export function evmNetworks(connected: readonly ConnectedNetwork[]): EvmConnected[] {
   return connected.flatMap((one) => (one.evm ? [{ ...one, evm: one.evm }] : []));
 }

@@ -16,8 +16,6 @@ const artifact = z.object({
   /** The code on chain, with what its constructor filled in. */
   code: hex,
   implementationCode: hex,
-  /** Never deployed: reads balances inside of `eth_call`. */
-  balanceReader: hex,
 });
 
 export const forwarderFactory = artifact.parse(

@@ -1,15 +1,8 @@
-/** What a sweep costs: the price of gas now, and the gas that it takes. */
-import { word } from '../chains/evm/abi.js';
-import { quantityOf, parseHeader } from '../chains/evm/replies.js';
-import { isObject } from '../chains/rpc/node-client.js';
-import { RpcFailure } from '../chains/rpc/node-error.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
-
-/** In wei per gas. */
-export interface GasPrice {
-  readonly baseFee: bigint;
-  readonly priorityFee: bigint;
-}
+/** What a sweep costs beside the price of gas: the gas that it takes, and what its data costs on layer 2. */
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { createContract } from 'micro-eth-signer/abi.js';
+import { hexOf } from '../chains/evm/abi.js';
+import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 
 /** What `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
 export const sweepGas = {
@@ -20,42 +13,18 @@ export const sweepGas = {
 
 /** Networks that are built on the OP stack answer with what the data of a transaction costs beside its gas. */
 const opStackOracle = '0x420000000000000000000000000000000000000F';
-const getL1Fee = '0x49948e0e';
+const oracle = createContract([
+  {
+    type: 'function',
+    name: 'getL1Fee',
+    inputs: [{ name: 'data', type: 'bytes' }],
+    outputs: [{ name: 'fee', type: 'uint256' }],
+  },
+] as const);
 
-/** @throws NodesUnavailable */
-export async function readGasPrice(evm: NodePool, signal: AbortSignal): Promise<GasPrice> {
-  return evm.run(async (node) => {
-    const [block, price, tip] = await node.batch(
-      [
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_gasPrice', params: [] },
-        { method: 'eth_maxPriorityFeePerGas', params: [] },
-      ],
-      signal,
-    );
-    if (block instanceof RpcFailure) throw block;
-    if (price instanceof RpcFailure) throw price;
-    parseHeader(block);
-    const gasPrice = quantityOf(price);
-    const base =
-      isObject(block) && typeof block['baseFeePerGas'] === 'string' ? quantityOf(block['baseFeePerGas']) : 0n;
-    // Nodes that do not tell a tip still tell a price that gets into a block.
-    const priorityFee =
-      tip instanceof RpcFailure ? (gasPrice > base ? gasPrice - base : 0n) : quantityOf(tip);
-    return { baseFee: base, priorityFee };
-  }, signal);
-}
-
-/** What the data of a call costs beside its gas, in wei; 0 on most networks. @throws NodesUnavailable */
-export async function readDataFee(evm: NodePool, data: string, signal: AbortSignal): Promise<bigint> {
-  return evm.run(async (node) => {
-    const bytes = data.slice(2);
-    const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');
-    const call = getL1Fee + word(32) + word(bytes.length / 2) + padded;
-    const [answer] = await node.batch(
-      [{ method: 'eth_call', params: [{ to: opStackOracle, data: call }, 'latest'] }],
-      signal,
-    );
-    return typeof answer === 'string' && /^0x[0-9a-f]{64}$/i.test(answer) ? BigInt(answer) : 0n;
-  }, signal);
+/** What the data of a call costs beside its gas, in wei; 0 on most networks. */
+export async function readDataFee(evm: EvmClient, data: string): Promise<bigint> {
+  const call = hexOf(oracle.getL1Fee.encodeInput(hexToBytes(data.slice(2))));
+  const answer = await unlessRefused(evm.call({ to: opStackOracle, data: call }));
+  return answer?.length === 66 ? BigInt(answer) : 0n;
 }

@@ -1,17 +1,17 @@
-/** Plans sweeps: what lies at which forwarder, what it costs to fetch it, and what is too small to be worth it. */
+/** Plans sweeps: what each forwarder holds, what it costs to fetch it, and what is too small to be worth it. */
 import type { AddressSource } from '../chains/addresses/address-sources.js';
 import type { DepositKeyRecord, DepositKeys } from '../chains/addresses/deposit-keys.js';
+import { coinOf, fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import { toUnits } from '../chains/evm/assets.js';
-import { RpcFailure } from '../chains/rpc/node-error.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
+import { unlessRefused, type EvmClient, type GasPrice } from '../chains/evm/client.js';
+import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Reader } from '../db/engine.js';
 import type { Currencies } from '../money/currencies.js';
 import { convert, type RateSource } from '../money/rates.js';
-import { readBalancesAt, readDeployed } from './balances.js';
 import { nativeToken, sweepData, type SweepBatch } from './factory.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import { readDataFee, readGasPrice, sweepGas, type GasPrice } from './gas.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import { readDataFee, sweepGas } from './gas.js';
 import { readPaidForwarders } from './sweep-store.js';
 
 /** One asset at one forwarder. */
@@ -23,8 +23,7 @@ export interface SweepItem {
   readonly currency: string;
   /** The contract, or `nativeToken`. */
   readonly token: string;
-  /** In units of the chain, and in those of the currency. */
-  readonly chainAmount: bigint;
+  /** In units of the currency. */
   readonly units: bigint;
   readonly isDeployed: boolean;
   /** In units of the base currency; undefined without a rate. */
@@ -53,7 +52,7 @@ export interface PlanDeps {
 }
 
 export interface PlanRequest {
-  readonly network: ConnectedNetwork & { readonly evm: NodePool };
+  readonly network: EvmConnected;
   /** All merchants if it is undefined. */
   readonly merchantId: string | undefined;
   /** A currency with a rate. */
@@ -78,7 +77,7 @@ export async function planSweeps(
   // A treasury that was set a second time has two records, and one source.
   const sources = new Map(keys.map((key) => [key.sourceId, sourceOf(deps, key)]));
   const scopes = new Map(keys.map((key) => [key.merchantId, { merchantId: key.merchantId, mode: key.mode }]));
-  const gasPrice = await readGasPrice(evm, signal);
+  const gasPrice = await evm.run((node) => node.gasPrice(), signal);
   const found: Omit<SweepItem, 'cost' | 'skipped'>[] = [];
   const open = new Set<string>();
   for (const scope of scopes.values()) {
@@ -86,33 +85,33 @@ export async function planSweeps(
     for (const { address, isOpen } of forwarders) if (isOpen) open.add(address);
     const addresses = forwarders.map(({ address }) => address);
     if (addresses.length === 0) continue;
-    const deployed = await readDeployed(evm, addresses, signal);
-    for (const [currency, asset] of Object.entries(chainAssets)) {
-      const token = asset.contract ?? nativeToken;
-      const balances = await readBalancesAt(evm, token, addresses, 'latest', signal);
-      const { decimals } = deps.currencies.known(currency);
+    const codes = await evm.run(
+      (node) => Promise.all(addresses.map((address) => node.code(address))),
+      signal,
+    );
+    for (const asset of Object.values(chainAssets)) {
+      const { currency, contract } = asset;
+      const balances = await evm.run((node) => node.balances(contract, addresses, 'latest'), signal);
       for (const [position, { address, index, sourceId }] of forwarders.entries()) {
         const chainAmount = balances[position] ?? 0n;
         const source = sources.get(sourceId);
         if (chainAmount === 0n || !source?.forwarder) continue;
-        const units = toUnits(chainAmount, { currency, decimals: asset.decimals, unitDecimals: decimals });
+        const units = fromChain(asset, chainAmount);
         found.push({
           merchantId: scope.merchantId,
           address,
           treasury: source.forwarder.treasury,
           salt: source.forwarder.salt(index),
           currency,
-          token,
-          chainAmount,
+          token: contract ?? nativeToken,
           units,
-          isDeployed: deployed.has(address),
+          isDeployed: codes[position] !== '0x',
           worth: worthOf(deps, units, currency, baseCurrency),
         });
       }
     }
   }
-  const coin = Object.entries(chainAssets).find(([, { contract }]) => contract === undefined)?.[0];
-  const items = await priced(deps, request, gasPrice, coin, found, open, signal);
+  const items = await priced(deps, request, gasPrice, found, open, signal);
   const chainId = 'chainId' in identity ? identity.chainId : 0;
   return { network: network.network, chainId, baseCurrency, gasPrice, items };
 }
@@ -140,16 +139,18 @@ function worthOf(
 /** Adds to each item what it costs, and why it stays where it is. */
 async function priced(
   deps: PlanDeps,
-  { network: { evm }, baseCurrency, minimum }: PlanRequest,
+  { network: { evm, chainAssets }, baseCurrency, minimum }: PlanRequest,
   { baseFee, priorityFee }: GasPrice,
-  coin: string | undefined,
   found: readonly Omit<SweepItem, 'cost' | 'skipped'>[],
   open: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<SweepItem[]> {
+  const coin = coinOf(chainAssets);
   const [sample] = found;
   // What the data of one address costs on layer 2 is the same for each: its salt.
-  const dataFee = sample ? await readDataFee(evm, sweepData(batchesOf([sample])), signal) : 0n;
+  const dataFee = sample
+    ? await evm.run((node) => readDataFee(node, sweepData(batchesOf([sample]))), signal)
+    : 0n;
   const failing = await findFailing(evm, found, signal);
   const paysDeployment = new Set<string>();
   return found.map((item): SweepItem => {
@@ -157,7 +158,7 @@ async function priced(
     if (isFirst) paysDeployment.add(item.address);
     const gas = isFirst ? sweepGas.first : sweepGas.later;
     const wei = gas * (baseFee + priorityFee) + dataFee;
-    const cost = coin === undefined ? undefined : worthOf(deps, wei, coin, baseCurrency);
+    const cost = coin && worthOf(deps, fromChain(coin, wei), coin.currency, baseCurrency);
     const isSmall = item.worth !== undefined && (item.worth < minimum || item.worth <= (cost ?? 0n));
     const skipped = open.has(item.address)
       ? 'open'
@@ -186,7 +187,7 @@ const simulatedAtOnce = 50;
 
 /** The items whose sweep would change nothing, because the treasury or the token refuses it. */
 async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | 'salt'>>(
-  evm: NodePool,
+  evm: EvmNodes,
   items: readonly Item[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<Item>> {
@@ -212,21 +213,14 @@ async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | '
   }
 
   function failures(parts: readonly (readonly Item[])[]): Promise<(bigint | undefined)[]> {
-    return evm.run(async (node) => {
-      const answers = await node.batch(
-        parts.map((part) => ({
-          method: 'eth_call',
-          params: [{ to: forwarderFactory.address, data: sweepData(batchesOf(part)) }, 'latest'],
-        })),
-        signal,
-      );
-      return answers.map((answer) =>
-        answer instanceof RpcFailure || typeof answer !== 'string' || answer === '0x'
-          ? undefined
-          : BigInt(answer),
-      );
-    }, signal);
+    return evm.run((node) => Promise.all(parts.map((part) => failuresOf(node, batchesOf(part)))), signal);
   }
+}
+
+/** How many addresses a sweep would leave as they are; undefined if the whole sweep would fail. */
+async function failuresOf(evm: EvmClient, batches: readonly SweepBatch[]): Promise<bigint | undefined> {
+  const answer = await unlessRefused(evm.call({ to: forwarderFactory.address, data: sweepData(batches) }));
+  return answer === undefined || answer === '0x' ? undefined : BigInt(answer);
 }
 
 /** A transaction to the factory. */

@@ -2,14 +2,11 @@
  * What treasuries have paid, and no transfer is settled by yet: in blocks that are not final, or because it is not clear which
  * transfer it was. Whoever pays transfers must know of it, or pays twice.
  */
-import type { ConnectedNetwork } from '../chains/connect.js';
-import { toUnits } from '../chains/evm/assets.js';
-import { numberOf } from '../chains/evm/replies.js';
-import type { NodePool } from '../chains/rpc/node-pool.js';
+import { assetAt, fromChain } from '../chains/assets.js';
 import type { Reader } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
-import type { Currencies } from '../money/currencies.js';
-import { readNativePayments, readTokenPayments } from './watch-reads.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import { readCoinPayments, readTokenPayments } from './watch-reads.js';
 import { openPayments, readCursor } from './watch-store.js';
 
 export interface UnmatchedPayment {
@@ -30,8 +27,7 @@ const mostBlocks = 200;
  */
 export async function unmatchedPayments(
   reader: Reader,
-  currencies: Pick<Currencies, 'known'>,
-  { network, chainAssets, evm }: ConnectedNetwork & { readonly evm: NodePool },
+  { network, chainAssets, evm }: EvmConnected,
   treasuries: readonly string[],
   transfers: readonly TransferTable[],
   signal: AbortSignal,
@@ -49,21 +45,18 @@ export async function unmatchedPayments(
   const destinations = new Set(transfers.map(({ address }) => address.toLowerCase()));
   const contracts = Object.values(chainAssets).flatMap(({ contract }) => contract?.toLowerCase() ?? []);
   const recent = await evm.run(async (node) => {
-    const to = numberOf(await node.call('eth_blockNumber', [], signal));
+    const to = await node.blockNumber();
     const from = Math.max((cursor ?? to - network.confirmations) + 1, to - mostBlocks, 1);
     if (from > to) return [];
-    const native = new Map(payers.map((payer) => [payer, destinations]));
+    const expected = new Map(payers.map((payer) => [payer, destinations]));
     return [
-      ...(await readTokenPayments(node, { from, to }, contracts, payers, signal)),
-      ...(await readNativePayments(node, { from, to }, native, signal)),
+      ...(await readTokenPayments(node, { from, to }, contracts, payers)),
+      ...(await readCoinPayments(node, { from, to }, expected)),
     ];
   }, signal);
   const found = recent.flatMap(({ txHash, contract, address, amount }): UnmatchedPayment[] => {
-    const asset = Object.entries(chainAssets).find(([, one]) => one.contract?.toLowerCase() === contract);
-    if (!asset) return [];
-    const [currency, { decimals }] = asset;
-    const unitDecimals = currencies.known(currency).decimals;
-    return [{ txHash, currency, address, amount: toUnits(amount, { currency, decimals, unitDecimals }) }];
+    const asset = assetAt(chainAssets, contract);
+    return asset ? [{ txHash, currency: asset.currency, address, amount: fromChain(asset, amount) }] : [];
   });
   return [...stored, ...found];
 }

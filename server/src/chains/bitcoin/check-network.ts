@@ -1,6 +1,7 @@
 /** Checks the nodes of a Bitcoin or Litecoin network for `networks check`: what they are, how far they are, and what they show. */
+import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
+import type { NetworkFinding } from '../connect.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../rpc/node-error.js';
 import {
   createBitcoinPool,
   isCatchingUp,
@@ -14,28 +15,11 @@ import type { BitcoinConfig } from './config.js';
 import { withCookie } from './node-urls.js';
 import { isHeight } from './transactions.js';
 
-/** One result of a check. */
-export interface NetworkFinding {
-  /** `node 1`, for the first of the configuration. */
-  readonly subject: string;
-  /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
-  readonly kind: 'ok' | 'warning' | 'problem';
-  readonly text: string;
-}
-
-type Finding = Omit<NetworkFinding, 'subject'>;
-const ok = (text: string): Finding => ({ kind: 'ok', text });
-const warning = (text: string): Finding => ({ kind: 'warning', text });
-const problem = (text: string): Finding => ({ kind: 'problem', text });
-
 /** Lower versions were never tried. 0.21 is Debian's Litecoin Core. */
 const oldestVersion = 210_000;
 
-/**
- * Checks one node after the other, and yields each finding when it is known, for a command that shows progress. Never throws
- * because of a node, only if the signal aborts or the configuration cannot be used.
- */
-export async function* checkBitcoinNetwork(
+/** Checks the nodes; see `checkNodes`. @throws if the configuration cannot be used */
+export function checkBitcoinNetwork(
   config: BitcoinConfig,
   signal: AbortSignal,
 ): AsyncIterable<NetworkFinding> {
@@ -44,28 +28,21 @@ export async function* checkBitcoinNetwork(
     config,
     resolved.map(({ url }) => url),
   );
-  for (const [index, node] of clients.entries()) {
-    const subject = node.name;
-    const cookieProblem = resolved[index]?.problem;
-    if (cookieProblem !== undefined) {
-      yield { subject, ...problem(cookieProblem) };
-      continue;
-    }
-    try {
-      for await (const finding of checkNode(node, config, signal)) yield { subject, ...finding };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
-      yield { subject, ...problem(error.message) };
-    }
-  }
+  const check = (node: NodeClient) =>
+    checkNode(node, config, resolved[clients.indexOf(node)]?.problem, signal);
+  return checkNodes(clients, check, signal);
 }
 
 async function* checkNode(
   node: NodeClient,
   { genesisHash }: BitcoinConfig,
+  cookieProblem: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<Finding> {
+  if (cookieProblem !== undefined) {
+    yield problem(cookieProblem);
+    return;
+  }
   await verifyNetwork(node, genesisHash, signal);
   yield ok('Its first block is the one of the network');
   const chain = await readBlockchainInfo(node, signal);

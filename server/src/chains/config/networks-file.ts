@@ -4,6 +4,7 @@ import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { parseAddress } from '../addresses/formats.js';
+import type { ChainAsset } from '../assets.js';
 import type { Asset, EvmNetwork, Network } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
 import {
@@ -31,24 +32,18 @@ export interface ConfiguredNetwork {
   readonly requestsPerMinute: number | undefined;
   /** When the gas key sweeps by itself; never without it. */
   readonly sweeps: SweepSettings | undefined;
-  /** By currency code: the token's contract, and the decimals of amounts on the chain. */
+  /** By currency code. */
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
 }
 
 /** Decimals. */
 export interface SweepSettings {
-  /** In US dollars: a treasury's forwarders are swept when more than this lies there. */
+  /** In US dollars: a treasury's forwarders are swept when they hold more than this. */
   readonly minValue: string;
   /** Above this price of gas, nothing is swept. */
   readonly maxGasPriceGwei: string;
   /** In the network's own coin: the most that may be spent in 24 hours. */
   readonly dailyBudget: string;
-}
-
-export interface ChainAsset {
-  /** Absent for the network's own coin. */
-  readonly contract?: string;
-  readonly decimals: number;
 }
 
 /** The file cannot be used. The message has one line per error, with the path of its key, and never shows a value. */
@@ -322,7 +317,7 @@ function configureAssets(
     );
     if (!chainAsset) continue;
     const minAmount = given?.minAmount ?? preset.assets[code]?.minAmount ?? defaultMinimum;
-    chainAssets[code] = chainAsset;
+    chainAssets[code] = { currency: code, unitDecimals: known.decimals, ...chainAsset };
     // The merchant's own wallet pays for withdrawals, so the server adds no fee of its own.
     assets[code] = {
       minAmount,
@@ -343,7 +338,7 @@ function configureAsset(
   preset: PresetAsset | undefined,
   given: { readonly contract?: string | undefined; readonly decimals?: number | undefined },
   report: Report,
-): ChainAsset | undefined {
+): Pick<ChainAsset, 'contract' | 'decimals'> | undefined {
   if (preset && preset.contract === undefined) {
     if (given.contract === undefined && given.decimals === undefined) return { decimals: preset.decimals };
     report('', "is the network's own coin: it has no contract, and its decimals are fixed");

@@ -1,16 +1,6 @@
 /** What the EVM adapter is given: the configuration of one network, and what it uses of the server. */
 import type { Mode } from '../../shared/scope.js';
-
-export interface EvmAsset {
-  /** Currency code, such as USDT. */
-  readonly currency: string;
-  /** Decimals on this network: 18 for native coins, what the contract says for tokens. USDT has 6 on Ethereum, 18 on BSC. */
-  readonly decimals: number;
-  /** Decimals of the currency's smallest unit in the ledger; the same as `decimals` by default. More are rounded down. */
-  readonly unitDecimals?: number | undefined;
-  /** The token's contract; undefined for the native coin. */
-  readonly contract?: string | undefined;
-}
+import type { ChainAsset } from '../assets.js';
 
 export interface EvmConfig {
   readonly mode: Mode;
@@ -21,7 +11,7 @@ export interface EvmConfig {
   readonly nodes: readonly string[];
   /** Sent with each request, such as a provider's key. Never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly assets: readonly EvmAsset[];
+  readonly assets: readonly ChainAsset[];
   /**
    * The usual time between blocks. A node whose newest block is older than three of them and a minute is not believed.
    * Undefined for chains that make blocks only on demand.
@@ -42,9 +32,9 @@ export interface EvmDeps {
    */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * The addresses whose balance of the native coin is read in each block, to find transfers made inside contracts: those of
-   * payments in the native coin that are open, or ended less than a day ago. Newest first: only the first
-   * 500 are read. Without it, such transfers are not found.
+   * The addresses whose balance of the coin is read in each block, to find transfers made inside contracts: those of payments
+   * in the coin that are open, or ended less than a day ago. Newest first: only the first 500 are read. Without it, such
+   * transfers are not found.
    */
   openNative?(): Promise<readonly string[]>;
   /**
@@ -52,7 +42,7 @@ export interface EvmDeps {
    * have a megabyte at each scan. Always read without it.
    */
   hasOpen?(): Promise<boolean>;
-  /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
+  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */
   now?(): number;

@@ -1,9 +1,9 @@
 /** What differs between EVM networks and those that only answer like one. */
 import { addressFormat } from '../addresses/formats.js';
-import type { NodeClient } from '../rpc/node-client.js';
+import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmTransaction } from './replies.js';
 
-/** A transfer of the native coin by a contract. Hashes and addresses are lower-case hex with 0x. */
+/** A transfer of the coin by a contract. Hashes and addresses are lower-case hex with 0x. */
 export interface ContractMove {
   readonly txHash: string;
   /** Its place among the transfers that the transaction's contracts made. */
@@ -25,29 +25,24 @@ export interface Dialect {
   readAddress(text: string): string | undefined;
   /** A transaction's or block's hash as explorers show it, from 0x and 64 lower-case digits. */
   writeHash(hex: string): string;
-  /** Whether nodes tell transactions that are not in a block yet. */
+  /** Whether nodes report transactions that are not in a block yet. */
   readonly hasPending: boolean;
   /** Whether balances can be read as they were at a block, to find transfers made inside contracts. */
   readonly hasBalancesAtBlock: boolean;
   /**
-   * The native coins that contracts sent to some addresses in a block, for networks whose nodes tell them; undefined if this
-   * node does not.
+   * The coins that contracts sent to some addresses in a block, for networks whose nodes report them; undefined if
+   * this node does not.
    */
   contractMoves?(
-    node: NodeClient,
+    evm: EvmClient,
     block: EvmBlock,
     addresses: ReadonlySet<string>,
-    signal: AbortSignal,
   ): Promise<readonly ContractMove[] | undefined>;
   /**
-   * Which of these transactions really move the native coin, for networks that show other things as its transfers.
+   * Which of these transactions really move the coin, for networks that show other things as its transfers.
    * Undefined if all of them do.
    */
-  confirmNative?(
-    node: NodeClient,
-    transactions: readonly EvmTransaction[],
-    signal: AbortSignal,
-  ): Promise<ReadonlySet<string>>;
+  confirmNative?(evm: EvmClient, transactions: readonly EvmTransaction[]): Promise<ReadonlySet<string>>;
 }
 
 const digits = /^0x[0-9a-f]{40}$/;

@@ -1,26 +1,24 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
+import { fromChain, type ChainAsset } from '../assets.js';
 import type { ChainHead, ChainTransfer } from '../chain.js';
-import type { NodeClient } from '../rpc/node-client.js';
-import { RpcFailure } from '../rpc/node-error.js';
-import { isObject } from '../rpc/node-client.js';
-import { toUnits } from './assets.js';
-import type { EvmAsset, EvmDeps } from './config.js';
-import { parsePendingBlock, type EvmTransaction } from './replies.js';
+import { unlessRefused, type EvmClient } from './client.js';
+import type { EvmDeps } from './config.js';
+import type { EvmHeader, EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
-import { firstLogIndex, nativeIndex, type TransferContext } from './transfers.js';
+import { coinIndex, firstLogIndex, type TransferContext } from './transfers.js';
 
 export interface PendingReader {
   /** @param head the head that blocks were read up to, with its hash as the node writes it */
-  read(node: NodeClient, head: ChainHead, signal: AbortSignal): Promise<PendingTransfers>;
+  read(evm: EvmClient, head: ChainHead): Promise<PendingTransfers>;
 }
 
 export interface PendingTransfers {
   readonly transfers: readonly ChainTransfer[];
   /** The newest block's header, from the same request as the pending transactions; undefined if it was not asked for. */
-  readonly latest: unknown;
+  readonly latest: EvmHeader | undefined;
 }
 
-/** A node that does not tell pending transactions is asked again after this time: it may have been updated. */
+/** A node that does not report pending transactions is asked again after this time: it may have been updated. */
 const retryMs = 600_000;
 
 export function createPendingReader(
@@ -33,21 +31,14 @@ export function createPendingReader(
   /** When a node may be asked again, by its name. */
   const notBefore = new Map<string, number>();
 
-  async function readBlock(node: NodeClient, head: ChainHead, signal: AbortSignal) {
-    if ((notBefore.get(node.name) ?? 0) > now()) return {};
+  async function readBlock(evm: EvmClient, head: ChainHead) {
+    if ((notBefore.get(evm.name) ?? 0) > now()) return {};
     if (hasOpen && !(await hasOpen())) return {};
-    const [answer, latest] = await node.batch(
-      [
-        { method: 'eth_getBlockByNumber', params: ['pending', true] },
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-      ],
-      signal,
-    );
-    if (answer instanceof RpcFailure || answer === null) {
-      notBefore.set(node.name, now() + retryMs);
+    const [block, latest] = await Promise.all([evm.pendingBlock(), unlessRefused(evm.head())]);
+    if (!block) {
+      notBefore.set(evm.name, now() + retryMs);
       return { latest };
     }
-    const block = parsePendingBlock(answer);
     // Some nodes answer with their newest block. Its transactions are not pending.
     const isNext = block.height === head.height + 1 && block.parentHash === head.hash;
     return { latest, transactions: isNext ? block.transactions : undefined };
@@ -75,7 +66,7 @@ export function createPendingReader(
               currency: asset.currency,
               senders: from === null ? [] : [dialect.writeAddress(from)],
               address: dialect.writeAddress(to),
-              amount: toUnits(amount, asset),
+              amount: fromChain(asset, amount),
             },
           ],
         ]),
@@ -83,19 +74,13 @@ export function createPendingReader(
   }
 
   return {
-    async read(node, head, signal) {
-      const { latest, transactions = [] } = await readBlock(node, head, signal);
+    async read(evm, head) {
+      const { latest, transactions = [] } = await readBlock(evm, head);
       const found = await find(transactions);
       // A node leaves transactions out of its next block that it still knows, for example if it is full.
       const missing = [...known.keys()].filter((hash) => !found.has(hash));
-      const answers = await node.batch(
-        missing.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-        signal,
-      );
-      const waiting = missing.filter((_, index) => {
-        const answer = answers[index];
-        return isObject(answer) && (answer['blockHash'] === null || answer['blockHash'] === undefined);
-      });
+      const arePending = await Promise.all(missing.map((hash) => evm.isPending(hash)));
+      const waiting = missing.filter((_, index) => arePending[index]);
       known = new Map([...found, ...waiting.map((hash) => [hash, known.get(hash) ?? []] as const)]);
       return { transfers: [...known.values()].flat(), latest };
     },
@@ -105,21 +90,21 @@ export function createPendingReader(
 interface ExpectedMove {
   readonly to: string;
   readonly amount: bigint;
-  readonly asset: EvmAsset;
+  readonly asset: ChainAsset;
   readonly outputIndex: number;
 }
 
-/** What a pending transaction will transfer if it succeeds: the native coin, or a token that is called directly. */
+/** What a pending transaction will transfer if it succeeds: the coin, or a token that is called directly. */
 function expectedMove(
   { from, to, value, input }: EvmTransaction,
-  { assets }: TransferContext,
+  { assets: { coin, tokens } }: TransferContext,
 ): ExpectedMove | undefined {
   if (to === null || from === to) return undefined;
-  const token = assets.tokens.get(to);
+  const token = tokens.get(to);
   const call = token && readTransferCall(input);
   if (token && call && call.amount > 0n && call.to !== from) {
     return { ...call, asset: token, outputIndex: firstLogIndex };
   }
-  if (!assets.native || value === 0n) return undefined;
-  return { to, amount: value, asset: assets.native, outputIndex: nativeIndex };
+  if (!coin || value === 0n) return undefined;
+  return { to, amount: value, asset: coin, outputIndex: coinIndex };
 }

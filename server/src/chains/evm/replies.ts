@@ -21,17 +21,23 @@ export interface EvmHeader {
   readonly time: number;
   /** 256 bytes in hex; undefined if the node gives none or an empty one. */
   readonly logsBloom: string | undefined;
+  /** In wei per gas; 0 on networks without one. */
+  readonly baseFee: bigint;
 }
 
 export interface EvmBlock extends EvmHeader {
   readonly transactions: readonly EvmTransaction[];
 }
 
+/** A block that is not mined yet: it can lack a hash. */
+export type PendingBlock = Pick<EvmBlock, 'height' | 'parentHash' | 'transactions'>;
+
 export interface EvmLog {
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
   readonly blockHash: string;
+  readonly height: number;
   readonly transactionHash: string;
   /** Counted through the block. */
   readonly logIndex: number;
@@ -43,16 +49,20 @@ export interface EvmReceipt {
   readonly height: number;
   readonly isSuccess: boolean;
   readonly logs: readonly EvmLog[];
+  /** Who paid for it, in lower case, and what, in wei; undefined on networks that do not report it. */
+  readonly fee: { readonly payer: string; readonly amount: bigint } | undefined;
 }
 
 export function parseHeader(value: unknown): EvmHeader {
   const block = objectOf(value, 'block');
+  const { baseFeePerGas: baseFee } = block;
   return {
     height: numberOf(block['number']),
     hash: hashOf(block['hash']),
     parentHash: hashOf(block['parentHash']),
     time: numberOf(block['timestamp']) * 1000,
     logsBloom: bloomOf(block['logsBloom']),
+    baseFee: typeof baseFee === 'string' ? quantityOf(baseFee) : 0n,
   };
 }
 
@@ -62,12 +72,7 @@ export function parseBlock(value: unknown): EvmBlock {
   return { ...header, transactions: listOf(transactions).map(parseTransaction) };
 }
 
-/** A block that is not mined yet: it can lack a hash. */
-export function parsePendingBlock(value: unknown): {
-  readonly height: number;
-  readonly parentHash: string;
-  readonly transactions: readonly EvmTransaction[];
-} {
+export function parsePendingBlock(value: unknown): PendingBlock {
   const block = objectOf(value, 'block');
   return {
     height: numberOf(block['number']),
@@ -105,6 +110,7 @@ function parseLog(log: Readonly<Record<string, unknown>>): EvmLog {
     topics: listOf(log['topics']).map((topic) => textOf(topic, 66)),
     data: data.toLowerCase(),
     blockHash: textOf(log['blockHash'], 66),
+    height: numberOf(log['blockNumber']),
     transactionHash: textOf(log['transactionHash'], 66),
     logIndex: numberOf(log['logIndex']),
   };
@@ -119,7 +125,33 @@ export function parseReceipt(value: unknown): EvmReceipt {
     height: numberOf(receipt['blockNumber']),
     isSuccess: status === 1n,
     logs: parseLogs(receipt['logs']),
+    fee: feeOf(receipt),
   };
+}
+
+function feeOf({
+  from,
+  gasUsed,
+  effectiveGasPrice,
+  l1Fee,
+}: Readonly<Record<string, unknown>>): EvmReceipt['fee'] {
+  if (gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
+  // On layer 2, the fee for the data of the transaction stands beside it.
+  const dataFee = typeof l1Fee === 'string' ? quantityOf(l1Fee) : 0n;
+  return { payer: addressOf(from), amount: quantityOf(gasUsed) * quantityOf(effectiveGasPrice) + dataFee };
+}
+
+/** Whether a transaction that the node reports is in a block; undefined if it reports none. */
+export function isInBlock(transaction: unknown): boolean | undefined {
+  if (!isObject(transaction)) return undefined;
+  return transaction['blockHash'] !== null && transaction['blockHash'] !== undefined;
+}
+
+/** Bytes in hex, such as code or what a contract returns. */
+export function hexDataOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value))
+    throw garbage('something that is not hex');
+  return value;
 }
 
 /** @throws NodeError `garbage` if it is not hex */

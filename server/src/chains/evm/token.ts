@@ -1,12 +1,10 @@
-/** ERC-20: transfer logs, transfer calls, decimals, and the bloom filter that says whether a block can have such logs. */
+/** ERC-20: transfer logs, transfer calls, and the bloom filter that says whether a block can have such logs. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { EvmLog } from './replies.js';
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** The selector of `decimals()`. */
-export const decimalsCall = '0x313ce567';
 /** The selector of `transfer(address,uint256)`, and of its arguments the twelve zero bytes before the address. */
 const transferCall = `0xa9059cbb${'0'.repeat(24)}`;
 

@@ -1,11 +1,11 @@
 /** Finds the transfers to deposit addresses in blocks that were read, and verifies each by its transaction's receipt. */
+import { fromChain, type ChainAsset } from '../assets.js';
 import type { ChainTransfer } from '../chain.js';
-import type { NodeClient } from '../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../rpc/node-error.js';
-import { toUnits, type Assets } from './assets.js';
-import type { EvmAsset } from './config.js';
+import { NodeError } from '../rpc/node-error.js';
+import type { Assets } from './assets.js';
+import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
-import { parseReceipt, type EvmBlock, type EvmLog, type EvmReceipt, type EvmTransaction } from './replies.js';
+import type { EvmBlock, EvmLog, EvmReceipt, EvmTransaction } from './replies.js';
 import { readTransferCall, readTransferLog } from './token.js';
 
 /** A block and the transfer logs of the configured tokens in it. */
@@ -21,68 +21,66 @@ export interface TransferContext {
 }
 
 /**
- * `outputIndex` of the native coin that a transaction sends itself. Its logs follow, by their place among the logs of the
+ * `outputIndex` of the coins that a transaction sends itself. Its logs follow, by their place among the logs of the
  * transaction: unlike their place in the block, it stays when the transaction moves to another block.
  */
-export const nativeIndex = 0;
+export const coinIndex = 0;
 export const firstLogIndex = 1;
 /**
  * Added to the index of a log that says something else than the call that made it: the token took a fee. A transfer that was
  * seen while it was pending has what the call says, and must not pass for the one that was mined.
  */
 const deviating = 1_000_000;
-/** The first index of what the contracts of a transaction sent, on networks whose nodes tell that. */
+/** The first index of what the contracts of a transaction sent, on networks whose nodes report it. */
 export const firstContractIndex = 2_000_000;
 
 /** What could be a transfer of ours. */
 interface Move {
-  readonly asset: EvmAsset;
+  readonly asset: ChainAsset;
   readonly txHash: string;
   readonly from: string | null;
   readonly to: string;
   readonly amount: bigint;
-  /** Undefined if the transaction itself sends the native coin. */
+  /** Undefined if the transaction itself sends the coin. */
   readonly log: EvmLog | undefined;
 }
 
 /** The transfers of each block, in the order of the blocks. @throws NodeError `inconsistent` if receipts and blocks differ */
 export async function findTransfers(
-  node: NodeClient,
+  evm: EvmClient,
   blocks: readonly ReadBlock[],
   context: TransferContext,
-  signal: AbortSignal,
 ): Promise<ChainTransfer[][]> {
   const { assets, dialect } = context;
   const moves = blocks.map((read) => movesOf(read, assets));
   const asked = new Map(moves.flat().map(({ to }) => [to, dialect.askedAddress(to)]));
   const ours = asked.size === 0 ? new Set<string>() : await context.watched([...asked.values()]);
-  signal.throwIfAborted();
   const hits = moves.map((list) => list.filter(({ to }) => ours.has(asked.get(to) ?? to)));
   if (hits.every((list) => list.length === 0)) return hits.map(() => []);
 
-  const receipts = await readReceipts(node, hits.flat(), signal);
-  const confirmed = await confirmNative(node, blocks, hits, dialect, signal);
+  const receipts = await readReceipts(evm, hits.flat());
+  const confirmed = await confirmNative(evm, blocks, hits, dialect);
   return blocks.map(({ block }, index) => {
     const transactions = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
     return (hits[index] ?? []).flatMap((move) => {
       const receipt = receipts.get(move.txHash);
-      if (receipt?.blockHash !== block.hash) throw inconsistent(node, block.height);
+      if (receipt?.blockHash !== block.hash) throw inconsistent(evm, block.height);
       if (!receipt.isSuccess) return [];
       if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
       const outputIndex = move.log
-        ? logIndex(node, block, receipt, move.log, transactions.get(move.txHash))
-        : nativeIndex;
+        ? logIndex(evm, block, receipt, move.log, transactions.get(move.txHash))
+        : coinIndex;
       return toTransfer(move, outputIndex, dialect);
     });
   });
 }
 
-function movesOf({ block, logs }: ReadBlock, { native, tokens }: Assets): Move[] {
+function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): Move[] {
   const moves: Move[] = [];
-  for (const { hash: txHash, from, to, value: amount } of native ? block.transactions : []) {
+  for (const { hash: txHash, from, to, value: amount } of coin ? block.transactions : []) {
     // Who sends to themselves receives nothing.
-    if (native && to !== null && amount > 0n && from !== to) {
-      moves.push({ asset: native, txHash, from, to, amount, log: undefined });
+    if (coin && to !== null && amount > 0n && from !== to) {
+      moves.push({ asset: coin, txHash, from, to, amount, log: undefined });
     }
   }
   for (const log of logs) {
@@ -94,34 +92,22 @@ function movesOf({ block, logs }: ReadBlock, { native, tokens }: Assets): Move[]
   return moves;
 }
 
-async function readReceipts(
-  node: NodeClient,
-  hits: readonly Move[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, EvmReceipt>> {
+async function readReceipts(evm: EvmClient, hits: readonly Move[]): Promise<ReadonlyMap<string, EvmReceipt>> {
   const hashes = [...new Set(hits.map(({ txHash }) => txHash))];
-  const answers = await node.batch(
-    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    signal,
-  );
+  const receipts = await evm.receipts(hashes);
   return new Map(
-    hashes.map((hash, index) => {
-      const answer = answers[index];
-      if (answer instanceof RpcFailure) throw answer;
-      if (answer === null || answer === undefined) {
-        throw new NodeError('inconsistent', `${node.name} has a transaction, but not its receipt`);
-      }
-      return [hash, parseReceipt(answer)];
+    receipts.map((receipt, index) => {
+      if (receipt) return [hashes[index] ?? '', receipt];
+      throw new NodeError('inconsistent', `${evm.name} has a transaction, but not its receipt`);
     }),
   );
 }
 
 async function confirmNative(
-  node: NodeClient,
+  evm: EvmClient,
   blocks: readonly ReadBlock[],
   hits: readonly (readonly Move[])[],
   dialect: Dialect,
-  signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!dialect.confirmNative) return undefined;
   const hashes = new Set(
@@ -134,11 +120,11 @@ async function confirmNative(
   const transactions = blocks.flatMap(({ block }) =>
     block.transactions.filter(({ hash }) => hashes.has(hash)),
   );
-  return dialect.confirmNative(node, transactions, signal);
+  return dialect.confirmNative(evm, transactions);
 }
 
 function logIndex(
-  node: NodeClient,
+  evm: EvmClient,
   block: EvmBlock,
   receipt: EvmReceipt,
   log: EvmLog,
@@ -149,7 +135,7 @@ function logIndex(
   const found = ordered[place];
   const isSame =
     found?.address === log.address && found.data === log.data && found.topics.join() === log.topics.join();
-  if (!isSame || !transaction) throw inconsistent(node, block.height);
+  if (!isSame || !transaction) throw inconsistent(evm, block.height);
   const isExpected = place > 0 || saysTheSame(transaction, log);
   return firstLogIndex + place + (isExpected ? 0 : deviating);
 }
@@ -172,13 +158,14 @@ function toTransfer(
     currency: asset.currency,
     senders: from === null ? [] : [dialect.writeAddress(from)],
     address: dialect.writeAddress(to),
-    amount: toUnits(amount, asset),
+    amount: fromChain(asset, amount),
   };
 }
 
-function inconsistent(node: NodeClient, height: number): NodeError {
+/** The node's answers about a block contradict each other: it was replaced meanwhile, or they come from different servers. */
+export function inconsistent({ name }: EvmClient, height: number): NodeError {
   return new NodeError(
     'inconsistent',
-    `${node.name} gave answers about block ${height} that do not fit each other`,
+    `${name} gave answers about block ${height} that do not fit each other`,
   );
 }

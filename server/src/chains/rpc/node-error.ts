@@ -48,6 +48,11 @@ export class RpcFailure extends Error {
   }
 }
 
+/** Whether an error is about a node, so that another one may be tried. */
+export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
+  return error instanceof NodeError || error instanceof RpcFailure;
+}
+
 /** No node of a network can be used now. The message has one sentence per node. */
 export class NodesUnavailable extends Error {
   override readonly name = 'NodesUnavailable';

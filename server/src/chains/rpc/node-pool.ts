@@ -1,6 +1,6 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeUsage } from './node-client.js';
-import { NodeError, NodesUnavailable, RpcFailure } from './node-error.js';
+import { isNodeFailure, NodeError, NodesUnavailable, type RpcFailure } from './node-error.js';
 import { createRequestBudget } from './request-budget.js';
 
 export interface NodeStatus extends NodeUsage {
@@ -139,7 +139,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
           return result;
         } catch (error) {
           signal.throwIfAborted();
-          if (!(error instanceof NodeError || error instanceof RpcFailure)) throw error;
+          if (!isNodeFailure(error)) throw error;
           fail(member, error);
           errors.push(error);
         }

@@ -5,9 +5,10 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
+import type { EvmClient } from '../evm/client.js';
 import type { ContractMove, Dialect } from '../evm/dialect.js';
 import type { EvmTransaction } from '../evm/replies.js';
-import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { isObject } from '../rpc/node-client.js';
 import { NodeError } from '../rpc/node-error.js';
 
 const base58check = createBase58check(sha256);
@@ -38,30 +39,27 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
     readAddress: toEvmAddress,
     writeHash: (hash) => hash.slice(2),
     hasPending: false,
-    // `eth_getBalance` and `eth_call` answer for the newest block only.
+    // Balances and calls are answered for the newest block only.
     hasBalancesAtBlock: false,
 
     /**
      * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. What a
      * transaction is stands in the HTTP API alone.
      */
-    async confirmNative(node, transactions, signal) {
+    async confirmNative(evm, transactions) {
       const confirmed = new Set<string>();
       for (const transaction of transactions) {
-        if (
-          await isTrxTransfer(node, httpUrlOf(node.name, '/wallet/gettransactionbyid'), transaction, signal)
-        ) {
-          confirmed.add(transaction.hash);
-        }
+        const url = httpUrlOf(evm.name, '/wallet/gettransactionbyid');
+        if (await isTrxTransfer(evm, url, transaction)) confirmed.add(transaction.hash);
       }
       return confirmed;
     },
 
-    async contractMoves(node, { height, transactions }, addresses, signal) {
-      const url = httpUrlOf(node.name, '/wallet/gettransactioninfobyblocknum');
+    async contractMoves(evm, { height, transactions }, addresses) {
+      const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyblocknum');
       let answer: unknown;
       try {
-        answer = await node.post(url, { num: height }, signal);
+        answer = await evm.post(url, { num: height });
       } catch (error) {
         // Some providers do not offer it.
         if (error instanceof NodeError && error.fault === 'refused') return undefined;
@@ -75,7 +73,7 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
         if (!hashes.has(txHash)) {
           throw new NodeError(
             'inconsistent',
-            `${node.name} has other transactions of block ${height} in its HTTP API`,
+            `${evm.name} has other transactions of block ${height} in its HTTP API`,
           );
         }
         const receipt = isObject(info['receipt']) ? info['receipt'] : {};
@@ -105,23 +103,19 @@ function movesOf(txHash: string, list: unknown, addresses: ReadonlySet<string>):
 }
 
 async function isTrxTransfer(
-  node: NodeClient,
+  evm: EvmClient,
   url: string,
   { hash, from, to, value }: EvmTransaction,
-  signal: AbortSignal,
 ): Promise<boolean> {
   const id = hash.slice(2);
-  const answer = await node.post(url, { value: id }, signal);
+  const answer = await evm.post(url, { value: id });
   if (!isObject(answer) || answer['txID'] !== id) {
-    throw new NodeError(
-      'inconsistent',
-      `${node.name} has a transaction in JSON-RPC, but not in its HTTP API`,
-    );
+    throw new NodeError('inconsistent', `${evm.name} has a transaction in JSON-RPC, but not in its HTTP API`);
   }
   const { raw_data: raw, ret } = answer;
   const contract: unknown = isObject(raw) && Array.isArray(raw['contract']) ? raw['contract'][0] : undefined;
   if (!isObject(contract))
-    throw new NodeError('garbage', `${node.name} answered with a transaction without a contract`);
+    throw new NodeError('garbage', `${evm.name} answered with a transaction without a contract`);
   if (contract['type'] !== 'TransferContract') return false;
   const result: unknown = Array.isArray(ret) ? ret[0] : undefined;
   const parameter = isObject(contract['parameter']) ? contract['parameter']['value'] : undefined;

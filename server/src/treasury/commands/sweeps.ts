@@ -1,10 +1,8 @@
 /** `sweeps …`: fetches what lies at the forwarders of treasuries, on EVM networks. */
 import { fromUnits, toUnits } from 'crypto-checkout/contract';
-import type { ConnectedNetwork } from '../../chains/connect.js';
 import { forwarderFactory } from '../forwarder-factory.js';
-import type { NodePool } from '../../chains/rpc/node-pool.js';
 import { safeBatch } from '../export.js';
-import { evmNetworks, readFactory } from '../forwarder-checks.js';
+import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { isoTime } from '../../shared/clock.js';
@@ -21,8 +19,6 @@ import {
   type CommandContext,
   type Options,
 } from '../../commands/command.js';
-
-type EvmConnected = ConnectedNetwork & { readonly evm: NodePool };
 
 /** Ethereum takes no transaction above 16.7 million gas (EIP-7825). */
 const defaultMost = 100;

@@ -1,8 +1,7 @@
 /** `transfers export`: writes pending transfers for the wallet that pays them. */
 import type { TransferTable } from '../../db/schema.js';
-import type { ChainAsset } from '../../chains/config/networks-file.js';
+import { toChain, type ChainAsset } from '../../chains/assets.js';
 import { transferData } from '../../chains/evm/abi.js';
-import { currencies as currencyList } from '../../money/currency-list.js';
 import { safeBatch, type WalletCall } from '../export.js';
 import { evmNetworks } from '../forwarder-checks.js';
 import { unmatchedPayments, type UnmatchedPayment } from '../unmatched-payments.js';
@@ -23,7 +22,7 @@ final yet is left out. What only waits in your wallet or in a node is not seen: 
   --merchant ID   only the transfers of this merchant; needed for safe if there are several`,
     options: { network: text, format: text, merchant: text },
     positionals: [],
-    async run({ connected, database, transfers, depositKeys, currencies, clock, progress }, options) {
+    async run({ connected, database, transfers, depositKeys, clock, progress }, options) {
       const code = required(options, 'network');
       const format = oneOf(options, 'format', ['json', 'safe', 'links']);
       const merchantId = optional(options, 'merchant');
@@ -49,7 +48,7 @@ final yet is left out. What only waits in your wallet or in a node is not seen: 
       );
       const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
       const { signal } = new AbortController();
-      const paid = await unmatchedPayments(database.reader, currencies, found, treasuries, rows, signal);
+      const paid = await unmatchedPayments(database.reader, found, treasuries, rows, signal);
       const exported = rows.map((row) => {
         const call = callOf(row, found.chainAssets[row.currency]);
         return {
@@ -87,16 +86,11 @@ const isOf = (paid: UnmatchedPayment, row: TransferTable): boolean =>
   paid.address === row.address.toLowerCase() &&
   paid.amount === BigInt(row.amount);
 
-/** The amount as the chain counts it. The books have as many decimals, or fewer. */
+/** The amount as the chain counts it. */
 function chainAmount({ amount, currency }: TransferTable, asset: ChainAsset): bigint {
-  const unitDecimals = currencyList.find(({ code }) => code === currency)?.decimals ?? asset.decimals;
-  const difference = asset.decimals - unitDecimals;
-  if (difference >= 0) return BigInt(amount) * 10n ** BigInt(difference);
-  const step = 10n ** BigInt(-difference);
-  if (BigInt(amount) % step !== 0n) {
-    throw new UsageError(`${amount} units of ${currency} have more decimals than its contract can send`);
-  }
-  return BigInt(amount) / step;
+  const converted = toChain(asset, BigInt(amount));
+  if (converted !== undefined) return converted;
+  throw new UsageError(`${amount} units of ${currency} have more decimals than its contract can send`);
 }
 
 function callOf(row: TransferTable, asset: ChainAsset | undefined): WalletCall {

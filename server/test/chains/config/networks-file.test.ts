@@ -127,8 +127,10 @@ describe('Overrides', () => {
     expect(Object.keys(found.network.assets)).toEqual(['ETH', 'USDC', 'BNB']);
     expect(found.network.assets['USDC']).toMatchObject({ minAmount: '5', withdrawalFee: '0.25' });
     expect(found.chainAssets['BNB']).toEqual({
+      currency: 'BNB',
       contract: '0xB8c77482e45F1F44dE1745F52C74426C631bDD52',
       decimals: 18,
+      unitDecimals: 18,
     });
   });
 

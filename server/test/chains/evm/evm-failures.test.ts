@@ -507,12 +507,12 @@ describe('The check of a network', () => {
     for (const part of [
       'Chain id 31337',
       'seconds old',
-      'Tells finalized blocks',
-      'Tells logs by block hash',
-      'Tells pending transactions',
-      'Tells balances by block hash',
-      'Tells the receipts of a block',
-      'Takes 50 calls in one request',
+      'Reports finalized blocks',
+      'Reports logs by block hash',
+      'Reports pending transactions',
+      'Reports balances by block hash',
+      'Reports the receipts of a block',
+      'Accepts 50 calls in one request',
       'USDT: the contract',
     ]) {
       expect(text).toContain(part);
@@ -532,7 +532,7 @@ describe('The check of a network', () => {
       {
         subject: 'node 2',
         kind: 'problem',
-        text: 'Does not tell logs by block hash, so tokens cannot be read. Use another provider',
+        text: 'Does not report logs by block hash, so tokens cannot be read. Use another provider',
       },
     ]);
   });

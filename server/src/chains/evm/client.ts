@@ -1,0 +1,325 @@
+/**
+ * Typed calls of one EVM node: the only place that knows the protocol's methods and what their errors mean.
+ *
+ * Calls that are made together, as in `Promise.all`, are sent in one request.
+ */
+import { balancesCalls, readBalances } from './balance-reader.js';
+import type { NodeClient } from '../rpc/node-client.js';
+import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import {
+  hexDataOf,
+  isInBlock,
+  numberOf,
+  parseBlock,
+  parseHeader,
+  parseLogs,
+  parsePendingBlock,
+  parseReceipt,
+  quantityOf,
+  type EvmBlock,
+  type EvmHeader,
+  type EvmLog,
+  type EvmReceipt,
+  type PendingBlock,
+} from './replies.js';
+
+/** A height, the newest block, or a block by its hash. */
+export type BlockRef = number | 'latest' | { readonly blockHash: string };
+
+export interface LogFilter {
+  /** One contract or several. */
+  readonly address: string | readonly string[];
+  readonly topics: readonly (string | readonly string[])[];
+}
+
+export interface BlockSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface EvmCall {
+  readonly from?: string;
+  readonly to: string;
+  readonly data: string;
+}
+
+/** In wei per gas. */
+export interface GasPrice {
+  readonly baseFee: bigint;
+  readonly priorityFee: bigint;
+}
+
+/**
+ * Every call throws NodeError if the node cannot be used or its reply cannot be read, and RpcFailure if the node refuses the
+ * call, as far as its result has no value for that.
+ */
+export interface EvmClient {
+  /** `node 1` for the first of the configuration. */
+  readonly name: string;
+  chainId(): Promise<number>;
+  blockNumber(): Promise<number>;
+  /** The newest header. */
+  head(): Promise<EvmHeader>;
+  /** Undefined if the node does not report finalized blocks. */
+  finalizedHeight(): Promise<number | undefined>;
+  /** Undefined above the node's head. */
+  header(height: number): Promise<EvmHeader | undefined>;
+  /** With its transactions. Undefined above the node's head. */
+  block(height: number): Promise<EvmBlock | undefined>;
+  /** Undefined if the node does not report pending transactions. */
+  pendingBlock(): Promise<PendingBlock | undefined>;
+  /** Whether the node knows a transaction that is in no block. */
+  isPending(txHash: string): Promise<boolean>;
+  /** The logs of a range of blocks, in as many parts as the node needs. */
+  logs(filter: LogFilter & BlockSpan): Promise<EvmLog[]>;
+  /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
+  blockLogs(blockHash: string, filter: LogFilter): Promise<EvmLog[] | undefined>;
+  /** In the order of the hashes; undefined for transactions that are in no block. */
+  receipts(txHashes: readonly string[]): Promise<(EvmReceipt | undefined)[]>;
+  /** Undefined if the node does not report the receipts of a block. */
+  blockReceipts(height: number): Promise<EvmReceipt[] | undefined>;
+  /** The code at an address; 0x if there is none. */
+  code(address: string): Promise<string>;
+  /** What a contract returns; undefined if it reverts. */
+  call(call: EvmCall): Promise<string | undefined>;
+  /**
+   * Balances as the chain counts them, in the order of the addresses.
+   * @param token a contract; undefined for the network's own coin
+   */
+  balances(token: string | undefined, addresses: readonly string[], at: BlockRef): Promise<bigint[]>;
+  /** The transactions of an address until a block. */
+  nonce(address: string, at: number | 'latest'): Promise<number>;
+  /** The gas that a transaction needs, or why it would fail. */
+  estimateGas(call: EvmCall): Promise<bigint | { readonly refused: string }>;
+  gasPrice(): Promise<GasPrice>;
+  /** @returns why the node refuses a signed transaction; undefined if it took it, or has it already */
+  send(transaction: string): Promise<string | undefined>;
+  /** Posts JSON to another API of the node's host, such as Tron's. */
+  post(url: string, body: unknown): Promise<unknown>;
+  /** The same node for work beside this: their calls never share a request. */
+  separate(): EvmClient;
+}
+
+/** The most blocks of which a node reports logs at once, as far as is known. */
+export interface LogSpan {
+  blocks: number;
+}
+
+/** @param span kept for each node, so that what it refuses is not asked again each time */
+export function createEvmClient(
+  node: NodeClient,
+  signal: AbortSignal,
+  span: LogSpan = { blocks: Infinity },
+): EvmClient {
+  const ask = createBatcher(node, signal);
+
+  async function header(at: number | string): Promise<EvmHeader | undefined> {
+    const answer = await ask('eth_getBlockByNumber', tagOf(at), false);
+    return answer === null ? undefined : parseHeader(answer);
+  }
+
+  const head = async () => parseHeader(await ask('eth_getBlockByNumber', 'latest', false));
+
+  async function logs({ from, to, ...filter }: LogFilter & BlockSpan): Promise<EvmLog[]> {
+    const found: EvmLog[][] = [];
+    const before = span.blocks;
+    for (let start = from; start <= to;) {
+      const end = Math.min(to, start + span.blocks - 1);
+      const length = end - start + 1;
+      try {
+        found.push(
+          parseLogs(await ask('eth_getLogs', { fromBlock: tagOf(start), toBlock: tagOf(end), ...filter })),
+        );
+        if (length === span.blocks) span.blocks += Math.ceil(span.blocks / 4);
+        start = end + 1;
+      } catch (error) {
+        if (!isTooMuch(error) || length === 1) {
+          // A node that refuses a single block does so for another reason.
+          span.blocks = before;
+          throw error;
+        }
+        span.blocks = Math.floor(length / 2);
+      }
+    }
+    return found.flat();
+  }
+
+  return {
+    name: node.name,
+    chainId: async () => numberOf(await ask('eth_chainId')),
+    blockNumber: async () => numberOf(await ask('eth_blockNumber')),
+    head,
+    finalizedHeight: async () => (await unlessRefused(header('finalized')))?.height,
+    header,
+
+    async block(height) {
+      const answer = await ask('eth_getBlockByNumber', tagOf(height), true);
+      return answer === null ? undefined : parseBlock(answer);
+    },
+
+    async pendingBlock() {
+      const answer = await unlessRefused(ask('eth_getBlockByNumber', 'pending', true));
+      return answer === undefined || answer === null ? undefined : parsePendingBlock(answer);
+    },
+
+    isPending: async (txHash) =>
+      isInBlock(await unlessRefused(ask('eth_getTransactionByHash', txHash))) === false,
+
+    logs,
+
+    async blockLogs(blockHash, filter) {
+      try {
+        return parseLogs(await ask('eth_getLogs', { blockHash, ...filter }));
+      } catch (error) {
+        if (error instanceof RpcFailure && !isUnsupported(error)) return undefined;
+        throw error;
+      }
+    },
+
+    receipts: (txHashes) =>
+      Promise.all(
+        txHashes.map(async (txHash) => {
+          const answer = await ask('eth_getTransactionReceipt', txHash);
+          return answer === null || answer === undefined ? undefined : parseReceipt(answer);
+        }),
+      ),
+
+    async blockReceipts(height) {
+      const answer = await unlessRefused(ask('eth_getBlockReceipts', tagOf(height)));
+      return Array.isArray(answer) ? answer.map(parseReceipt) : undefined;
+    },
+
+    code: async (address) => hexDataOf(await ask('eth_getCode', address, 'latest')),
+
+    async call(call) {
+      try {
+        return hexDataOf(await ask('eth_call', call, 'latest'));
+      } catch (error) {
+        // Only what the contract itself answers says something about it.
+        if (error instanceof RpcFailure && isRevert(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async balances(token, addresses, at) {
+      const calls = balancesCalls(token, addresses);
+      try {
+        const answers = await Promise.all(calls.map((data) => ask('eth_call', { data }, refOf(at))));
+        return readBalances(answers.map(hexDataOf), addresses.length);
+      } catch (error) {
+        // Another node may have the block, or the same one later.
+        if (error instanceof RpcFailure && isUnknownBlock(error)) {
+          throw new NodeError('inconsistent', error.message);
+        }
+        throw error;
+      }
+    },
+
+    nonce: async (address, at) => numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
+
+    async estimateGas(call) {
+      try {
+        return quantityOf(await ask('eth_estimateGas', call));
+      } catch (error) {
+        if (error instanceof RpcFailure) return { refused: error.message };
+        throw error;
+      }
+    },
+
+    async gasPrice() {
+      const [{ baseFee }, price, tip] = await Promise.all([
+        head(),
+        ask('eth_gasPrice').then(quantityOf),
+        unlessRefused(ask('eth_maxPriorityFeePerGas').then(quantityOf)),
+      ]);
+      // A node without a tip still has a price that gets into a block.
+      return { baseFee, priorityFee: tip ?? (price > baseFee ? price - baseFee : 0n) };
+    },
+
+    async send(transaction) {
+      try {
+        await ask('eth_sendRawTransaction', transaction);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof RpcFailure)) throw error;
+        return /already known|already imported|known transaction/i.test(error.message)
+          ? undefined
+          : error.message;
+      }
+    },
+
+    post: (url, body) => node.post(url, body, signal),
+    separate: () => createEvmClient(node, signal, span),
+  };
+}
+
+/** What a call returns; undefined if the node refuses it, for what not every node offers. */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcFailure) return undefined;
+    throw error;
+  }
+}
+
+interface Waiting {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Collects the calls that are made before the next microtask, and sends them together. */
+function createBatcher(node: NodeClient, signal: AbortSignal) {
+  let waiting: Waiting[] = [];
+
+  async function send(): Promise<void> {
+    const sent = waiting;
+    waiting = [];
+    try {
+      const answers = await node.batch(
+        sent.map(({ method, params }) => ({ method, params })),
+        signal,
+      );
+      for (const [index, { resolve, reject }] of sent.entries()) {
+        const answer = answers[index];
+        if (answer instanceof RpcFailure) reject(answer);
+        else resolve(answer);
+      }
+    } catch (error) {
+      for (const { reject } of sent) reject(error);
+    }
+  }
+
+  return (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) queueMicrotask(() => void send());
+      waiting.push({ method, params, resolve, reject });
+    });
+}
+
+const tagOf = (at: number | string): string => (typeof at === 'number' ? `0x${at.toString(16)}` : at);
+
+const refOf = (at: BlockRef) => (typeof at === 'object' ? at : tagOf(at));
+
+/** Providers refuse large ranges in many words, so any error of the call counts. */
+function isTooMuch(error: unknown): boolean {
+  return error instanceof RpcFailure || (error instanceof NodeError && error.fault === 'too-large');
+}
+
+/** A method or parameter that the node does not have: another block would not help. */
+function isUnsupported({ code }: RpcFailure): boolean {
+  return code === -32601 || code === -32602;
+}
+
+/** Whether a call failed in the contract, and not in the node. */
+function isRevert({ code, message }: RpcFailure): boolean {
+  return code === 3 || /revert|invalid opcode|out of gas|stack underflow/i.test(message);
+}
+
+/** Geth says "missing trie node … not found" for a state that it has dropped, and "header not found" for an unknown block. */
+function isUnknownBlock({ message }: RpcFailure): boolean {
+  if (/trie|state/i.test(message)) return false;
+  return /(header|block)\b.*\bnot found|unknown block|not (currently )?canonical/i.test(message);
+}

@@ -1,0 +1,49 @@
+/** The nodes of an EVM network, each checked for its chain id before it is used. */
+import { NodeError } from '../rpc/node-error.js';
+import { createNodePool, type NodePool } from '../rpc/node-pool.js';
+import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
+import type { EvmConfig, EvmDeps } from './config.js';
+
+export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'clients'> {
+  /**
+   * Does a piece of work with one node, and with the next one from the beginning if that fails.
+   * @throws NodesUnavailable if no node could do it
+   */
+  run<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** @param verifyMore more checks of a node before it is used */
+export function createEvmNodes(
+  config: EvmConfig,
+  { now, warn }: Pick<EvmDeps, 'now' | 'warn'> = {},
+  verifyMore?: (evm: EvmClient) => Promise<void>,
+): EvmNodes {
+  const { code, chainId, nodes, headers, timeoutMs, maxBatch, requestsPerMinute } = config;
+  const spans = new Map<string, LogSpan>();
+  const pool = createNodePool({
+    ...{ network: code, nodes, headers, timeoutMs, maxBatch, requestsPerMinute, now },
+    async verify(node, signal) {
+      const evm = createEvmClient(node, signal);
+      const actual = await evm.chainId();
+      if (actual !== chainId) {
+        throw new NodeError(
+          'wrong-network',
+          `${node.name} is on another network: ${code} has the chain id ${chainId}, the node has ${actual}. Correct its URL`,
+        );
+      }
+      await verifyMore?.(evm);
+    },
+    onChange(node, problem) {
+      warn?.(problem === undefined ? `${code}: ${node} works again` : `${code}: ${problem}`);
+    },
+  });
+  return {
+    ...pool,
+    run: (work, signal) =>
+      pool.run((node) => {
+        const span = spans.get(node.name) ?? { blocks: Infinity };
+        spans.set(node.name, span);
+        return work(createEvmClient(node, signal, span));
+      }, signal),
+  };
+}

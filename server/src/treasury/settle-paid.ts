@@ -1,0 +1,108 @@
+/** Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. */
+import type { Logger } from 'pino';
+import type { NetworkRef } from '../chains/chain.js';
+import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
+import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { Clock } from '../shared/clock.js';
+import * as store from './watch-store.js';
+
+export interface PaymentSettlerDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Ends a transfer that a treasury has paid. */
+  readonly settle: (transaction: Transaction, id: string, txHash: string) => Promise<unknown>;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+}
+
+export interface PaymentSettler {
+  /** Settles what can be settled on a network. */
+  settle(place: NetworkRef): Promise<void>;
+}
+
+/** Clocks of chains and servers differ. */
+const graceMs = 120_000;
+
+export function createPaymentSettler(deps: PaymentSettlerDeps): PaymentSettler {
+  const { database, clock, settle, log } = deps;
+  /** Ambiguous payments that were logged. */
+  const logged = new Set<string>();
+
+  /** The payments that the operator has not used to settle a transfer. */
+  async function withoutManual(open: readonly TreasuryPaymentTable[]): Promise<TreasuryPaymentTable[]> {
+    const payments: TreasuryPaymentTable[] = [];
+    for (const payment of open) {
+      const isManual = (await store.findSettledByHand(database.reader, payment)) !== undefined;
+      if (isManual) await database.write((transaction) => assignManual(transaction, payment));
+      else payments.push(payment);
+    }
+    return payments;
+  }
+
+  /** A payment that was made before the transfer was for something else. */
+  function isAfter(payment: TreasuryPaymentTable, { created_at, merchant_id, mode }: TransferTable): boolean {
+    return clock.at({ merchantId: merchant_id, mode }, payment.paid_at) + graceMs >= created_at;
+  }
+
+  async function settleOne(transfer: TransferTable, payment: TreasuryPaymentTable): Promise<void> {
+    await database.write(async (transaction) => {
+      // Whoever settles a transfer by hand holds this lock too.
+      await store.lockTransfer(transaction, transfer.id);
+      if (await assignManual(transaction, payment)) return;
+      if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
+      await settle(transaction, transfer.id, payment.tx_hash);
+    });
+  }
+
+  function logAmbiguous(
+    place: NetworkRef,
+    waiting: readonly TransferTable[],
+    paid: readonly TreasuryPaymentTable[],
+  ): void {
+    const txHashes = paid.map(({ tx_hash }) => tx_hash);
+    const transfers = waiting.map(({ id }) => id);
+    const name = [...transfers, ...txHashes].join();
+    if (logged.has(name)) return;
+    logged.add(name);
+    log.warn(
+      { ...place, transfers, txHashes },
+      'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
+    );
+  }
+
+  return {
+    async settle(place) {
+      const [open, transfers] = await database.snapshot(async (reader) => [
+        await store.openPayments(reader, place),
+        await store.pendingTransfers(reader, place),
+      ]);
+      const payments = await withoutManual(open);
+      for (const name of new Set(payments.map(nameOf))) {
+        const waiting = transfers.filter((row) => nameOf(row) === name);
+        const paid = payments.filter(
+          (row) => nameOf(row) === name && waiting.some((transfer) => isAfter(row, transfer)),
+        );
+        if (waiting.length === 0 || paid.length === 0) continue;
+        if (waiting.length !== paid.length) {
+          logAmbiguous(place, waiting, paid);
+          continue;
+        }
+        for (const [index, payment] of paid.entries()) {
+          const transfer = waiting[index];
+          if (transfer) await settleOne(transfer, payment);
+        }
+      }
+    },
+  };
+}
+
+const nameOf = ({ merchant_id, currency, address, amount }: TransferTable | TreasuryPaymentTable): string =>
+  [merchant_id, currency, address, amount].join('/');
+
+/** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
+async function assignManual(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {
+  const transferId = await store.findSettledByHand(transaction, payment);
+  if (transferId === undefined) return false;
+  await store.assignPayment(transaction, payment, transferId);
+  return true;
+}
