@@ -23,7 +23,7 @@ import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
-import { countSetAside } from './payments/receipts/quarantine.js';
+import { countQuarantine } from './payments/receipts/quarantine.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { site } from './site/site.js';
@@ -132,7 +132,7 @@ async function serve(
   if (config.metricsToken !== undefined) {
     metrics = createMetrics(config.metricsToken, {
       chains: networks,
-      setAside: () => countSetAside(database.reader),
+      quarantined: () => countQuarantine(database.reader),
       webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
       isReady: () =>

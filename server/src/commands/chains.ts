@@ -1,7 +1,7 @@
-/** `chains …`: shows how far each network was scanned and what is set aside, and tries that again. */
+/** `chains …`: shows how far each network was scanned and what is quarantined, and tries that again. */
 import { listCursors } from '../chains/cursors.js';
 import { isoTime } from '../shared/clock.js';
-import { listSetAside, retrySetAside } from '../payments/receipts/quarantine.js';
+import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { text, type Command } from './command.js';
 import { counted } from './counted.js';
 
@@ -9,22 +9,22 @@ export const chainCommands: Readonly<Record<string, Command>> = {
   'chains status': {
     usage: 'chains status',
     help: `Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails. Then
-the payments and transfers that a scan had to set aside, because processing them failed. A network goes on without them, and they
-are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is set aside.`,
+the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they
+are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is quarantined.`,
     options: {},
     positionals: [],
     async run({ database }) {
       const cursors = await listCursors(database.reader);
-      const rows = await listSetAside(database.reader);
+      const rows = await listQuarantine(database.reader);
       const json = {
         networks: cursors.map(({ mode, network, height, head_height, synced_at, problem }) => ({
           ...{ mode, network, height, headHeight: head_height, syncedAt: isoTime(synced_at) },
           ...(problem !== null && { problem }),
         })),
-        setAside: rows.map((row) => ({
+        quarantined: rows.map((row) => ({
           ...{ mode: row.mode, network: row.network },
           ...(row.payment_id !== null && { paymentId: row.payment_id }),
-          ...(row.arrival !== null && { transfer: row.id }),
+          ...(row.transfer !== null && { transfer: row.id }),
           reason: row.reason,
           tries: row.tries,
           failedAt: isoTime(row.failed_at),
@@ -39,8 +39,8 @@ are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan 
           ].join('  '),
         ),
         ...(json.networks.length === 0 ? ['No network has been scanned yet'] : []),
-        ...(json.setAside.length === 0 ? ['Nothing is set aside'] : ['Set aside:']),
-        ...json.setAside.map((one) =>
+        ...(json.quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
+        ...json.quarantined.map((one) =>
           [
             ...[
               one.mode,
@@ -57,14 +57,14 @@ are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan 
   },
   'chains retry': {
     usage: 'chains retry [--network NETWORK]',
-    help: `Makes a running server try everything that is set aside again at once, instead of waiting for its next attempt.
+    help: `Makes a running server try everything that is quarantined again at once, instead of waiting for its next attempt.
 
   --network NETWORK         only on this network`,
     options: { network: text },
     positionals: [],
     async run({ database }, { network }) {
       const count = await database.write((transaction) =>
-        retrySetAside(transaction, typeof network === 'string' ? network : undefined),
+        retryQuarantine(transaction, typeof network === 'string' ? network : undefined),
       );
       const what = count === 1 ? '1 payment or transfer is' : `${count} payments and transfers are`;
       return { json: { count }, text: `${what} tried again with the next scan` };

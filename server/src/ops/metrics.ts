@@ -22,8 +22,10 @@ export interface MetricSources {
     /** Undefined for networks without nodes. */
     readonly connection?: ConnectionStatus | undefined;
   }[];
-  /** What scans have set aside, by network. */
-  setAside(): Promise<readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]>;
+  /** What scans have quarantined, by network. */
+  quarantined(): Promise<
+    readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]
+  >;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
@@ -155,11 +157,11 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
   watchNodes(sources, registers);
   new Gauge({
     ...byNetwork,
-    name: 'checkout_payments_set_aside',
+    name: 'checkout_payments_quarantined',
     help: 'Payments and transfers that a scan could not process; see the command `chains status`',
     async collect() {
       this.reset();
-      const counts = await sources.setAside().catch(() => undefined);
+      const counts = await sources.quarantined().catch(() => undefined);
       if (!counts) return;
       for (const { mode, network } of sources.chains()) this.set({ mode, network }, 0);
       for (const { mode, network, count } of counts) this.set({ mode, network }, count);

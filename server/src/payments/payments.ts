@@ -21,7 +21,7 @@ import { countChange } from './change-budget.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { formatUnits } from '../money/units.js';
 import { feeOf, minimumOfAll, minimumUnits, payableAmount } from './quote.js';
-import { createReassess, type OnStatusChange, type Reassess } from './update-payment.js';
+import { createUpdatePayment, type OnStatusChange, type UpdatePayment } from './update-payment.js';
 import { accepts, createPaymentReader } from './payment-reader.js';
 import { findOverdue } from './overdue-store.js';
 import * as store from './store.js';
@@ -121,7 +121,7 @@ export interface Payments {
   /** Creates the payment for a transfer to a hosted wallet. */
   deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentRow>;
   /** Brings a payment's state, log and ledger up to date with its facts. */
-  readonly reassess: Reassess;
+  readonly updatePayment: UpdatePayment;
   /**
    * Sends the newest event of a payment again, or a new one if none has reported the current status.
    * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
@@ -138,7 +138,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
   const reader = createPaymentReader({ clock, rates, currencies, isOffered, checkoutUrl: deps.checkoutUrl });
   const announcements = createAnnouncements({ reader, outbox, wallet });
-  const reassess = createReassess({ clock, currencies, ledger, announcements, onStatusChange });
+  const updatePayment = createUpdatePayment({ clock, currencies, ledger, announcements, onStatusChange });
 
   async function lockOwn(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord> {
     const record = await store.lockRecord(transaction, id);
@@ -305,7 +305,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       if (status !== 'in progress') throw ended(row.state);
       const now = clock.now(actor);
       await store.updatePayment(transaction, id, { ...counted, cancelled_at: now });
-      await reassess(transaction, { ...row, cancelled_at: now }, [], actor.kind);
+      await updatePayment(transaction, { ...row, cancelled_at: now }, [], actor.kind);
     },
 
     async setCurrency(transaction, actor, id, currencyCode, networkCode) {
@@ -428,7 +428,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return row;
     },
 
-    reassess,
+    updatePayment,
 
     async resendWebhook(transaction, scope, id) {
       await announcements.resend(transaction, await lockOwn(transaction, scope, id));
@@ -442,7 +442,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
           await failures.collect(() =>
             database.write(async (transaction) => {
               const payment = await store.lockPayment(transaction, id);
-              if (payment) await reassess(transaction, payment, []);
+              if (payment) await updatePayment(transaction, payment, []);
             }),
           );
         }

@@ -24,7 +24,7 @@ export interface ChangedPayment extends Readonly<PaymentRow> {
 /** Called when a payment's status changes, in the same transaction. The payment is locked. */
 export type OnStatusChange = (transaction: Transaction, payment: ChangedPayment) => Promise<void>;
 
-export interface ReassessDeps {
+export interface UpdatePaymentDeps {
   readonly clock: Clock;
   readonly currencies: Currencies;
   readonly ledger: Ledger;
@@ -37,14 +37,14 @@ export interface ReassessDeps {
  * @param notes logged before the transition that they cause
  * @param cancelledBy the kind of key that has just cancelled the payment
  */
-export type Reassess = (
+export type UpdatePayment = (
   transaction: Transaction,
   payment: PaymentRow,
   notes: readonly NewLogEntry[],
   cancelledBy?: Actor['kind'],
 ) => Promise<void>;
 
-export function createReassess(deps: ReassessDeps): Reassess {
+export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
   const { clock, currencies, ledger, announcements, onStatusChange } = deps;
 
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {

@@ -13,7 +13,7 @@ import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './con
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import type { Transitions } from './transitions.js';
-import { findWhereabouts, type Whereabouts } from './location.js';
+import { findLocation, type Location } from './location.js';
 
 /** How long a settled PSBT is looked at. A deeper reorganisation was never seen. */
 const watchedMs = 24 * 60 * 60 * 1000;
@@ -22,7 +22,7 @@ const rereadBlocks = 6;
 
 export function createFollow(deps: PsbtDeps, transitions: Transitions) {
   const { database, clock, log } = deps;
-  /** The networks without a node at the last run. That is said once. */
+  /** The networks without a node at the last run. That is logged once. */
   let unreachable: ReadonlySet<string> = new Set();
   /** The height of the chain when a PSBT's coins were last looked for in blocks. */
   const readUpTo = new Map<string, number>();
@@ -34,7 +34,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
   }
 
   /** Sets what the operator should know. Said in the log once, when it changes. */
-  async function tell(psbt: StoredPsbt, problem: string | null): Promise<void> {
+  async function report(psbt: StoredPsbt, problem: string | null): Promise<void> {
     if (!(await transitions.noteProblem(psbt, problem))) return;
     const fields = { psbt: psbt.id, mode: psbt.mode, network: psbt.network };
     if (problem === null) log.info(fields, 'A PSBT is in order again');
@@ -65,18 +65,18 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
   /** What one look at the network changes. */
   async function apply(
     psbt: StoredPsbt,
-    found: Whereabouts,
+    found: Location,
     to: PsbtNetwork,
     signal: AbortSignal,
   ): Promise<void> {
     const { id, state } = psbt;
     switch (found.kind) {
       case 'absent': {
-        if (state !== 'sent' && state !== 'settled') return tell(psbt, null);
+        if (state !== 'sent' && state !== 'settled') return report(psbt, null);
         if (state === 'settled') await transitions.markUnconfirmed(id);
         const refusal = await broadcast(psbt, to, signal);
-        if (refusal !== undefined) return tell(psbt, `The network refuses the transaction: ${refusal}`);
-        return tell(psbt, state === 'settled' ? lost(psbt) : null);
+        if (refusal !== undefined) return report(psbt, `The network refuses the transaction: ${refusal}`);
+        return report(psbt, state === 'settled' ? lost(psbt) : null);
       }
       case 'waiting': {
         const { version } = found;
@@ -87,20 +87,20 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         }
         if (state === 'settled') {
           await transitions.markUnconfirmed(id);
-          return tell(psbt, lost(psbt));
+          return report(psbt, lost(psbt));
         }
         // An older version waits: the newer one was stored, but the server died before it broadcast it.
         const newest = newestSigned(psbt);
         if (newest && newest.number > version.number) {
           const refusal = await broadcast(psbt, to, signal);
-          return tell(
+          return report(
             psbt,
             refusal === undefined
               ? null
               : `Version ${version.number} waits on the network, which refuses version ${newest.number}: ${refusal}`,
           );
         }
-        return tell(psbt, null);
+        return report(psbt, null);
       }
       case 'block': {
         const { version, blockHash, height, confirmations } = found;
@@ -134,8 +134,8 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         if (state === 'discarded' || state === 'conflicted') return;
         // Ours may pay a higher fee, and then replaces the other one.
         const refusal = await broadcast(psbt, to, signal);
-        if (refusal === undefined && newestSigned(psbt)) return tell(psbt, null);
-        return tell(
+        if (refusal === undefined && newestSigned(psbt)) return report(psbt, null);
+        return report(
           psbt,
           'Another transaction that waits on the network spends its coins. If the wallet has raised the fee by itself, wait until it is confirmed',
         );
@@ -145,7 +145,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
         await transitions.noteHeight(id, Math.max(psbt.from_height, spender.height - rereadBlocks));
         const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
         if (confirmations < to.network.confirmations || state === 'discarded') {
-          return tell(psbt, state === 'discarded' ? null : problem);
+          return report(psbt, state === 'discarded' ? null : problem);
         }
         if (state !== 'conflicted') {
           log.warn({ psbt: id, mode: psbt.mode, network: psbt.network, problem }, 'A PSBT needs attention');
@@ -155,7 +155,7 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
       }
       case 'gone': {
         if (state === 'settled') await transitions.markUnconfirmed(id);
-        return tell(
+        return report(
           psbt,
           state === 'discarded'
             ? null
@@ -180,12 +180,12 @@ export function createFollow(deps: PsbtDeps, transitions: Transitions) {
     return found?.utxoNode?.height(signal) ?? Promise.resolve(undefined);
   }
 
-  async function look(id: string, signal: AbortSignal): Promise<Whereabouts | undefined> {
+  async function look(id: string, signal: AbortSignal): Promise<Location | undefined> {
     const psbt = await store.readPsbt(database.reader, id);
     if (!psbt || !isConfigured(psbt)) return undefined;
     const to = networkOf(deps, psbt.mode, psbt.network);
     const account = await accountOfPsbt(deps, psbt, to);
-    const found = await findWhereabouts(psbt, to.node, account, signal);
+    const found = await findLocation(psbt, to.node, account, signal);
     await apply(psbt, found, to, signal);
     return found;
   }

@@ -6,7 +6,7 @@ import type { PsbtInputTable, PsbtVersionTable } from '../db/schema.js';
 import { expectedOf } from './context.js';
 import type { StoredPsbt } from './psbt-store.js';
 
-export type Whereabouts =
+export type Location =
   /** Its coins are all unspent: nothing of it is on the network. */
   | { readonly kind: 'absent' }
   /** Waits in the mempool. */
@@ -27,12 +27,12 @@ export type Whereabouts =
   /** Its coins are gone, and no block from `from_height` on says where: their own transactions may have left the chain. */
   | { readonly kind: 'gone' };
 
-export async function findWhereabouts(
+export async function findLocation(
   psbt: StoredPsbt,
   node: UtxoNode,
   account: SpendingAccount,
   signal: AbortSignal,
-): Promise<Whereabouts> {
+): Promise<Location> {
   const known = await findInKnownBlock(psbt, node, signal);
   if (known) return known;
   const outpoints = psbt.inputs.map(outpointOf);
@@ -45,7 +45,7 @@ async function findInKnownBlock(
   { versions }: StoredPsbt,
   node: UtxoNode,
   signal: AbortSignal,
-): Promise<Whereabouts | undefined> {
+): Promise<Location | undefined> {
   for (const version of versions) {
     const { block_hash: blockHash, block_height: height } = version;
     if (blockHash === null || height === null) continue;
@@ -59,7 +59,7 @@ async function locateVersions(
   { versions, transfers }: StoredPsbt,
   node: UtxoNode,
   signal: AbortSignal,
-): Promise<Whereabouts | undefined> {
+): Promise<Location | undefined> {
   for (const version of [...versions].reverse()) {
     if (version.tx_hash === null) continue;
     const outputs = transfers.length + (version.change_amount === '0' ? 0 : 1);
@@ -75,7 +75,7 @@ async function findWhoSpent(
   node: UtxoNode,
   account: SpendingAccount,
   signal: AbortSignal,
-): Promise<Whereabouts> {
+): Promise<Location> {
   const outpoints = psbt.inputs.map(outpointOf);
   const inBlocks = await node.unspent(outpoints, false, signal);
   const spent = outpoints.find((_, position) => inBlocks[position] === undefined);

@@ -51,8 +51,8 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('subscribers', 'id', own);
       await erase('payment_plans', 'id', own);
       await erase('receipts', 'id', own);
-      await erase('set_aside', 'id', inOwn('payment_id', 'payments'));
-      await erase('set_aside', 'id', toOwnWallets(merchantId));
+      await erase('quarantine', 'id', inOwn('payment_id', 'payments'));
+      await erase('quarantine', 'id', toOwnWallets(merchantId));
       await erase('sweeps', 'tx_hash', own);
       await erase('treasury_payments', 'tx_hash', own);
       await erase('treasury_fees', 'tx_hash', own);
@@ -110,7 +110,7 @@ function toOwnWallets(merchantId: string): Condition {
   return sql<SqlBool>`payment_id is null and mode = 'test' and exists (
     select 1 from addresses join wallets on wallets.id = addresses.wallet_id
     where wallets.merchant_id = ${merchantId} and wallets.mode = 'test'
-    and set_aside.arrival like '%"address":"' || addresses.address || '"%')`;
+    and quarantine.transfer like '%"address":"' || addresses.address || '"%')`;
 }
 
 /** Deletes some rows by their key. A key that several rows share, such as a currency, takes all of the condition. */

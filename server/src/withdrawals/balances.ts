@@ -110,7 +110,7 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
         .map(([code, amount]) => `${amountOf(amount)} on ${code}`);
       throw new Problem(
         'insufficient_balance',
-        `This takes ${amountOf(units)} on ${network.code}, but only ${amountOf(here)} lies there${
+        `This takes ${amountOf(units)} on ${network.code}, but only ${amountOf(here)} is held there${
           elsewhere.length > 0 ? `; there is ${elsewhere.join(', ')}` : ''
         }`,
         { param: 'walletNetwork' },

@@ -54,9 +54,9 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     await server.database.write(async (transaction) => {
       const scope = { merchantId: server.bootstrapped.merchantId, mode: 'live' } as const;
       await server.app.depositKeys.set(transaction, scope, 'evm', { extendedPublicKey, script: undefined });
-      const failed = { mode: 'test', network: 'tron', id: 'tx:0', payment_id: null, arrival: '{}' } as const;
+      const failed = { mode: 'test', network: 'tron', id: 'tx:0', payment_id: null, transfer: '{}' } as const;
       await transaction
-        .insertInto('set_aside')
+        .insertInto('quarantine')
         .values({ ...failed, reason: 'broken', tries: 1, failed_at: 0, retry_at: 9e15 })
         .execute();
     });
@@ -75,7 +75,7 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     // No table is forgotten: the command names each, and the database has no other.
     const named = [...copied.stderr.matchAll(/^(\w+): \d+ rows?$/gm)].map(([, name]) => name ?? '');
     expect(named.sort()).toEqual(Object.keys(before).sort());
-    for (const table of ['deposit_keys', 'derivations', 'set_aside', 'chain_cursors', 'scanned_blocks']) {
+    for (const table of ['deposit_keys', 'derivations', 'quarantine', 'chain_cursors', 'scanned_blocks']) {
       expect(before[table]?.length, table).toBeGreaterThan(0);
     }
     expect(before['payments']?.length).toBeGreaterThan(1);

@@ -47,7 +47,7 @@ describe.each(engines)('money, on $name', (engine) => {
   );
 
   describe('a payment that always fails', () => {
-    it('is set aside, while its network goes on and keeps its receipts, and is paid when it works again', async () => {
+    it('is quarantined, while its network goes on and keeps its receipts, and is paid when it works again', async () => {
       const scope = await open();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
@@ -66,8 +66,8 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.send('tron', 'USDT', good.address, usdt(10));
       await shop.mine('tron', 2);
       expect((await shop.payment(good.id)).state).toBe('settled');
-      const rows = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
-      expect(rows).toMatchObject([{ network: 'tron', id: bad.id, payment_id: bad.id, arrival: null }]);
+      const rows = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
+      expect(rows).toMatchObject([{ network: 'tron', id: bad.id, payment_id: bad.id, transfer: null }]);
       const receipts = await shop.database.reader
         .selectFrom('receipts')
         .select(['status', 'amount', 'block_height'])
@@ -84,18 +84,18 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.pass(2000);
       await shop.mine('tron', 2);
       expect((await shop.payment(third.id)).state).toBe('settled');
-      const [again] = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      const [again] = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
       expect(again?.tries).toBe(2);
 
       await breakPayment(false);
       await shop.pass(3 * minute);
       expect((await shop.payment(bad.id)).state).toBe('settled');
-      expect(await shop.database.reader.selectFrom('set_aside').selectAll().execute()).toEqual([]);
+      expect(await shop.database.reader.selectFrom('quarantine').selectAll().execute()).toEqual([]);
       expect((await shop.balance(scope)).net).toBe(3n * usdt(9.9));
       await shop.expectBooksInOrder();
     });
 
-    it('is set aside if the database refuses what it writes, without losing what others write', async () => {
+    it('is quarantined if the database refuses what it writes, without losing what others write', async () => {
       const scope = await open();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
@@ -104,7 +104,7 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.mine('tron', 2);
       expect((await shop.payment(good.id)).state).toBe('settled');
       expect((await shop.payment(bad.id)).state).toBe('awaiting_funds');
-      const rows = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      const rows = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
       expect(rows).toMatchObject([{ id: bad.id }]);
       expect(rows[0]?.reason).toMatch(/refused/);
       await shop.expectBooksInOrder();
@@ -122,9 +122,9 @@ describe.each(engines)('money, on $name', (engine) => {
       for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
       const seenAt = shop.time.now;
       await shop.scan('tron');
-      const [row] = await shop.database.reader.selectFrom('set_aside').selectAll().execute();
+      const [row] = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
       expect(row).toMatchObject({ payment_id: bad.id, network: 'tron' });
-      expect(row?.arrival).toContain(bad.address);
+      expect(row?.transfer).toContain(bad.address);
       await shop.mine('tron', 1);
       await shop.reorg('tron', 1, true);
       await shop.mine('tron', 2);

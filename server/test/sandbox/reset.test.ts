@@ -127,14 +127,14 @@ describe.each(engines)('sandbox reset on $name', (engine) => {
       await server.app.depositKeys.set(transaction, scope, 'evm', { extendedPublicKey, script: undefined });
       await transaction.insertInto('derivations').values({ source_id: 'a-key', next_index: 7 }).execute();
       const failed = { mode: 'test', network: 'tron', reason: '', tries: 1, failed_at: 0 } as const;
-      const arrival = JSON.stringify({ transfer: { address: wallet.address } });
+      const transfer = JSON.stringify({ transfer: { address: wallet.address } });
       const stranger = JSON.stringify({ transfer: { address: 'TOther' } });
       await transaction
-        .insertInto('set_aside')
+        .insertInto('quarantine')
         .values([
-          { ...failed, id: paid, payment_id: paid, arrival: null, retry_at: 9e15 },
-          { ...failed, id: 'tx:0', payment_id: null, arrival, retry_at: 9e15 },
-          { ...failed, id: 'tx:1', payment_id: null, arrival: stranger, retry_at: 9e15 },
+          { ...failed, id: paid, payment_id: paid, transfer: null, retry_at: 9e15 },
+          { ...failed, id: 'tx:0', payment_id: null, transfer, retry_at: 9e15 },
+          { ...failed, id: 'tx:1', payment_id: null, transfer: stranger, retry_at: 9e15 },
         ])
         .execute();
     });
@@ -156,12 +156,12 @@ describe.each(engines)('sandbox reset on $name', (engine) => {
         .filter((name) => name !== 'audit_log')
         .sort(),
     ).toEqual(['api_keys', 'deposit_keys']);
-    expect(await reader.selectFrom('set_aside').select('id').execute()).toEqual([{ id: 'tx:1' }]);
+    expect(await reader.selectFrom('quarantine').select('id').execute()).toEqual([{ id: 'tx:1' }]);
     const left = reader.selectFrom('addresses').select('id').where('address', '=', wallet.address);
     expect(await left.execute()).toEqual([]);
     const count = reader.selectFrom('derivations').select('next_index').where('source_id', '=', 'a-key');
     expect(await count.execute()).toEqual([{ next_index: 7 }]);
-    await server.database.write((transaction) => transaction.deleteFrom('set_aside').execute());
+    await server.database.write((transaction) => transaction.deleteFrom('quarantine').execute());
   });
 
   it('refuses a merchant that does not exist', async () => {

@@ -32,11 +32,11 @@ describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
     await fund(scope, 'tron', 100);
     await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
       code: 'insufficient_balance',
-      message: 'This takes 50.5 USDT on ethereum, but only 0 USDT lies there; there is 100 USDT on tron',
+      message: 'This takes 50.5 USDT on ethereum, but only 0 USDT is held there; there is 100 USDT on tron',
     });
     await fund(scope, 'ethereum', 20);
     await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
-      message: 'This takes 50.5 USDT on ethereum, but only 20 USDT lies there; there is 100 USDT on tron',
+      message: 'This takes 50.5 USDT on ethereum, but only 20 USDT is held there; there is 100 USDT on tron',
     });
     await shop.withdraw(scope, '19.5', evm, 'ethereum');
     await shop.withdraw(scope, '98', tron, 'tron');

@@ -187,7 +187,7 @@ export const paymentTables = {
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a
    * payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
    */
-  set_aside: table({
+  quarantine: table({
     mode: text<Mode>(),
     network: text(),
     /** The id of the payment, or `transaction hash:output index` of the transfer. Unique within a network. */
@@ -195,7 +195,7 @@ export const paymentTables = {
     /** The payment; null if it is a transfer to a wallet. */
     payment_id: text().nullable(),
     /** The transfer and its block as JSON; null if it is a payment. */
-    arrival: text().nullable(),
+    transfer: text().nullable(),
     /** The message of the last error. */
     reason: text(),
     /** How often it failed. */

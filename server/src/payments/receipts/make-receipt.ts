@@ -5,7 +5,7 @@ import { convert, unitRate, type Denomination, type RateSource } from '../../mon
 import type { Clock } from '../../shared/clock.js';
 import type { NewId } from '../../shared/ids.js';
 import { scopeOf } from '../../shared/scope.js';
-import type { Arrival } from './new-receipts.js';
+import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from './base-rate.js';
 import type { PaymentRow } from '../store.js';
 
@@ -33,7 +33,7 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
   }
 
   /** What a transfer is worth now, and since when it counts. */
-  function firstSeen({ transfer, block, seenAt }: Arrival, payment: PaymentRow) {
+  function firstSeen({ transfer, block, seenAt }: IncomingTransfer, payment: PaymentRow) {
     const { currency, amount } = transfer;
     const offset = clock.now(scopeOf(payment)) - clock.real();
     const now = seenAt + offset;
@@ -51,8 +51,8 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
     };
   }
 
-  function newReceipt(arrival: Arrival, network: string, payment: PaymentRow): ReceiptTable {
-    const { transfer, block, address } = arrival;
+  function newReceipt(found: IncomingTransfer, network: string, payment: PaymentRow): ReceiptTable {
+    const { transfer, block, address } = found;
     return {
       id: newId(),
       payment_id: payment.id,
@@ -72,7 +72,7 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
       reversals: 0,
       is_credited: 0,
       credited_fee: '0',
-      ...firstSeen(arrival, payment),
+      ...firstSeen(found, payment),
     };
   }
 

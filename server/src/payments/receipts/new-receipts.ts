@@ -2,14 +2,14 @@
 import type { DepositAddresses } from '../../chains/addresses/deposit-addresses.js';
 import type { ChainBlock } from '../../chains/chain.js';
 import { keyOf, type ScanBatch } from '../../chains/scan.js';
-import type { AddressTable, SetAsideTable } from '../../db/schema.js';
+import type { AddressTable, QuarantineTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import type { Mode } from '../../shared/scope.js';
 import type { PresentTransfers } from './receipt-store.js';
-import { readArrival, takeBack, updateArrival, type StoredArrival } from './quarantine.js';
+import { readTransfer, release, updateTransfer, type StoredTransfer } from './quarantine.js';
 
 /** A transfer to one of our addresses, and the block it is in, if any. */
-export interface Arrival extends StoredArrival {
+export interface IncomingTransfer extends StoredTransfer {
   readonly address: AddressTable;
 }
 
@@ -33,12 +33,12 @@ export function goneTransfers(
  * The new transfers of a batch to our addresses. One that is both pending and in a block counts as in the block. Transfers
  * that were pending at the last scan and still are need no look: nothing about them has changed.
  */
-export async function findArrivals(
+export async function findIncoming(
   transaction: Transaction,
   addresses: DepositAddresses,
   batch: ScanBatch,
   seenAt: number,
-): Promise<Map<string, Arrival>> {
+): Promise<Map<string, IncomingTransfer>> {
   const transfers = [
     ...(batch.pending?.appeared ?? []).map((transfer) => ({ transfer, block: undefined })),
     ...withEarliestTimes(batch).flatMap(({ block, time }) =>
@@ -46,8 +46,8 @@ export async function findArrivals(
     ),
     // Tokens let anyone forge a transfer of 0 between any two addresses (address poisoning). It is not a receipt.
   ].filter(({ transfer }) => transfer.amount > 0n);
-  const arrivals = new Map<string, Arrival>();
-  if (transfers.length === 0) return arrivals;
+  const incoming = new Map<string, IncomingTransfer>();
+  if (transfers.length === 0) return incoming;
   const ours = await findAddresses(
     transaction,
     addresses,
@@ -57,9 +57,9 @@ export async function findArrivals(
   for (const { transfer, block } of transfers) {
     const address = ours.get(transfer.address);
     if (!address) continue;
-    arrivals.set(keyOf(transfer), { transfer, block, address, seenAt });
+    incoming.set(keyOf(transfer), { transfer, block, address, seenAt });
   }
-  return arrivals;
+  return incoming;
 }
 
 /**
@@ -85,39 +85,39 @@ async function findAddresses(
 }
 
 /**
- * Keeps the transfers that are set aside in step with the chain, and adds those that are due to the arrivals, with the time
+ * Keeps the transfers that are quarantined in step with the chain, and adds those that are due to the incoming ones, with the time
  * when they were first seen.
  */
-export async function followSetAside(
+export async function followQuarantine(
   transaction: Transaction,
   { orphanedAbove }: ScanBatch,
   addresses: DepositAddresses,
-  aside: Map<string, SetAsideTable>,
-  arrivals: Map<string, Arrival>,
+  quarantined: Map<string, QuarantineTable>,
+  incoming: Map<string, IncomingTransfer>,
   present: PresentTransfers | undefined,
   now: number,
 ): Promise<void> {
-  for (const row of [...aside.values()]) {
-    if (row.arrival === null) continue;
-    const stored = readArrival(row.arrival);
-    const arrival = arrivals.get(row.id);
-    if (arrival) {
-      arrivals.set(row.id, { ...arrival, seenAt: stored.seenAt });
+  for (const row of [...quarantined.values()]) {
+    if (row.transfer === null) continue;
+    const stored = readTransfer(row.transfer);
+    const found = incoming.get(row.id);
+    if (found) {
+      incoming.set(row.id, { ...found, seenAt: stored.seenAt });
       continue;
     }
     const isOrphaned = orphanedAbove !== undefined && (stored.block?.height ?? 0) > orphanedAbove;
     const current = isOrphaned ? { ...stored, block: undefined } : stored;
     if (!current.block && present && !present.has(row.id)) {
       // It left the network before a receipt was stored: there is nothing to credit.
-      await takeBack(transaction, row);
-      aside.delete(row.id);
+      await release(transaction, row);
+      quarantined.delete(row.id);
       continue;
     }
-    if (isOrphaned) await updateArrival(transaction, row, current);
+    if (isOrphaned) await updateTransfer(transaction, row, current);
     if (row.retry_at > now) continue;
     const address = (await findAddresses(transaction, addresses, row.mode, [stored.transfer.address])).get(
       stored.transfer.address,
     );
-    if (address) arrivals.set(row.id, { ...current, address });
+    if (address) incoming.set(row.id, { ...current, address });
   }
 }

@@ -1,25 +1,25 @@
 /**
- * What scans could not process: payments and transfers that are set aside, so that their network goes on without them. The
+ * What scans could not process: payments and transfers that are quarantined, so that their network goes on without them. The
  * scan tries each again, less and less often.
  */
 import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { Reader, Transaction } from '../../db/engine.js';
-import type { SetAsideTable } from '../../db/schema.js';
+import type { QuarantineTable } from '../../db/schema.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
 import { errorMessage } from '../../shared/error-message.js';
 import type { Mode } from '../../shared/scope.js';
 
 /** A transfer whose receipt could not be stored, and its block if it is in one. */
-export interface StoredArrival {
+export interface StoredTransfer {
   readonly transfer: ChainTransfer;
   readonly block: Pick<ChainBlock, 'height' | 'hash' | 'time'> | undefined;
   /** When it was first seen (real time). */
   readonly seenAt: number;
 }
 
-export function writeArrival({ transfer, block, seenAt }: StoredArrival): string {
+export function writeTransfer({ transfer, block, seenAt }: StoredTransfer): string {
   const kept = block && { height: block.height, hash: block.hash, time: block.time };
   return JSON.stringify({
     transfer: { ...transfer, amount: transfer.amount.toString() },
@@ -28,9 +28,9 @@ export function writeArrival({ transfer, block, seenAt }: StoredArrival): string
   });
 }
 
-export function readArrival(json: string): StoredArrival {
-  // The cast is safe: `writeArrival` wrote it.
-  const { transfer, ...rest } = JSON.parse(json) as Omit<StoredArrival, 'transfer'> & {
+export function readTransfer(json: string): StoredTransfer {
+  // The cast is safe: `writeTransfer` wrote it.
+  const { transfer, ...rest } = JSON.parse(json) as Omit<StoredTransfer, 'transfer'> & {
     transfer: Omit<ChainTransfer, 'amount'> & { amount: string };
   };
   return { ...rest, block: rest.block, transfer: { ...transfer, amount: BigInt(transfer.amount) } };
@@ -39,10 +39,10 @@ export function readArrival(json: string): StoredArrival {
 const firstPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
-/** Everything that is set aside on a network. */
-export function readSetAside(reader: Reader, { mode, network }: NetworkRef): Promise<SetAsideTable[]> {
+/** Everything that is quarantined on a network. */
+export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): Promise<QuarantineTable[]> {
   return reader
-    .selectFrom('set_aside')
+    .selectFrom('quarantine')
     .selectAll()
     .where('mode', '=', mode)
     .where('network', '=', network)
@@ -57,7 +57,7 @@ export async function isRetryDue(
   now: number,
 ): Promise<boolean> {
   const row = await reader
-    .selectFrom('set_aside')
+    .selectFrom('quarantine')
     .select('id')
     .where('mode', '=', mode)
     .where('network', '=', network)
@@ -70,102 +70,105 @@ export async function isRetryDue(
 export interface Failed extends NetworkRef {
   readonly id: string;
   readonly paymentId: string | null;
-  readonly arrival: StoredArrival | undefined;
+  readonly transfer: StoredTransfer | undefined;
   readonly error: unknown;
 }
 
 /** @param former the row of its last failure @param now real time */
-async function setAside(
+async function store(
   transaction: Transaction,
-  { mode, network, id, paymentId, arrival, error }: Failed,
-  former: SetAsideTable | undefined,
+  { mode, network, id, paymentId, transfer, error }: Failed,
+  former: QuarantineTable | undefined,
   now: number,
 ): Promise<void> {
   const tries = (former?.tries ?? 0) + 1;
   const changes = {
     payment_id: paymentId,
-    arrival: arrival ? writeArrival(arrival) : null,
+    transfer: transfer ? writeTransfer(transfer) : null,
     reason: errorMessage(error).slice(0, 1000),
     tries,
     retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
   };
   await transaction
-    .insertInto('set_aside')
+    .insertInto('quarantine')
     .values({ mode, network, id, failed_at: now, ...changes })
     .onConflict((conflict) => conflict.columns(['mode', 'network', 'id']).doUpdateSet(changes))
     .execute();
 }
 
-/** Sets aside what a scan could not process, and logs it. @param former the row of its last failure */
-export type PutAside = (
+/** Quarantines what a scan could not process, and logs it. @param former the row of its last failure */
+export type Quarantine = (
   transaction: Transaction,
   failed: Failed,
-  former: SetAsideTable | undefined,
+  former: QuarantineTable | undefined,
 ) => Promise<void>;
 
-export function createPutAside(clock: Clock, log: Logger): PutAside {
+export function createQuarantine(clock: Clock, log: Logger): Quarantine {
   return async (transaction, failed, former) => {
-    await setAside(transaction, failed, former, clock.real());
+    await store(transaction, failed, former, clock.real());
     const { id, paymentId, mode, network, error } = failed;
     afterCommit(() =>
       log.error(
         { err: error, mode, network, id, paymentId },
-        'A payment was set aside, because it cannot be processed; the network goes on, and it is tried again',
+        'A payment was quarantined, because it cannot be processed; the network goes on, and it is tried again',
       ),
     );
   };
 }
 
 /** Keeps the block of a transfer in step with the chain, until its receipt can be stored. */
-export async function updateArrival(
+export async function updateTransfer(
   transaction: Transaction,
-  { mode, network, id }: SetAsideTable,
-  arrival: StoredArrival,
+  { mode, network, id }: QuarantineTable,
+  transfer: StoredTransfer,
 ): Promise<void> {
   await transaction
-    .updateTable('set_aside')
-    .set({ arrival: writeArrival(arrival) })
+    .updateTable('quarantine')
+    .set({ transfer: writeTransfer(transfer) })
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('id', '=', id)
     .execute();
 }
 
-export async function takeBack(
+export async function release(
   transaction: Transaction,
-  { mode, network, id }: Pick<SetAsideTable, 'mode' | 'network' | 'id'>,
+  { mode, network, id }: Pick<QuarantineTable, 'mode' | 'network' | 'id'>,
 ): Promise<void> {
   await transaction
-    .deleteFrom('set_aside')
+    .deleteFrom('quarantine')
     .where('mode', '=', mode)
     .where('network', '=', network)
     .where('id', '=', id)
     .execute();
 }
 
-/** For operators: everything that is set aside, oldest first, at most 1000. */
-export function listSetAside(reader: Reader): Promise<SetAsideTable[]> {
-  return reader.selectFrom('set_aside').selectAll().orderBy('failed_at').orderBy('id').limit(1000).execute();
+/** For operators: everything that is quarantined, oldest first, at most 1000. */
+export function listQuarantine(reader: Reader): Promise<QuarantineTable[]> {
+  return reader.selectFrom('quarantine').selectAll().orderBy('failed_at').orderBy('id').limit(1000).execute();
 }
 
-/** For operators: makes everything that is set aside due. @returns how much that is */
-export async function retrySetAside(transaction: Transaction, network: string | undefined): Promise<number> {
-  const all = transaction.updateTable('set_aside').set({ retry_at: 0 });
+/** For operators: makes everything that is quarantined due. @returns how much that is */
+export async function retryQuarantine(
+  transaction: Transaction,
+  network: string | undefined,
+): Promise<number> {
+  const all = transaction.updateTable('quarantine').set({ retry_at: 0 });
   const { numUpdatedRows } = await (
     network === undefined ? all : all.where('network', '=', network)
   ).executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }
 
-export interface SetAsideCount {
+export interface QuarantineCount {
   readonly mode: Mode;
   readonly network: string;
   readonly count: number;
 }
 
-export async function countSetAside(reader: Reader): Promise<SetAsideCount[]> {
+export async function countQuarantine(reader: Reader): Promise<QuarantineCount[]> {
   const rows = await reader
-    .selectFrom('set_aside')
+    .selectFrom('quarantine')
     .groupBy(['mode', 'network'])
     .select((e) => ['mode', 'network', e.fn.countAll<number | string>().as('count')])
     .execute();

@@ -6,22 +6,22 @@ import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Clock } from '../../shared/clock.js';
-import { findArrivals, followSetAside, goneTransfers, presentTransfers } from './new-receipts.js';
+import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { Payments } from '../payments.js';
-import { createStoreFacts } from './record.js';
+import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
 import { affectedReceipts, findReceipts, liveReceiptsOf } from './receipt-store.js';
 import { dueReceipts, newWork, type Scan, type Work } from './work.js';
-import { createPutAside, isRetryDue, readSetAside, takeBack } from './quarantine.js';
+import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { createSettleReceipts } from './settle.js';
 
 export interface ReceiptsDeps extends NewReceiptsDeps {
   readonly clock: Clock;
   readonly addresses: DepositAddresses;
   readonly ledger: Ledger;
-  readonly payments: Pick<Payments, 'lock' | 'deposit' | 'reassess'>;
+  readonly payments: Pick<Payments, 'lock' | 'deposit' | 'updatePayment'>;
   readonly log: Logger;
   /** The most receipts of one payment that one scan confirms or reverses. */
   readonly receiptsPerScan?: number;
@@ -37,22 +37,22 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const { clock, currencies, addresses, ledger, payments } = deps;
   const budget = deps.receiptsPerScan ?? defaultBudget;
   const entries = createReceiptLog(currencies);
-  const putAside = createPutAside(clock, deps.log);
+  const quarantine = createQuarantine(clock, deps.log);
   const newReceipts = createNewReceipts(deps);
-  const storeFacts = createStoreFacts({ clock, payments, newReceipts, entries, putAside });
+  const recordReceipts = createRecordReceipts({ clock, payments, newReceipts, entries, quarantine });
   const settle = createSettleReceipts({ clock, ledger, payments, entries });
 
-  /** What belongs to a batch. Keeps the transfers that are set aside in step with it. */
+  /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
     const { mode, network, head } = batch;
     const confirmations = currencies.network(mode, network)?.confirmations ?? 0;
     // A finalized block cannot be reorganised, however few blocks follow it.
     const confirmedUpTo = Math.max(head.height - confirmations + 1, head.finalizedHeight ?? 0);
-    const aside = new Map((await readSetAside(transaction, batch)).map((row) => [row.id, row]));
+    const quarantined = new Map((await readQuarantine(transaction, batch)).map((row) => [row.id, row]));
     const present = presentTransfers(batch);
-    const arrivals = await findArrivals(transaction, addresses, batch, realNow);
-    await followSetAside(transaction, batch, addresses, aside, arrivals, present, realNow);
-    return { ...batch, confirmations, confirmedUpTo, aside, arrivals, present };
+    const incoming = await findIncoming(transaction, addresses, batch, realNow);
+    await followQuarantine(transaction, batch, addresses, quarantined, incoming, present, realNow);
+    return { ...batch, confirmations, confirmedUpTo, quarantined, incoming, present };
   }
 
   /**
@@ -64,14 +64,16 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     scan: Scan,
     isWaiting: (paymentId: string) => boolean,
   ): Promise<Map<string, Work>> {
-    const { mode, network, orphanedAbove, confirmedUpTo, aside, arrivals, present } = scan;
+    const { mode, network, orphanedAbove, confirmedUpTo, quarantined, incoming, present } = scan;
     const { moved, due } = await affectedReceipts(transaction, {
       ...{ mode, network, orphanedAbove, confirmedUpTo },
-      txHashes: [...new Set([...arrivals.values()].map((arrival) => arrival.transfer.txHash))],
+      txHashes: [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
       pending: present && { present, gone: goneTransfers(scan, present) },
     });
     // What is tried again missed the changes of the scans since it failed.
-    const retried = [...aside.values()].filter(({ id, arrival }) => arrival === null && !isWaiting(id));
+    const retried = [...quarantined.values()].filter(
+      ({ id, transfer }) => transfer === null && !isWaiting(id),
+    );
     const ofRetried = await liveReceiptsOf(
       transaction,
       scan,
@@ -81,7 +83,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     const locked = await payments.lock(transaction, [
       ...retried.map(({ id }) => id),
       ...affected.map((receipt) => receipt.payment_id),
-      ...[...arrivals.values()].flatMap(({ address }) => address.payment_id ?? []),
+      ...[...incoming.values()].flatMap(({ address }) => address.payment_id ?? []),
     ]);
     const works = new Map([...locked].map(([id, payment]) => [id, newWork(payment)] as const));
     const receipts = await findReceipts(
@@ -102,11 +104,11 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       const { mode, network } = batch;
       const realNow = clock.real();
       const scan = await openScan(transaction, batch, realNow);
-      const { aside } = scan;
-      const isWaiting = (paymentId: string) => (aside.get(paymentId)?.retry_at ?? 0) > realNow;
+      const { quarantined } = scan;
+      const isWaiting = (paymentId: string) => (quarantined.get(paymentId)?.retry_at ?? 0) > realNow;
       const works = await findWorks(transaction, scan, isWaiting);
-      if (works.size === 0 && scan.arrivals.size === 0) return 'complete';
-      await storeFacts(transaction, scan, works);
+      if (works.size === 0 && scan.incoming.size === 0) return 'complete';
+      await recordReceipts(transaction, scan, works);
 
       const ready = [...works.values()]
         .filter(({ payment }) => !isWaiting(payment.id))
@@ -119,14 +121,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 
       for (const { work, due } of ready) {
         const { id } = work.payment;
-        const former = aside.get(id);
+        const former = quarantined.get(id);
         const hasWork = due.lost.length + due.confirmed.length + due.dropped > 0;
         if (!hasWork && !work.hasNews && !former) continue;
         const failure = await isolate(transaction, () => settle(transaction, scan, work, due));
         if (failure) {
-          const failed = { mode, network, id, paymentId: id, arrival: undefined, ...failure };
-          await putAside(transaction, failed, former);
-        } else if (former) await takeBack(transaction, former);
+          const failed = { mode, network, id, paymentId: id, transfer: undefined, ...failure };
+          await quarantine(transaction, failed, former);
+        } else if (former) await release(transaction, former);
       }
       return ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
     },

@@ -4,38 +4,42 @@ import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
 import type { Clock } from '../../shared/clock.js';
 import { scopeOf } from '../../shared/scope.js';
-import type { Arrival } from './new-receipts.js';
+import type { IncomingTransfer } from './new-receipts.js';
 import { countsTowards } from '../assess.js';
 import type { NewReceipts } from './make-receipt.js';
 import type { Payments } from '../payments.js';
 import type { ReceiptLog } from './log.js';
 import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
 import { moveTo, newWork, type Scan, type Work } from './work.js';
-import { takeBack, type PutAside } from './quarantine.js';
+import { release, type Quarantine } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
 
-export interface StoreFactsDeps {
+export interface RecordReceiptsDeps {
   readonly clock: Clock;
   readonly payments: Pick<Payments, 'deposit'>;
   readonly newReceipts: NewReceipts;
   readonly entries: ReceiptLog;
-  readonly putAside: PutAside;
+  readonly quarantine: Quarantine;
 }
 
 /**
- * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is set aside.
+ * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is quarantined.
  * @param works by payment. Deposits to wallets are added
  */
-export type StoreFacts = (transaction: Transaction, scan: Scan, works: Map<string, Work>) => Promise<void>;
+export type RecordReceipts = (
+  transaction: Transaction,
+  scan: Scan,
+  works: Map<string, Work>,
+) => Promise<void>;
 
-export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
-  const { clock, payments, entries, putAside } = deps;
+export function createRecordReceipts(deps: RecordReceiptsDeps): RecordReceipts {
+  const { clock, payments, entries, quarantine } = deps;
   const { firstSeen, newReceipt } = deps.newReceipts;
 
   /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
   async function paymentOf(
     transaction: Transaction,
-    { transfer, address }: Arrival,
+    { transfer, address }: IncomingTransfer,
     network: string,
     works: ReadonlyMap<string, Work>,
   ): Promise<PaymentRow> {
@@ -57,7 +61,7 @@ export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
   }
 
   /** A deposit to a wallet is a new payment, which needs statements of its own. All other failures change nothing. */
-  async function attempt(transaction: Transaction, { address }: Arrival, work: () => Promise<void>) {
+  async function attempt(transaction: Transaction, { address }: IncomingTransfer, work: () => Promise<void>) {
     if (address.wallet_id !== null) return isolate(transaction, work);
     try {
       await work();
@@ -68,13 +72,13 @@ export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
   }
 
   return async (transaction, scan, works) => {
-    const { network, arrivals, orphanedAbove, confirmations, confirmedUpTo, aside } = scan;
+    const { network, incoming, orphanedAbove, confirmations, confirmedUpTo, quarantined } = scan;
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptTable[] = [];
     const moved: ReceiptTable[] = [];
 
-    for (const [key, arrival] of arrivals) {
+    for (const [key, found] of incoming) {
       const work = known.get(key);
       const receipt = work?.receipts.get(key);
       if (work && receipt) {
@@ -82,8 +86,8 @@ export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
         const current: ReceiptTable = {
           ...receipt,
           // It counts from when it came back: it could have been kept back until the rate had changed.
-          ...(isBack && { status: 'seen' as const, ...firstSeen(arrival, work.payment) }),
-          ...moveTo(receipt, arrival.block, confirmedUpTo),
+          ...(isBack && { status: 'seen' as const, ...firstSeen(found, work.payment) }),
+          ...moveTo(receipt, found.block, confirmedUpTo),
         };
         if (isUnchanged(receipt, current)) continue;
         if (isBack) {
@@ -94,27 +98,31 @@ export function createStoreFacts(deps: StoreFactsDeps): StoreFacts {
         moved.push(current);
         continue;
       }
-      const failure = await attempt(transaction, arrival, async () => {
-        const payment = await paymentOf(transaction, arrival, network, works);
+      const failure = await attempt(transaction, found, async () => {
+        const payment = await paymentOf(transaction, found, network, works);
         const owner = works.get(payment.id) ?? newWork(payment);
-        const inserted = newReceipt(arrival, network, payment);
+        const inserted = newReceipt(found, network, payment);
         works.set(payment.id, owner);
         owner.receipts.set(key, inserted);
         owner.hasNews = true;
         added.push(inserted);
         owner.notes.push(entries.seen(inserted, countsTowards(payment, inserted), confirmations));
       });
-      const former = aside.get(key);
+      const former = quarantined.get(key);
       if (failure) {
-        const failed = { ...scan, id: key, paymentId: arrival.address.payment_id, arrival, ...failure };
-        await putAside(transaction, failed, former);
-      } else if (former) await takeBack(transaction, former);
+        const failed = {
+          ...scan,
+          ...{ id: key, paymentId: found.address.payment_id, transfer: found },
+          ...failure,
+        };
+        await quarantine(transaction, failed, former);
+      } else if (former) await release(transaction, former);
     }
 
     for (const work of works.values()) {
       for (const [key, receipt] of work.receipts) {
         const isOrphaned =
-          orphanedAbove !== undefined && !arrivals.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
+          orphanedAbove !== undefined && !incoming.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
         if (!isOrphaned) continue;
         const current = { ...receipt, ...moveTo(receipt, undefined, confirmedUpTo) };
         work.receipts.set(key, current);

@@ -14,7 +14,7 @@ import type { NewLogEntry } from '../store.js';
 export interface SettleReceiptsDeps {
   readonly clock: Clock;
   readonly ledger: Ledger;
-  readonly payments: Pick<Payments, 'reassess'>;
+  readonly payments: Pick<Payments, 'updatePayment'>;
   readonly entries: ReceiptLog;
 }
 
@@ -76,6 +76,6 @@ export function createSettleReceipts(deps: SettleReceiptsDeps): SettleReceipts {
     await ledger.postAll(transaction, postings, now);
     // A receipt that is lost and dropped at once was changed twice: the later change holds.
     await updateReceipts(transaction, [...new Map(changed.map((receipt) => [receipt.id, receipt])).values()]);
-    await payments.reassess(transaction, payment, notes);
+    await payments.updatePayment(transaction, payment, notes);
   };
 }

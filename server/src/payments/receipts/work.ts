@@ -1,7 +1,7 @@
 /** What a scan has to do with the receipts of a payment. */
 import type { ScanBatch } from '../../chains/scan.js';
-import type { ReceiptTable, SetAsideTable } from '../../db/schema.js';
-import type { Arrival } from './new-receipts.js';
+import type { ReceiptTable, QuarantineTable } from '../../db/schema.js';
+import type { IncomingTransfer } from './new-receipts.js';
 import type { PresentTransfers } from './receipt-store.js';
 import type { NewLogEntry, PaymentRow } from '../store.js';
 
@@ -10,9 +10,9 @@ export interface Scan extends ScanBatch {
   readonly confirmations: number;
   /** Receipts in blocks up to this height have enough confirmations, or are final. */
   readonly confirmedUpTo: number;
-  /** What is set aside on the network, by id. */
-  readonly aside: ReadonlyMap<string, SetAsideTable>;
-  readonly arrivals: ReadonlyMap<string, Arrival>;
+  /** What is quarantined on the network, by id. */
+  readonly quarantined: ReadonlyMap<string, QuarantineTable>;
+  readonly incoming: ReadonlyMap<string, IncomingTransfer>;
   readonly present: PresentTransfers | undefined;
 }
 
@@ -37,7 +37,7 @@ export function newWork(payment: PaymentRow): Work {
  */
 export function moveTo(
   receipt: ReceiptTable,
-  block: Arrival['block'],
+  block: IncomingTransfer['block'],
   confirmedUpTo: number,
 ): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at'> {
   const isKept = block !== undefined && (block.hash === receipt.block_hash || block.height <= confirmedUpTo);
