@@ -7,7 +7,7 @@ import type { Database, DatabaseOptions } from './database.js';
 import { isCollision, isStalePlan } from './errors.js';
 import type { Transaction } from './engine.js';
 import { migrate, snapshotsOf } from './migrate.js';
-import { registerDirectRun, type NamedQuery } from './prepared.js';
+import { combine, registerDirectRun, type NamedQuery } from './prepared.js';
 import type { SavepointConnection } from './savepoint.js';
 import type { Schema } from './schema.js';
 import type { SendingConnection } from './send.js';
@@ -195,6 +195,8 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   #isCorked = false;
   /** Statements of this transaction whose results nobody awaits. They never reject. */
   #sent: Promise<void>[] = [];
+  /** The writes that will be sent as one statement; undefined unless `together` runs. */
+  #batch: NamedQuery[] | undefined;
   /** The first error of those statements. */
   #failure: { readonly error: unknown } | undefined;
 
@@ -220,7 +222,21 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   send(query: NamedQuery): void {
-    this.#watch(this.#query(query));
+    if (this.#batch && query.name !== undefined) this.#batch.push(query);
+    else this.#watch(this.#query(query));
+  }
+
+  async together<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#batch) return work();
+    const batch: NamedQuery[] = [];
+    this.#batch = batch;
+    try {
+      const result = await work();
+      if (batch.length > 0) this.#watch(this.#query(combine(batch)));
+      return result;
+    } finally {
+      this.#batch = undefined;
+    }
   }
 
   // Kysely's interface requires it, but nothing here streams.
@@ -277,7 +293,11 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     this.#client.release();
   }
 
-  #query({ sql, parameters, name }: NamedQuery): Promise<pg.QueryResult> {
+  #query({
+    sql,
+    parameters,
+    name,
+  }: Pick<NamedQuery, 'sql' | 'parameters' | 'name'>): Promise<pg.QueryResult> {
     this.#cork();
     return this.#client.query(statementOf(this.#names, sql, [...parameters], name));
   }

@@ -1,8 +1,8 @@
 /** Queries that are compiled once, because they run so often that building their SQL each time would cost too much. */
 import { hash } from 'node:crypto';
-import type { Compilable, CompiledQuery, DatabaseConnection } from 'kysely';
+import type { Compilable, CompiledQuery } from 'kysely';
 import { engineOf, type Engine, type Reader, type Transaction } from './engine.js';
-import type { SendingConnection } from './send.js';
+import { connectionOf, isSending } from './send.js';
 
 /** Runs SQL on the driver, without Kysely. @param name identifies the SQL; PostgreSQL prepares it under this name */
 export type DirectRun = (sql: string, parameters: unknown[], name: string) => unknown[] | Promise<unknown[]>;
@@ -38,6 +38,9 @@ interface Prepared<Row> {
   parameters(values: Values): unknown[];
 }
 
+/** The name of SQL: a hash of it, because through a pooler, processes share connections, and must not mix up statements. */
+const nameOf = (text: string) => hash('sha256', text, 'hex').slice(0, 32);
+
 /** Compiles a query once for each engine and each set of argument names. */
 function createCompile<V extends object, Row>(build: (reader: Reader, values: V) => Compilable<Row>) {
   const known = new Map<string, Prepared<Row>>();
@@ -50,8 +53,7 @@ function createCompile<V extends object, Row>(build: (reader: Reader, values: V)
     const placeholders = Object.fromEntries(names.map((name) => [name, new Placeholder(name)]));
     // The cast is safe: `build` only passes its arguments on, so it cannot tell a placeholder from a value.
     const compiled = build(reader, placeholders as unknown as V).compile();
-    // The name is a hash of the SQL: through a pooler, processes share connections, and must not mix up statements.
-    const query = { ...compiled, name: hash('sha256', compiled.sql, 'hex').slice(0, 32) };
+    const query = { ...compiled, name: nameOf(compiled.sql) };
     const made: Prepared<Row> = {
       query,
       parameters: (given) =>
@@ -101,12 +103,30 @@ export function preparedSend<V extends object>(
     }
     const connection = await connectionOf(transaction);
     const bound = { ...query, parameters: given };
-    if ('send' in connection) (connection as SendingConnection).send(bound);
+    if (isSending(connection)) connection.send(bound);
     else await connection.executeQuery(bound);
   };
 }
 
-/** The connection of a transaction. No one else uses it until the transaction ends. */
-function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
-  return transaction.getExecutor().provideConnection((connection) => Promise.resolve(connection));
+/** Statements that were combined before, by their names. */
+const combinations = new Map<string, { readonly sql: string; readonly name: string }>();
+
+/** Several writes as one statement of PostgreSQL: all but the last become common table expressions. */
+export function combine(writes: readonly NamedQuery[]): Pick<NamedQuery, 'sql' | 'parameters' | 'name'> {
+  const key = writes.map(({ name }) => name).join();
+  const parameters = writes.flatMap((write) => write.parameters);
+  const known = combinations.get(key);
+  if (known) return { ...known, parameters };
+  let offset = 0;
+  const parts = writes.map((write) => {
+    const before = offset;
+    offset += write.parameters.length;
+    return write.sql.replace(/\$(\d+)/g, (_, place: string) => `$${Number(place) + before}`);
+  });
+  const last = parts.pop() ?? '';
+  const others = parts.map((part, place) => `write_${place} as (${part})`);
+  const sql = others.length > 0 ? `with ${others.join(', ')} ${last}` : last;
+  const made = { sql, name: nameOf(sql) };
+  combinations.set(key, made);
+  return { ...made, parameters };
 }

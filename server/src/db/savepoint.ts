@@ -2,6 +2,7 @@
 import { sql, type DatabaseConnection } from 'kysely';
 import type { Transaction } from './engine.js';
 import { isCollision, isStalePlan, isUnavailable } from './errors.js';
+import { connectionOf } from './send.js';
 import { markCallbacks } from './transaction-context.js';
 
 /** A connection that sends statements without waiting for them, and so must know where a savepoint begins and ends. */
@@ -48,10 +49,7 @@ type Savepoints = Pick<SavepointConnection, 'releaseSavepoint' | 'rollbackToSave
 };
 
 async function savepointsOf(transaction: Transaction): Promise<Savepoints> {
-  // Only looked at here: while it is provided, no statement of the transaction would run.
-  const connection = await transaction
-    .getExecutor()
-    .provideConnection((provided) => Promise.resolve(provided));
+  const connection = await connectionOf(transaction);
   return 'beginSavepoint' in connection ? (connection as SavepointConnection) : plain(transaction);
 }
 

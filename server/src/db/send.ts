@@ -1,10 +1,12 @@
 /** Sends statements whose results nobody needs. */
 import type { Compilable, CompiledQuery, DatabaseConnection } from 'kysely';
-import type { Transaction } from './engine.js';
+import type { Reader, Transaction } from './engine.js';
 
 /** A connection that can send a statement without waiting for its result. */
 export interface SendingConnection extends DatabaseConnection {
   send(query: CompiledQuery): void;
+  /** Sends all that `work` sends with `preparedSend` as one statement. */
+  together<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -14,8 +16,26 @@ export interface SendingConnection extends DatabaseConnection {
  */
 export async function send(transaction: Transaction, query: Compilable): Promise<void> {
   const compiled = query.compile();
-  await transaction.getExecutor().provideConnection(async (connection) => {
-    if ('send' in connection) (connection as SendingConnection).send(compiled);
-    else await connection.executeQuery(compiled);
-  });
+  const connection = await connectionOf(transaction);
+  if (isSending(connection)) connection.send(compiled);
+  else await connection.executeQuery(compiled);
+}
+
+/**
+ * Runs work whose `preparedSend`s become one statement on PostgreSQL, because each statement costs more than what it
+ * does. They must write different rows: none sees what another one writes, and they run in no particular order.
+ */
+export async function together<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
+  const connection = await connectionOf(transaction);
+  return isSending(connection) ? connection.together(work) : work();
+}
+
+/** The connection of a transaction. No one else uses it until the transaction ends. */
+export function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
+  // Only looked at here: while it is provided, no statement of the transaction would run.
+  return transaction.getExecutor().provideConnection((connection) => Promise.resolve(connection));
+}
+
+export function isSending(connection: DatabaseConnection): connection is SendingConnection {
+  return 'send' in connection;
 }

@@ -8,6 +8,7 @@ import type { Currencies, PaymentOption } from '../money/currencies.js';
 import type { Customers } from '../customers/customers.js';
 import type { Database } from '../db/database.js';
 import type { MerchantTable } from '../db/schema.js';
+import { together } from '../db/send.js';
 import { createFailures } from '../shared/failures.js';
 import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -172,9 +173,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
     changes: Partial<PaymentRow>,
     entry: NewLogEntry,
   ): Promise<PaymentRecord> {
-    if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
     const isRepeated = record.log.at(-1)?.event === entry.event;
-    const logged = isRepeated ? [] : await store.appendLog(transaction, record.id, now, [entry]);
+    const logged = await together(transaction, async () => {
+      if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
+      return isRepeated ? [] : store.appendLog(transaction, record.id, now, [entry]);
+    });
     return reader.view(actor.kind, {
       ...record,
       ...changes,
@@ -258,10 +261,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
       };
       if (input.refusesUnpayable) checkPayable(row);
       const { email, fullName, phoneNumber } = input;
-      // Both run at once. If the customer is not allowed to pay, the insert is rolled back.
-      const [isNew] = await Promise.all([
+      // All run at once. If the customer is not allowed to pay, or the reference is taken, the inserts are rolled back.
+      const [isNew, , log] = await Promise.all([
         store.insertPayment(transaction, row),
         email ? customers.link(transaction, actor, { email, fullName, phoneNumber }) : undefined,
+        store.appendLog(transaction, id, now, [
+          { type: 'event', event: 'Payment started', code: 'payment_started', values: {} },
+        ]),
       ]);
       if (!isNew) {
         const existing = await store.findPaymentByReference(transaction, actor, row.tx_ref, actor.kind);
@@ -272,9 +278,6 @@ export function createPayments(deps: PaymentsDeps): Payments {
           { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
         );
       }
-      const log = await store.appendLog(transaction, id, now, [
-        { type: 'event', event: 'Payment started', code: 'payment_started', values: {} },
-      ]);
       return reader.view(actor.kind, { ...row, ...store.noParts, log });
     },
 
@@ -310,10 +313,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async setCurrency(transaction, actor, id, currencyCode, networkCode) {
       const option = currencies.option(actor.mode, currencyCode, networkCode);
-      const [{ row, counted }, assigned] = await Promise.all([
-        lockPayment(transaction, actor, id),
-        addresses.ofPayment(transaction, id, option),
-      ]);
+      const { row, counted } = await lockPayment(transaction, actor, id);
       if (statusOf(row.state) !== 'in progress') throw ended(row.state);
       if (row.locked_at !== null) {
         throw new Problem(
@@ -349,24 +349,29 @@ export function createPayments(deps: PaymentsDeps): Payments {
         );
       }
       const now = clock.now(actor);
-      const address =
-        assigned ?? (await addresses.assign(transaction, actor, { paymentId: id }, option, now));
-      const changes = {
-        ...counted,
-        state: 'currency_set',
-        currency: currency.code,
-        network: network.code,
-        address_id: address.id,
-        address: address.address,
-        amount: amount.toString(),
-        fee: feeOf(amount, row.fee_basis_points).toString(),
-        updated_at: now,
-      } as const;
-      return change(transaction, actor, row, now, changes, {
-        type: 'event',
-        event: `Currency set to ${currency.code} on ${network.code}`,
-        code: 'currency_set',
-        values: { currency: currency.code, network: network.code },
+      // A payment's first address is copied into its row.
+      const assigned =
+        row.address_id === null ? undefined : await addresses.ofPayment(transaction, id, option);
+      return together(transaction, async () => {
+        const address =
+          assigned ?? (await addresses.assign(transaction, actor, { paymentId: id }, option, now));
+        const changes = {
+          ...counted,
+          state: 'currency_set',
+          currency: currency.code,
+          network: network.code,
+          address_id: address.id,
+          address: address.address,
+          amount: amount.toString(),
+          fee: feeOf(amount, row.fee_basis_points).toString(),
+          updated_at: now,
+        } as const;
+        return change(transaction, actor, row, now, changes, {
+          type: 'event',
+          event: `Currency set to ${currency.code} on ${network.code}`,
+          code: 'currency_set',
+          values: { currency: currency.code, network: network.code },
+        });
       });
     },
 

@@ -76,6 +76,37 @@ describe.each(engines)('The address pool on $name', (engine) => {
     }
   });
 
+  it('reserves the next block before the last is used up, under load, so that nobody waits for it', async () => {
+    const pool = open();
+    let waited = 0;
+    for (let taken = 0; taken < 500; taken += 1) {
+      const next = (await nextIndex()) ?? 0;
+      const { index } = await take(pool);
+      // From the first of the large blocks on, each index was reserved by an earlier transaction.
+      if (taken >= 127 && index >= next) waited += 1;
+    }
+    expect(waited).toBe(0);
+    expect(await nextIndex()).toBeLessThanOrEqual(500 + 64 + 32);
+  });
+
+  it('does not give out what was reserved by a transaction that was rolled back', async () => {
+    const pool = open();
+    const taken = new Set<number>();
+    for (let count = 0; count < 300; count += 1) {
+      const attempt = database.write(async (transaction) => {
+        const { index } = await pool.take(transaction);
+        if (count % 3 === 0) throw new Error('Rolled back');
+        return index;
+      });
+      const index = await attempt.catch(() => undefined);
+      if (index === undefined) continue;
+      expect(taken.has(index)).toBe(false);
+      taken.add(index);
+      expect(index).toBeLessThan((await nextIndex()) ?? 0);
+    }
+    expect(taken.size).toBe(200);
+  });
+
   it('never gives out an index twice when several processes share a key', async () => {
     const pools = [open(), open(), open()];
     const taken = await Promise.all(

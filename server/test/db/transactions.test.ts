@@ -6,12 +6,16 @@ import type { Transaction } from '../../src/db/engine.js';
 import { createGroupCommit } from '../../src/db/group-commit.js';
 import { openDatabase } from '../../src/db/open.js';
 import { prepared, preparedSend } from '../../src/db/prepared.js';
-import { send } from '../../src/db/send.js';
+import { send, together } from '../../src/db/send.js';
 import { afterCommit } from '../../src/db/transaction-context.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const insertSetting = preparedSend((transaction, row: { readonly name: string; readonly value: string }) =>
   transaction.insertInto('settings').values(row),
+);
+const changeSetting = preparedSend(
+  (transaction, { name, value }: { readonly name: string; readonly value: string }) =>
+    transaction.updateTable('settings').set({ value }).where('name', '=', name),
 );
 const findSettings = prepared((reader, { value }: { readonly value: string }) =>
   reader.selectFrom('settings').selectAll().where('value', '=', value).orderBy('name'),
@@ -102,6 +106,49 @@ describe.each(engines)('transactions, on $name', (engine) => {
       return Promise.all(found);
     });
     expect(seen.map((rows) => rows.map(({ name }) => name))).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
+  });
+
+  it('write all that is sent together, and each value where it belongs', async () => {
+    await put('changed', 'old');
+    for (const [first, second] of [
+      ['a', 'b'],
+      ['c', 'd'],
+    ] as const) {
+      const result = await database.write((transaction) =>
+        together(transaction, async () => {
+          await insertSetting(transaction, { name: first, value: `of ${first}` });
+          await changeSetting(transaction, { name: 'changed', value: `by ${first}` });
+          await together(transaction, () =>
+            insertSetting(transaction, { name: second, value: `of ${second}` }),
+          );
+          return first;
+        }),
+      );
+      expect(result).toBe(first);
+    }
+    const rows = await sql<{ name: string; value: string }>`
+      select name, value from settings where name in ('a', 'b', 'c', 'd', 'changed') order by name`.execute(
+      database.reader,
+    );
+    expect(rows.rows.map(({ name, value }) => `${name} ${value}`)).toEqual([
+      'a of a',
+      'b of b',
+      'c of c',
+      'changed by c',
+      'd of d',
+    ]);
+  });
+
+  it('write nothing of what is sent together if a part of it fails', async () => {
+    await put('taken');
+    const failed = database.write((transaction) =>
+      together(transaction, async () => {
+        await insertSetting(transaction, { name: 'free', value: 'x' });
+        await insertSetting(transaction, { name: 'taken', value: 'x' });
+      }),
+    );
+    await expect(failed).rejects.toThrow(/unique/i);
+    expect(await names()).toEqual(['taken']);
   });
 
   it('continue after a table change makes a prepared statement stale', async () => {

@@ -22,6 +22,8 @@ export interface AddressPool {
 }
 
 const largestBlock = 64;
+/** Under load, the next block is reserved when so few are left. */
+const lowReserve = 32;
 /** A block that was used up faster than this was too small. */
 const shortBlockMs = 2000;
 /** If a transaction that reserved a block has not committed after this time, it was probably rolled back. */
@@ -64,6 +66,8 @@ export function createAddressPool(
   /** Whether a transaction that has not committed yet is reserving a block. */
   let isReserving = false;
   let isDeriving = false;
+  /** How many were taken one by one since, because the block was too small for those that came at once. */
+  let singles = 0;
 
   /** Derives one address per turn of the event loop, so that no request waits for the whole block. */
   function deriveNext(): void {
@@ -86,21 +90,20 @@ export function createAddressPool(
     return address;
   }
 
-  /** Reserves a block and returns its first index. The others can be taken once the transaction has committed. */
-  async function reserve(transaction: Transaction): Promise<number> {
-    const age = now() - reservedAt;
-    // While another transaction is reserving a block, take a single index rather than wait for it.
-    const isBlock = !isReserving || age > longestReservationMs;
-    if (isBlock) {
-      blockSize = age < shortBlockMs ? Math.min(largestBlock, blockSize * 2) : 1;
-      reservedAt = now();
-      isReserving = true;
-    }
-    const size = isBlock ? blockSize : 1;
+  /**
+   * Reserves a block, whose indexes can be taken once the transaction has committed.
+   * @param takesFirst keeps the first index, which is returned, for the transaction itself
+   */
+  async function reserveBlock(transaction: Transaction, takesFirst: boolean): Promise<number> {
+    blockSize = isBusy() ? Math.min(largestBlock, (blockSize + singles) * 2) : 1;
+    singles = 0;
+    const size = blockSize;
+    reservedAt = now();
+    isReserving = true;
     const first = await takeIndexes(transaction, source.id, size);
     afterCommit(() => {
-      if (isBlock) isReserving = false;
-      for (let index = first + 1; index < first + size; index += 1) reserved.push(index);
+      isReserving = false;
+      for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
       if (isDeriving) return;
       isDeriving = true;
       setImmediate(deriveNext);
@@ -108,10 +111,26 @@ export function createAddressPool(
     return first;
   }
 
+  /** While another transaction is reserving a block, it is better to take a single index than to wait for the block. */
+  function reserveOne(transaction: Transaction): Promise<number> {
+    singles += 1;
+    return takeIndexes(transaction, source.id, 1);
+  }
+
+  const isBusy = () => now() - reservedAt < shortBlockMs;
+  const canReserve = () => !isReserving || now() - reservedAt > longestReservationMs;
+
   return {
     async take(transaction) {
-      const index = reserved.shift() ?? (await reserve(transaction));
-      return { index, address: addressOf(index) };
+      const ready = reserved.shift();
+      if (ready === undefined) {
+        const index = await (canReserve() ? reserveBlock(transaction, true) : reserveOne(transaction));
+        return { index, address: addressOf(index) };
+      }
+      const isLow = reserved.length < lowReserve && blockSize > lowReserve && isBusy();
+      // There are some left, so nobody waits for this transaction to end.
+      if (isLow && canReserve()) await reserveBlock(transaction, false);
+      return { index: ready, address: addressOf(ready) };
     },
   };
 }
