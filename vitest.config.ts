@@ -37,11 +37,12 @@ export default defineConfig({
           name: 'e2e',
           env: { TMPDIR: disk },
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/litecoind.setup.ts'],
+          globalSetup: ['test/litecoind.setup.ts', 'test/browser.setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // Each file drives a browser and a server, and mostly waits for pages, blocks and timers.
           maxWorkers: 2,
+          isolate: false,
           sequence: { groupOrder: 1 },
           // Pages and blocks take long on a busy machine.
           expect: { poll: { timeout: 10_000 } },

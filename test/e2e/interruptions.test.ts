@@ -1,7 +1,6 @@
 /** What happens to payers in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag. */
 import { chromium, type Route } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { findBrowser } from '../../scripts/find-browser.mjs';
+import { expect, inject, test } from 'vitest';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
@@ -216,7 +215,7 @@ test('a reload in each state shows that state again, and creates nothing', async
 });
 
 test('a page that comes out of the back-forward cache shows what happened meanwhile', async () => {
-  const { executablePath, args } = await findBrowser();
+  const { executablePath, args } = inject('browserPrograms').whole;
   // Playwright turns the cache off.
   const browser = await chromium.launch({
     executablePath,

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { createMerchantClient, type CreatePaymentBody, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import { startApiServer, type ApiServer } from '../../scripts/api-server.mjs';
-import { findBrowser, findHeadlessShell } from '../../scripts/find-browser.mjs';
 
 const require = createRequire(import.meta.url);
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
@@ -50,7 +49,15 @@ interface StageOptions {
   readonly start?: () => Promise<Parameters<typeof startApiServer>[0]>;
 }
 
-/** One server and one browser for the tests of a file. Pages are closed after each test, and must have been quiet. */
+/** The run's browser, or one of its own if it has to be another. */
+function openBrowser(needsWholeBrowser: boolean, jsFlags: string | undefined): Promise<Browser> {
+  if (!needsWholeBrowser && jsFlags === undefined) return chromium.connect(inject('browserEndpoint'));
+  const { whole, shell } = inject('browserPrograms');
+  const { executablePath, args } = needsWholeBrowser ? whole : shell;
+  return chromium.launch({ executablePath, args: [...args, ...(jsFlags ? [`--js-flags=${jsFlags}`] : [])] });
+}
+
+/** One server for the tests of a file, and a browser. Pages are closed after each test, and must have been quiet. */
 export function useStage({
   blockIntervalMs = 1000,
   needsWholeBrowser = false,
@@ -66,10 +73,9 @@ export function useStage({
   };
 
   beforeAll(async () => {
-    const { executablePath, args } = await (needsWholeBrowser ? findBrowser() : findHeadlessShell());
     const [server, browser] = await Promise.all([
       startApiServer({ blockIntervalMs, ...(await start?.()) }),
-      chromium.launch({ executablePath, args: [...args, ...(jsFlags ? [`--js-flags=${jsFlags}`] : [])] }),
+      openBrowser(needsWholeBrowser, jsFlags),
     ]);
     const merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
     running = { server, browser, merchant };
@@ -189,8 +195,9 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
-/** Makes `axe` known to the page. A policy for scripts does not apply to it. */
+/** Makes `axe` known to the page, once. A policy for scripts does not apply to it. */
 export async function loadAxe(page: Page): Promise<void> {
+  if (await page.evaluate(() => 'axe' in globalThis)) return;
   await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'));
 }
 

@@ -2,6 +2,7 @@
 import type { Endpoint, Input } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { Problem, type FieldError } from '../shared/problem.js';
+import { safeParse } from './compile.js';
 
 // zod/mini's default message is just "Invalid input". Only the server needs better ones, so the widget stays small.
 z.config(z.locales.en());
@@ -38,9 +39,8 @@ type Parser = (value: unknown, errors: FieldError[]) => unknown;
 
 function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
   if (!schema) return undefined;
-  const compiled = z.compile(schema);
   return (value, errors) => {
-    const result = compiled.safeParse(value);
+    const result = safeParse(schema, value);
     if (result.success) return result.data;
     for (const { path, message } of result.error.issues) {
       errors.push({

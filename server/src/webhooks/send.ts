@@ -1,6 +1,6 @@
 /** Makes one webhook delivery attempt: signs the request, checks its target and enforces the time limit. */
 import { Webhook } from 'standardwebhooks';
-import { Agent, request, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { errorMessage } from '../shared/error-message.js';
 import type { Targets } from './targets.js';
 import type { Mode } from '../shared/scope.js';
@@ -50,21 +50,28 @@ const excerptLimitCharacters = 500;
 
 export function createSender(options: SenderOptions): Sender {
   const { targets, certificateAuthority: ca, timeoutMs = 15_000 } = options;
-  // One agent per mode, so that live mode never reuses a connection that only test mode may open.
-  const agents = { test: agentOf('test'), live: agentOf('live') } satisfies Record<Mode, Agent>;
+  let client: ReturnType<typeof openClient> | undefined;
 
-  function agentOf(mode: Mode): Agent {
-    return new Agent({
-      connect: { lookup: targets.lookup(mode), ...(ca !== undefined && { ca }) },
-      // `send` has one timeout for the whole attempt.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+  /** Loads undici, which is large, and which commands do not need. */
+  async function openClient() {
+    const { Agent, request } = await import('undici');
+    const agentOf = (mode: Mode) =>
+      new Agent({
+        connect: { lookup: targets.lookup(mode), ...(ca !== undefined && { ca }) },
+        // `send` has one timeout for the whole attempt.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+    // One agent per mode, so that live mode never reuses a connection that only test mode may open.
+    const agents = { test: agentOf('test'), live: agentOf('live') } satisfies Record<Mode, Agent>;
+    return { request, agents };
   }
 
   async function post(delivery: Delivery, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const url = new URL(delivery.url);
     targets.check(url, delivery.mode);
+    client ??= openClient();
+    const { request, agents } = await client;
     return request(url, {
       dispatcher: agents[delivery.mode],
       method: 'POST',
@@ -112,7 +119,8 @@ export function createSender(options: SenderOptions): Sender {
     },
 
     async close() {
-      await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
+      const agents = Object.values((await client)?.agents ?? {});
+      await Promise.all(agents.map((agent) => agent.destroy()));
     },
   };
 }

@@ -57,24 +57,27 @@ export async function startProviderProxy(targetUrl: string): Promise<ProviderPro
     const calls = Array.isArray(body) ? body : [body];
     proxy.calls.push(...calls.map(({ method, params }) => ({ method, params })));
     if (proxy.respond?.(response, calls)) return;
-    const answers = await Promise.all(calls.map(forward));
+    const answers = await forward(calls);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
   }
 
-  async function forward(call: Request): Promise<unknown> {
+  async function forward(calls: readonly Request[]): Promise<unknown[]> {
     const answer = await fetch(targetUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', ...call }),
+      body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
     });
-    const value = (await answer.json()) as { result?: unknown };
-    const changed = proxy.change?.(call, value.result);
-    if (changed === undefined) return value;
-    const { id } = call;
-    if (changed instanceof Error)
-      return { jsonrpc: '2.0', id, error: { code: -32000, message: changed.message } };
-    return { jsonrpc: '2.0', id, result: changed };
+    const values = (await answer.json()) as { id: unknown; result?: unknown }[];
+    return calls.map((call) => {
+      const { id } = call;
+      const value = values.find((one) => one.id === id);
+      const changed = proxy.change?.(call, value?.result);
+      if (changed === undefined) return value;
+      if (changed instanceof Error)
+        return { jsonrpc: '2.0', id, error: { code: -32000, message: changed.message } };
+      return { jsonrpc: '2.0', id, result: changed };
+    });
   }
 
   return proxy;

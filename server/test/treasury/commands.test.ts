@@ -14,21 +14,22 @@ import { engines, type TestDatabase } from '../support/engines.js';
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const xpub = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/60'/0'").publicExtendedKey;
 
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
 describe.each(engines)('the commands of treasuries on $name', (engine) => {
   let testDatabase: TestDatabase;
   let merchantId: string;
-  let directory: string;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     testDatabase = await engine.create();
     await (await openDatabase(testDatabase.url)).close();
     merchantId = (await json<{ id: string }>('merchants', 'create', '--name', 'Shop')).id;
   });
-  afterAll(async () => {
-    await testDatabase.dispose();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => testDatabase.dispose());
 
   const run = (...args: string[]) => runCommand(args, { DATABASE_URL: testDatabase.url });
   const json = async <T>(...args: string[]): Promise<T> =>
@@ -85,40 +86,6 @@ describe.each(engines)('the commands of treasuries on $name', (engine) => {
     expect((await run(...args)).stdout).toContain(`this is also the key of ${merchantId}`);
   });
 
-  it('make a gas key that its password opens, and never write over a file', async () => {
-    const [file, passwordFile] = [join(directory, `${engine.name}-key.json`), join(directory, 'password')];
-    await writeFile(passwordFile, 'correct horse battery staple\n');
-    const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
-    const { address } = await json<{ address: string }>(...args);
-    expect(addressOfPrivateKey(await readGasKey({ file, passwordFile }))).toBe(address);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const before = await readFile(file, 'utf8');
-    expect(await run(...args)).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('cannot be written') as string,
-    });
-    expect(await readFile(file, 'utf8')).toBe(before);
-    await writeFile(passwordFile, 'short');
-    expect((await run(...args)).stderr).toContain('at least 12 characters');
-  });
-
-  it('make a gas key before there is a server, with a password of its own', async () => {
-    const [file, passwordFile] = ['first-key.json', 'first-password'].map((name) =>
-      join(directory, engine.name + name),
-    ) as [string, string];
-    const nowhere = { DATABASE_URL: 'sqlite:/nowhere/at-all.db' };
-    const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
-    const { stdout, stderr } = await runCommand(args, nowhere);
-    expect(stderr).toBe('');
-    expect(stdout).toContain(addressOfPrivateKey(await readGasKey({ file, passwordFile })));
-    expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
-    // A keystore that is in the way keeps its password, and nothing is left behind.
-    const unused = join(directory, `${engine.name}unused`);
-    const again = ['sweeps', 'new-key', '--file', file, '--password-file', unused];
-    expect((await runCommand(again, nowhere)).exitCode).toBe(2);
-    await expect(stat(unused)).rejects.toThrow('ENOENT');
-  });
-
   it.each([
     ['plan', ['sweeps', 'plan'], /No EVM network is configured/],
     [
@@ -137,5 +104,41 @@ describe.each(engines)('the commands of treasuries on $name', (engine) => {
       exitCode: 2,
       stderr: expect.stringMatching(reason) as string,
     });
+  });
+});
+
+describe('a gas key', () => {
+  // It is often made before there is a server.
+  const run = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite:/nowhere/at-all.db' });
+
+  it('its password opens it, and no file is written over', async () => {
+    const [file, passwordFile] = [join(directory, 'key.json'), join(directory, 'password')];
+    await writeFile(passwordFile, 'correct horse battery staple\n');
+    const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
+    const { address } = JSON.parse((await run(...args, '--json')).stdout) as { address: string };
+    expect(addressOfPrivateKey(await readGasKey({ file, passwordFile }))).toBe(address);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const before = await readFile(file, 'utf8');
+    expect(await run(...args)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cannot be written') as string,
+    });
+    expect(await readFile(file, 'utf8')).toBe(before);
+    await writeFile(passwordFile, 'short');
+    expect((await run(...args)).stderr).toContain('at least 12 characters');
+  });
+
+  it('gets a password of its own, and needs no server', async () => {
+    const [file, passwordFile] = [join(directory, 'first-key.json'), join(directory, 'first-password')];
+    const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
+    const { stdout, stderr } = await run(...args);
+    expect(stderr).toBe('');
+    expect(stdout).toContain(addressOfPrivateKey(await readGasKey({ file, passwordFile })));
+    expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
+    // A keystore that is in the way keeps its password, and nothing is left behind.
+    const unused = join(directory, 'unused');
+    const again = ['sweeps', 'new-key', '--file', file, '--password-file', unused];
+    expect((await run(...again)).exitCode).toBe(2);
+    await expect(stat(unused)).rejects.toThrow('ENOENT');
   });
 });
