@@ -47,7 +47,7 @@ export interface Sample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The reply's `message`. */
+  /** The `message` of each successful reply: the server takes it from here. */
   readonly message: string;
   readonly data?: unknown;
 }

@@ -4,7 +4,8 @@ import type { Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Reply<D> {
-  readonly message: string;
+  /** Only if it is not the contract's. */
+  readonly message?: string;
   readonly data: D;
   /** Only for lists of records. */
   readonly pagination?: Pagination;

@@ -17,7 +17,7 @@ export type Serialize<E extends Endpoint> = (reply: Reply<Data<E>>) => string;
 export function createSerialize<E extends Endpoint>(endpoint: E): Serialize<E> {
   const schema = endpoint.data;
   const wrong = (what: string) => new WrongReply(`The reply of ${endpoint.method} ${endpoint.path} ${what}`);
-  return ({ message, data, pagination }) => {
+  return ({ message = endpoint.sample.message, data, pagination }) => {
     if (endpoint.paginated && !pagination) throw wrong('has no pagination');
     const meta = pagination && { pagination };
     if (!schema) return JSON.stringify({ status: 'success', message, meta });

@@ -5,7 +5,7 @@ import type { Countries } from './countries.js';
 export function createCountryHandlers(countries: Countries): ApiHandlers<'countries'> {
   return {
     async list(_input) {
-      return { message: 'Countries fetched', data: [...countries.list()] };
+      return { data: [...countries.list()] };
     },
   };
 }

@@ -12,14 +12,12 @@ export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandle
 
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Bank account created',
         data: await bankAccounts.create(transaction, caller, body),
       })),
 
     async list({ query }, { caller }) {
       const { bankAccounts: records, total } = await bankAccounts.list(caller, query);
       return {
-        message: 'Bank accounts fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -27,23 +25,21 @@ export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandle
 
     async retrieve({ params }, { caller }) {
       const data = await bankAccounts.retrieve(caller, params.bank_account_id);
-      return { message: 'Bank account fetched', data };
+      return { data };
     },
 
     makePrimary: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Bank account made primary',
         data: await bankAccounts.makePrimary(transaction, caller, params.bank_account_id),
       })),
 
     archive: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Bank account archived',
         data: await bankAccounts.archive(transaction, caller, params.bank_account_id),
       })),
 
     async listBanks({ params }) {
-      return { message: 'Banks fetched', data: [...bankAccounts.listBanks(params.country_code)] };
+      return { data: [...bankAccounts.listBanks(params.country_code)] };
     },
   };
 }

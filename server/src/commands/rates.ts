@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import { currencies } from '../money/currency-list.js';
 import type { Rate, RateSource } from '../money/rates.js';
-import type { Price } from '../money/sources/source.js';
+import type { Fraction } from '../money/fractions.js';
 import type { WorldRates } from '../money/world-rates.js';
 import { isoTime } from '../shared/clock.js';
 import type { Command, Output } from './command.js';
@@ -72,6 +72,6 @@ function rateJson(rate: Rate | undefined) {
 }
 
 /** For people: cut off after 10 decimals. */
-function decimalOf({ numerator, denominator }: Price): string {
+function decimalOf({ numerator, denominator }: Fraction): string {
   return fromUnits((numerator * 10n ** 10n) / denominator, 10);
 }

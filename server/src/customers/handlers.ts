@@ -11,7 +11,6 @@ export function createCustomerHandlers(customers: Customers): ApiHandlers<'custo
         isBlacklisted: isBlackListed,
       });
       return {
-        message: 'Customers fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -19,20 +18,17 @@ export function createCustomerHandlers(customers: Customers): ApiHandlers<'custo
 
     async retrieve({ params }, { caller }) {
       return {
-        message: 'Customer fetched',
         data: await customers.retrieve(caller, params.customer_id),
       };
     },
 
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Customer created',
         data: await customers.create(transaction, caller, body),
       })),
 
     update: ({ params, body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Customer updated',
         data: await customers.update(transaction, caller, params.customer_id, body),
       })),
   };

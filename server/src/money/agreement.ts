@@ -1,10 +1,10 @@
 /** One price out of several sources: their median, as long as enough of them agree with it. */
-import { average, compare, isWithin, type Price } from './sources/source.js';
+import { average, compare, isWithin, type Fraction } from './fractions.js';
 
 export interface SourcePrice {
   readonly source: string;
   /** In US dollars. */
-  readonly price: Price;
+  readonly price: Fraction;
   /** Epoch milliseconds. */
   readonly at: number;
 }
@@ -22,7 +22,7 @@ export function agreeing(prices: readonly SourcePrice[]): SourcePrice[] {
 }
 
 /** Undefined if there are none. */
-export function median(prices: readonly Price[]): Price | undefined {
+export function median(prices: readonly Fraction[]): Fraction | undefined {
   const sorted = [...prices].sort(compare);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { countDecimals, parseDecimal, toUnits } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { Clock } from '../shared/clock.js';
+import { inverse, type Fraction } from './fractions.js';
 import type { Rate, RateSource } from './rates.js';
 
 /** The file that comes with the package. */
@@ -29,12 +30,10 @@ export function readFixedRates(path: string, clock: Clock): RateSource {
   const file = ratesFile.parse(content);
   const rates = new Map<string, Omit<Rate, 'at'>>();
   for (const [code, value] of Object.entries(file.unitsPerDollar)) {
-    const { integer, scale } = fraction(value);
-    rates.set(code, { numerator: scale, denominator: integer, source: file.source });
+    rates.set(code, { ...inverse(fraction(value)), source: file.source });
   }
   for (const [code, value] of Object.entries(file.dollarsPerUnit)) {
-    const { integer, scale } = fraction(value);
-    rates.set(code, { numerator: integer, denominator: scale, source: file.source });
+    rates.set(code, { ...fraction(value), source: file.source });
   }
   return {
     latest(currency) {
@@ -44,7 +43,7 @@ export function readFixedRates(path: string, clock: Clock): RateSource {
   };
 }
 
-function fraction(value: string): { integer: bigint; scale: bigint } {
+function fraction(value: string): Fraction {
   const decimals = countDecimals(value);
-  return { integer: toUnits(value, decimals), scale: 10n ** BigInt(decimals) };
+  return { numerator: toUnits(value, decimals), denominator: 10n ** BigInt(decimals) };
 }

@@ -13,7 +13,7 @@ export function createCurrencyHandlers(currencies: Currencies): ApiHandlers<'cur
         });
         return { ...currency, networks: paidOn, isActive: currency.type === 'fiat' || paidOn.length > 0 };
       });
-      return { message: 'Currencies fetched', data };
+      return { data };
     },
   };
 }

@@ -1,9 +1,8 @@
 /** Exchange rates: the interface that fixed and live rates share, and exact conversion. */
+import type { Fraction } from './fractions.js';
 
 /** The price of one coin (or one naira, euro, …) in US dollars, as a fraction: conversions only round at the end. */
-export interface Rate {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
+export interface Rate extends Fraction {
   readonly source: string;
   /** The time of the rate, epoch milliseconds. */
   readonly at: number;
@@ -19,12 +18,6 @@ export interface RateSource {
 export interface Denomination {
   readonly rate: Rate;
   readonly decimals: number;
-}
-
-/** An exact positive number. */
-export interface Fraction {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
 }
 
 /** What one smallest unit of `from` is worth, in smallest units of `to`. */

@@ -2,9 +2,10 @@
 import type { Logger } from 'pino';
 import { agreeing, median, type SourcePrice } from './agreement.js';
 import type { Currency } from './currency-list.js';
+import { multiply } from './fractions.js';
 import type { Rate, RateSource } from './rates.js';
 import { fetchJson, SourceFailed } from './sources/fetch-json.js';
-import { multiply, type Quote, type RateSourceAdapter } from './sources/source.js';
+import type { Quote, RateSourceAdapter } from './sources/source.js';
 
 export interface SourceStatus {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Derives a payment's state from its facts: its terms, what arrived and when, and how far the chain was read. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
-import type { Fraction } from '../money/rates.js';
+import type { Fraction } from '../money/fractions.js';
 
 /** The parts of a receipt that the state depends on. Receipts that are alike can be one fact, with the sum of their amounts. */
 export interface ReceiptFact {

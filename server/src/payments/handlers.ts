@@ -28,24 +28,22 @@ export function createPaymentHandlers({
           refusesUnpayable: true,
         });
         return {
-          message: 'Payment created',
           data: { payment: { ...payment, _id: payment.id }, url: `${checkoutUrl}/${payment.id}` },
         };
       }),
 
     async retrieve({ params }, { caller }) {
-      return { message: 'Payment fetched', data: await payments.retrieve(caller, params.payment_id) };
+      return { data: await payments.retrieve(caller, params.payment_id) };
     },
 
     cancel: ({ params }, { caller, change }) =>
       change(async (transaction) => {
         await payments.cancel(transaction, caller, params.payment_id);
-        return { message: 'Payment cancelled', data: undefined };
+        return { data: undefined };
       }),
 
     setCurrency: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Currency set',
         data: await payments.setCurrency(
           transaction,
           caller,
@@ -57,7 +55,6 @@ export function createPaymentHandlers({
 
     lockCurrency: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Currency locked',
         data: await payments.lockCurrency(transaction, caller, params.payment_id),
       })),
   };

@@ -9,7 +9,6 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
     async list({ query }, { caller }) {
       const { payments: records, total } = await payments.list(caller, query);
       return {
-        message: 'Transactions fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -17,33 +16,33 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
 
     async retrieve({ params }, { caller }) {
       const data = await payments.verify(caller, params.transaction_id);
-      return { message: 'Transaction fetched', data };
+      return { data };
     },
 
     async verify({ params }, { caller }) {
       const data = await payments.verify(caller, params.transaction_id);
-      return { message: 'Transaction verified', data };
+      return { data };
     },
 
     async verifyCheckout({ params }, { caller }) {
       const data = await payments.verify(caller, params.transaction_id);
-      return { message: 'Transaction verified', data };
+      return { data };
     },
 
     async events({ params }, { caller }) {
       const data = await payments.events(caller, params.transaction_id);
-      return { message: 'Transaction events fetched', data };
+      return { data };
     },
 
     async fee({ params }, { caller }) {
       const payment = await payments.verify(caller, params.transaction_id);
-      return { message: 'Transaction fee fetched', data: feeResult(payment) };
+      return { data: feeResult(payment) };
     },
 
     resendWebhook: ({ params }, { caller, change }) =>
       change(async (transaction) => {
         await payments.resendWebhook(transaction, caller, params.transaction_id);
-        return { message: 'Webhook queued', data: undefined };
+        return { data: undefined };
       }),
   };
 }

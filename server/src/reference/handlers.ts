@@ -19,7 +19,7 @@ export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'m
           ? (operations?.get('GET') ?? operations?.values().next().value)
           : operations?.get(query.method);
       if (!endpoint) throw notFound('endpoint');
-      return { message: 'Endpoint described', data: describe(endpoint) };
+      return { data: describe(endpoint) };
     },
   };
 }

@@ -18,7 +18,6 @@ export function createSandboxHandlers(
     async transfer({ body }, { caller, change }) {
       spend(caller.merchantId, 1);
       const reply = await change(async (transaction) => ({
-        message: 'Transfer sent',
         data: { txHash: await sandbox.transfer(transaction, caller.merchantId, body) },
       }));
       await sandbox.syncNetwork(body.network);
@@ -28,7 +27,6 @@ export function createSandboxHandlers(
     async mine({ body }, { caller, change }) {
       spend(caller.merchantId, 1 + body.count / blocksPerWork);
       const reply = await change(async (transaction) => ({
-        message: 'Blocks added',
         data: await sandbox.mine(transaction, body.network, body.count),
       }));
       await sandbox.syncNetwork(body.network);
@@ -38,7 +36,6 @@ export function createSandboxHandlers(
     async reorg({ body }, { caller, change }) {
       spend(caller.merchantId, 1 + body.depth / blocksPerWork);
       const reply = await change(async (transaction) => ({
-        message: 'Blocks replaced',
         data: await sandbox.reorg(transaction, caller.merchantId, body),
       }));
       await sandbox.syncNetwork(body.network);
@@ -48,7 +45,6 @@ export function createSandboxHandlers(
     async advanceClock({ body }, { caller, change }) {
       spend(caller.merchantId, body.advanceSeconds === 0 ? 1 : clockWork);
       const reply = await change(async (transaction) => ({
-        message: 'Clock advanced',
         data: {
           now: isoTime(await sandbox.advanceClock(transaction, caller.merchantId, body.advanceSeconds)),
         },

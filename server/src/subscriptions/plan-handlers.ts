@@ -6,19 +6,16 @@ import type { PaymentPlans } from './plans.js';
 
 export function createPaymentPlanHandlers(paymentPlans: PaymentPlans): ApiHandlers<'paymentPlans'> {
   return {
-    listFrequencies: () =>
-      Promise.resolve({ message: 'Frequencies fetched', data: { frequencies: [...frequencies] } }),
+    listFrequencies: () => Promise.resolve({ data: { frequencies: [...frequencies] } }),
 
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Payment plan created',
         data: await paymentPlans.create(transaction, caller, body),
       })),
 
     async list({ query }, { caller }) {
       const { plans, total } = await paymentPlans.list(caller, query);
       return {
-        message: 'Payment plans fetched',
         data: plans,
         pagination: paginate(query, plans.length, total),
       };
@@ -26,12 +23,11 @@ export function createPaymentPlanHandlers(paymentPlans: PaymentPlans): ApiHandle
 
     async retrieve({ params }, { caller }) {
       const data = await paymentPlans.retrieve(caller, params.payment_plan_id);
-      return { message: 'Payment plan fetched', data };
+      return { data };
     },
 
     update: ({ params, body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Payment plan updated',
         data: await paymentPlans.update(transaction, caller, params.payment_plan_id, body),
       })),
   };

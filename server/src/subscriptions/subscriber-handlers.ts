@@ -8,13 +8,12 @@ export function createSubscriberHandlers(subscribers: Subscribers): ApiHandlers<
     create: ({ params, body }, { caller, change }) =>
       change(async (transaction) => {
         await subscribers.create(transaction, caller, params.payment_plan_id, body.email);
-        return { message: 'Subscriber created', data: undefined };
+        return { data: undefined };
       }),
 
     async list({ query }, { caller }) {
       const { subscribers: records, total } = await subscribers.list(caller, query);
       return {
-        message: 'Subscribers fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -22,12 +21,11 @@ export function createSubscriberHandlers(subscribers: Subscribers): ApiHandlers<
 
     async retrieve({ params }, { caller }) {
       const data = await subscribers.retrieve(caller, params.payment_plan_subscriber_id);
-      return { message: 'Subscriber fetched', data };
+      return { data };
     },
 
     remove: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Subscriber removed',
         data: await subscribers.remove(transaction, caller, params.payment_plan_subscriber_id),
       })),
   };

@@ -9,14 +9,12 @@ export function createWalletAddressHandlers(
   return {
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Wallet address created',
         data: await walletAddresses.create(transaction, caller, body),
       })),
 
     async list({ query }, { caller }) {
       const { walletAddresses: records, total } = await walletAddresses.list(caller, query);
       return {
-        message: 'Wallet addresses fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -24,12 +22,11 @@ export function createWalletAddressHandlers(
 
     async retrieve({ params }, { caller }) {
       const data = await walletAddresses.retrieve(caller, params.wallet_address_id);
-      return { message: 'Wallet address fetched', data };
+      return { data };
     },
 
     makePrimary: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Wallet address made primary',
         data: await walletAddresses.makePrimary(transaction, caller, params.wallet_address_id),
       })),
   };

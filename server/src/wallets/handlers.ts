@@ -8,25 +8,22 @@ export function createWalletHandlers(wallets: Wallets): ApiHandlers<'wallets'> {
     async list({ query }, { caller }) {
       const { wallets: records, total } = await wallets.list(caller, query);
       return {
-        message: 'Wallets fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
     },
 
     async retrieve({ params }, { caller }) {
-      return { message: 'Wallet fetched', data: await wallets.retrieve(caller, params.wallet_id) };
+      return { data: await wallets.retrieve(caller, params.wallet_id) };
     },
 
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Wallet created',
         data: await wallets.create(transaction, caller, body),
       })),
 
     remove: ({ params }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Wallet deleted',
         data: await wallets.remove(transaction, caller, params.wallet_id),
       })),
   };

@@ -5,7 +5,7 @@ import type { Balances } from './balances.js';
 export function createBalanceHandlers(balances: Balances): ApiHandlers<'balances'> {
   return {
     async list(_input, { caller }) {
-      return { message: 'Balances fetched', data: await balances.list(caller) };
+      return { data: await balances.list(caller) };
     },
   };
 }

@@ -8,7 +8,6 @@ export function createPayoutHandlers(payouts: Payouts): ApiHandlers<'payouts'> {
     async list({ query }, { caller }) {
       const { payouts: records, total } = await payouts.list(caller, query);
       return {
-        message: 'Payouts fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };
@@ -16,7 +15,7 @@ export function createPayoutHandlers(payouts: Payouts): ApiHandlers<'payouts'> {
 
     async retrieve({ params }, { caller }) {
       const data = await payouts.retrieve(caller, params.payout_id);
-      return { message: 'Payout fetched', data };
+      return { data };
     },
   };
 }

@@ -7,23 +7,21 @@ export function createTransferHandlers(transfers: Transfers): ApiHandlers<'trans
   return {
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => ({
-        message: 'Transfer created',
         data: await transfers.create(transaction, caller, body),
       })),
 
     async quoteFee({ body }, { caller }) {
-      return { message: 'Transfer fee fetched', data: await transfers.quoteFee(caller, body) };
+      return { data: await transfers.quoteFee(caller, body) };
     },
 
     async retrieve({ params }, { caller }) {
       const data = await transfers.retrieve(caller, params.transfer_id);
-      return { message: 'Transfer fetched', data };
+      return { data };
     },
 
     async list({ query }, { caller }) {
       const { transfers: records, total } = await transfers.list(caller, query);
       return {
-        message: 'Transfers fetched',
         data: records,
         pagination: paginate(query, records.length, total),
       };

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { currencies } from '../../src/money/currency-list.js';
 import { convert, type Rate } from '../../src/money/rates.js';
 import { parseSources } from '../../src/money/sources/sources.js';
-import { parseExactJson, parsePrice } from '../../src/money/sources/source.js';
+import { parsePositive } from '../../src/money/fractions.js';
+import { parseExactJson } from '../../src/money/sources/source.js';
 import { createWorldRates, type WorldRates } from '../../src/money/world-rates.js';
 import { market, openExchanges, type Exchanges, type Market } from './exchanges.js';
 
@@ -324,7 +325,7 @@ describe('Exact JSON', () => {
     ['1.5E+3', 1500n, 1n],
     ['100', 100n, 1n],
   ])('%s is %i/%i', (text, numerator, denominator) => {
-    expect(parsePrice(text)).toEqual({ numerator, denominator });
+    expect(parsePositive(text)).toEqual({ numerator, denominator });
   });
 });
 

@@ -6,7 +6,8 @@
  * fiat or crypto, one dollar buys.
  */
 import * as z from 'zod/mini';
-import { inverse, parsePrice, type RateSourceAdapter } from './source.js';
+import { inverse, parsePositive } from '../fractions.js';
+import type { RateSourceAdapter } from './source.js';
 
 const exchangeRates = z.object({
   data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.string()) }),
@@ -22,7 +23,7 @@ export const coinbase: RateSourceAdapter = {
     const { rates } = exchangeRates.parse(reply).data;
     return {
       quotes: Object.entries(rates).flatMap(([currency, unitsPerDollar]) => {
-        const units = parsePrice(unitsPerDollar);
+        const units = parsePositive(unitsPerDollar);
         return units ? [{ currency, price: inverse(units), quotedIn: 'USD' }] : [];
       }),
     };

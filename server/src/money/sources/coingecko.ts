@@ -6,7 +6,8 @@
  * up to a minute old, and about five requests a minute are allowed.
  */
 import * as z from 'zod/mini';
-import { parsePrice, type RateSourceAdapter } from './source.js';
+import { parsePositive } from '../fractions.js';
+import type { RateSourceAdapter } from './source.js';
 
 const simplePrice = z.record(
   z.string(),
@@ -37,7 +38,7 @@ export const coingecko: RateSourceAdapter = {
     return {
       quotes: Object.entries(simplePrice.parse(reply)).flatMap(([id, { usd, last_updated_at: at }]) => {
         const currency = currencies[id];
-        const price = parsePrice(usd ?? '');
+        const price = parsePositive(usd ?? '');
         // Without its time, a price could be of any age.
         return currency && price && at ? [{ currency, price, quotedIn: 'USD', at: Number(at) * 1000 }] : [];
       }),

@@ -7,7 +7,8 @@
  * for an attribution where the rates are shown.
  */
 import * as z from 'zod/mini';
-import { inverse, parsePrice, type RateSourceAdapter } from './source.js';
+import { inverse, parsePositive } from '../fractions.js';
+import type { RateSourceAdapter } from './source.js';
 
 const seconds = z.string().check(z.regex(/^\d{1,12}$/));
 
@@ -30,7 +31,7 @@ export const erApi: RateSourceAdapter = {
     const { rates, time_last_update_unix: updated, time_next_update_unix: next } = latest.parse(reply);
     return {
       quotes: Object.entries(rates).flatMap(([currency, unitsPerDollar]) => {
-        const units = parsePrice(unitsPerDollar);
+        const units = parsePositive(unitsPerDollar);
         return units
           ? [{ currency, price: inverse(units), quotedIn: 'USD', at: Number(updated) * 1000 }]
           : [];

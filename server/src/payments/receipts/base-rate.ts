@@ -1,10 +1,9 @@
 /** How the exact worth of a receipt is kept: `numerator/denominator`, in lowest terms. */
-import type { Fraction } from '../../money/rates.js';
+import { reduced, type Fraction } from '../../money/fractions.js';
 
 export function writeFraction({ numerator, denominator }: Fraction): string {
-  let [larger, divisor] = [numerator, denominator];
-  while (divisor !== 0n) [larger, divisor] = [divisor, larger % divisor];
-  return `${numerator / larger}/${denominator / larger}`;
+  const lowest = reduced(numerator, denominator);
+  return `${lowest.numerator}/${lowest.denominator}`;
 }
 
 export function parseFraction(text: string | null): Fraction | null {
