@@ -34,7 +34,8 @@ After that, without the slow network, what a page's scripts cost until it is qui
 empty Lit element, one that shows a price, and the peers solana-pay and paystack. Of the DevTools protocol's Performance.getMetrics:
 
   scripts      ScriptDuration, which leaves out microtasks, and with them all that Lit draws;
-  main thread  TaskDuration without layout and styles, which has them.
+  main thread  TaskDuration without layout and styles, which has them;
+  long tasks   how many tasks took more than 50 ms, and the longest: with the tag, and on the empty page without it.
 
 The widget shows a price, and a browser's first Intl.NumberFormat is slow; the peers show nothing yet.
 In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
@@ -236,14 +237,20 @@ async function measureScripts(browser, { url, files }) {
       html: pageOf('/price.js', '<empty-element></empty-element>'),
     },
     ...(options.peers ? await peerPages(files) : []),
-  ].map((page) => ({ ...page, scripts: /** @type {number[]} */ ([]), thread: /** @type {number[]} */ ([]) }));
+  ].map((page) => ({
+    ...page,
+    scripts: /** @type {number[]} */ ([]),
+    thread: /** @type {number[]} */ ([]),
+    long: /** @type {number[][]} */ ([]),
+  }));
   pages.forEach(({ path, html }) => files.set(path, html));
   const loads = Number(options.loads);
   // The first round warms up the browser.
   for (let load = 0; load <= loads; load += 1) {
     for (const page of pages) {
-      const { scripts, thread } = await loadTimes(browser, `${url}${page.path}`);
+      const { scripts, thread, long } = await loadTimes(browser, `${url}${page.path}`);
       if (load === 0) continue;
+      page.long.push(long);
       page.scripts.push(scripts);
       page.thread.push(thread);
     }
@@ -252,9 +259,15 @@ async function measureScripts(browser, { url, files }) {
   const lessEmpty = (/** @type {'scripts' | 'thread'} */ what, /** @type {typeof empty} */ page) =>
     `${(median(page?.[what] ?? []) - median(empty?.[what] ?? [])).toFixed(1).padStart(7)} ms`;
   console.log(`
-Processor ${slowdown} times slower; medians of ${loads}, less an empty page's             scripts  main thread`);
-  for (const page of pages.slice(1))
-    console.log(`  ${page.name.padEnd(55)} ${lessEmpty('scripts', page)}   ${lessEmpty('thread', page)}`);
+Processor ${slowdown} times slower; medians of ${loads}, less an empty page's             scripts  main thread   long tasks, and the longest`);
+  for (const page of pages) {
+    const counts = median(page.long.map((tasks) => tasks.length));
+    const longest = median(page.long.map((tasks) => Math.max(0, ...tasks))).toFixed(0);
+    const long = `${String(counts).padStart(10)}   ${longest.padStart(5)} ms`;
+    console.log(
+      `  ${page.name.padEnd(55)} ${lessEmpty('scripts', page)}   ${lessEmpty('thread', page)} ${long}`,
+    );
+  }
 }
 
 /** @param {string} script @param {string} [tag] */
@@ -325,14 +338,28 @@ async function loadTimes(browser, url) {
   const cdp = await context.newCDPSession(page);
   await cdp.send('Performance.enable');
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  await page.addInitScript(() => {
+    const tasks = /** @type {number[]} */ ([]);
+    Object.assign(globalThis, { longTasks: tasks });
+    new globalThis.PerformanceObserver((list) =>
+      tasks.push(...list.getEntries().map(({ duration }) => duration)),
+    ).observe({
+      type: 'longtask',
+      buffered: true,
+    });
+  });
   await page.goto(url, { waitUntil: 'networkidle' });
   const { metrics } = await cdp.send('Performance.getMetrics');
+  const long = await page.evaluate(
+    () => /** @type {{ longTasks: number[] }} */ (/** @type {unknown} */ (globalThis)).longTasks,
+  );
   await context.close();
   const of = (/** @type {string} */ name) =>
     (metrics.find((metric) => metric.name === name)?.value ?? NaN) * 1000;
   return {
     scripts: of('ScriptDuration'),
     thread: of('TaskDuration') - of('LayoutDuration') - of('RecalcStyleDuration'),
+    long,
   };
 }
 

@@ -21,7 +21,7 @@ import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import type { Modal } from './modal.js';
-import { formatAmount } from './money/format.js';
+import { formatAmount, roughAmount } from './money/format.js';
 import { frame, viewKey, type Shown } from './views/frame.js';
 import { header, type Heading, type LineItem } from './views/header.js';
 import { idleView } from './views/idle.js';
@@ -46,6 +46,8 @@ const loadModal = () => import('./modal.js');
 const start: Partial<Messages> = enStart;
 /** A page in another language does not show English first, unless its texts take longer. */
 const languageWaitMs = 1_000;
+/** False until the page had time for the first use of Intl, which would hold up the first paint. */
+let isIntlReady = false;
 /** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
 const settleMs = 200;
 
@@ -391,6 +393,12 @@ export class CryptoCheckout extends LitElement {
 
   protected override firstUpdated(): void {
     this.dispatchEvent(new CheckoutEvent('checkout-ready', undefined));
+    if (!isIntlReady) afterPaint(() => this.#formatPrices());
+  }
+
+  #formatPrices(): void {
+    isIntlReady = true;
+    this.requestUpdate();
   }
 
   protected override updated(): void {
@@ -512,8 +520,11 @@ export class CryptoCheckout extends LitElement {
     const { amount, baseCurrency } = this.order;
     const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
     const currency = payment?.baseCurrency ?? baseCurrency;
-    return total && currency ? formatAmount(total, currency, this.#locale()) : undefined;
+    return total && currency ? this.#money(total, currency) : undefined;
   }
+
+  readonly #money: FirstContext['money'] = (value, currency) =>
+    isIntlReady || this.#flow ? formatAmount(value, currency, this.#locale()) : roughAmount(value, currency);
 
   /** For numbers and times. */
   readonly #locale = (): string | undefined => {
@@ -535,7 +546,7 @@ export class CryptoCheckout extends LitElement {
     const state = this.#state;
     return {
       text: this.#text,
-      money: (value, currency) => formatAmount(value, currency, this.#locale()),
+      money: this.#money,
       isTest: this.#isTest(state),
       merchantName: this.#merchantName(state),
       total: this.#total(state),
@@ -676,6 +687,11 @@ function whenIdle(callback: () => void): void {
   // Safari has no idle callbacks.
   if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
   else setTimeout(callback, 300);
+}
+
+/** Runs a callback when the page has been painted, and has time. */
+function afterPaint(callback: () => void): void {
+  requestAnimationFrame(() => whenIdle(callback));
 }
 
 /** The nearest `lang`, across shadow roots; empty if there is none. */

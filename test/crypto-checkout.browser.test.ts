@@ -3,6 +3,7 @@ import { aTimeout, expect, fixture, html, waitUntil } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CheckoutEvent, CheckoutStatus, CryptoCheckout } from '../src/index.js';
 import {
+  createElement,
   hasPart,
   recordEvents,
   orderAttributes,
@@ -39,6 +40,18 @@ async function pollPayment(element: CryptoCheckout, payment: Payment): Promise<v
 }
 
 describe('before the start', () => {
+  // The first test in this file: later ones find the formats of the browser in use already.
+  it('shows a plain price with the first paint, and formats it when the browser has time', async () => {
+    const element = createElement({ ...orderAttributes, locale: 'en' });
+    document.body.append(element);
+    await element.updateComplete;
+    expect(textOf(element, 'total')).to.match(/^5000\sNGN$/);
+    expect(textOf(element, 'action')).to.match(/^Pay 5000\sNGN$/);
+    await waitFor(() => /^NGN\s5,000\.00$/.test(textOf(element, 'total')));
+    expect(textOf(element, 'action')).to.match(/^Pay NGN\s5,000\.00$/);
+    element.remove();
+  });
+
   it('shows order, amount and one button, and sends no request', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     expect(element.getAttribute('status')).to.equal('idle');

@@ -1,20 +1,13 @@
-/** Runs a checkout: calls the API, polls, keeps the clock, and feeds the results to the state. */
+/** Runs a checkout: starts the work that its state needs, and feeds the results to the state. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { createCheckoutClient, type CheckoutClient } from '../client/checkout-client.js';
-import { createIdempotencyKey } from '../client/idempotency-key.js';
-import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
-import { ApiError, CheckoutError, isTransient, ReplyError } from '../errors.js';
-import { rememberChoice } from './last-choice.js';
-import { createPaymentBody, isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
-import { isPayable, memoryFor, type Order } from './order.js';
+import { CheckoutError, isTransient } from '../errors.js';
 import { hasFunds } from '../money/amount-due.js';
-import type { PaymentMemory } from './payment-memory.js';
-import { Poller } from './poller.js';
-import { ServerClock } from './server-clock.js';
-import { eventsOf } from './state-events.js';
-import { withTabLock } from './tab-lock.js';
-import { wasAsked } from './wallet-requests.js';
+import { isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
+import { isPayable, type Order } from './order.js';
+import { Polling } from './polling.js';
+import { StartedOrder } from './price-change.js';
 import {
   hasEnded,
   isChoosing,
@@ -25,6 +18,8 @@ import {
   type CheckoutState,
   type CreatingState,
 } from './state.js';
+import { eventsOf } from './state-events.js';
+import { Steps, type Stepping } from './steps.js';
 
 export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
@@ -39,47 +34,34 @@ export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
 type Work = 'create' | 'set-currency' | 'lock' | 'poll';
 
 const redirectDelayMs = 8_000;
-/** A reorganisation can take a payment back. An open page goes on asking for as long as that is likely. */
-const reversalWatchMs = 60 * 60_000;
-const reversalIntervalMs = 20_000;
 /** Without a reference, the same order may come again, so its ending is shown for a day only. */
 const rememberEndingMs = 24 * 60 * 60_000;
-/** How many references to try in one go, fewer than the payments that a public key may create in a minute. */
-const maxReferences = 8;
-
-export class CheckoutController implements ReactiveController {
-  state: CheckoutState = { name: 'idle' };
+export class CheckoutController implements ReactiveController, Stepping {
   readonly #host: CheckoutHost;
-  readonly #announceJoined: () => void;
   readonly #client: CheckoutClient;
-  /** What the page named when the payment was started. */
-  #order: Order;
-  #memory: PaymentMemory;
-  /** Where a payment is remembered that this controller took over. */
-  readonly #formerMemories: PaymentMemory[] = [];
-  #takenOver: string | undefined;
-  readonly #clock = new ServerClock();
-  readonly #poller = new Poller();
+  readonly #order: StartedOrder;
+  readonly #polling: Polling;
+  readonly #steps: Steps;
+  /** Says once that this tab joined a payment of another tab. */
+  readonly announceJoined: () => void;
+
+  // All that changes: the state, by `reduce` alone; and what runs because of it, which stands still when the element leaves the page.
+  state: CheckoutState = { name: 'idle' };
   /** Aborted when the element leaves the page or gets another order. */
   #connection = new AbortController();
   #work: { readonly name: Work; readonly abort: AbortController } | undefined;
-  #pollInFlight: Promise<boolean> | undefined;
-  /** How often the payer's steps have changed the payment. A poll that began before the last one is out of date. */
-  #advances = 0;
   #ticker: ReturnType<typeof setInterval> | undefined;
-  /** When the payment last changed, and when to return to the shop: both by `performance.now()`. */
-  #changedAt = 0;
+  /** When to return to the shop, by `performance.now()`. */
   #redirectAt: number | undefined;
-  #hasPolledAtDeadline = false;
 
-  /** @param announceJoined says once that this tab joined a payment of another tab */
   constructor(host: CheckoutHost, announceJoined: () => void) {
-    const { order } = host;
+    const { apiUrl, publicKey } = host.order;
     this.#host = host;
-    this.#announceJoined = announceJoined;
-    this.#client = createCheckoutClient({ apiUrl: order.apiUrl, publicKey: order.publicKey });
-    this.#order = order;
-    this.#memory = memoryFor(order);
+    this.announceJoined = announceJoined;
+    this.#client = createCheckoutClient({ apiUrl, publicKey });
+    this.#order = new StartedOrder(host.order);
+    this.#polling = new Polling(this, this.#client);
+    this.#steps = new Steps(this, this.#client, this.#polling, this.#order);
     host.addController(this);
   }
 
@@ -106,12 +88,12 @@ export class CheckoutController implements ReactiveController {
   /** Milliseconds until the deadline by the server's clock, at least 0; undefined if there is no deadline. */
   get remainingMs(): number | undefined {
     const expiresBy = this.state.payment?.expiresBy;
-    return expiresBy === undefined ? undefined : Math.max(0, expiresBy - this.#clock.now());
+    return expiresBy === undefined ? undefined : Math.max(0, expiresBy - this.#polling.clock.now());
   }
 
   /** The server's time, in epoch milliseconds. */
   get now(): number {
-    return this.#clock.now();
+    return this.#polling.clock.now();
   }
 
   /** Seconds until the page returns to the shop; undefined if it stays. */
@@ -124,19 +106,18 @@ export class CheckoutController implements ReactiveController {
   start(): void {
     const { state } = this;
     // The page may have changed the order while the payment stayed.
-    this.#order = this.#host.order;
-    this.#memory = memoryFor(this.#order);
-    const { paymentId } = this.#order;
+    const { order } = this;
+    this.#order.update(order);
     if (state.name === 'error' && state.payment === undefined) {
       this.dispatch({ type: 'started', creating: state.attempted });
     } else if (state.name === 'idle') {
-      this.#create({ paymentId: this.#memory.read().paymentId ?? paymentId });
+      this.#create({ paymentId: this.#order.memory.read().paymentId ?? order.paymentId });
     } else if (hasEnded(state) && this.canRestart) {
-      const { attempt, ...remembered } = this.#memory.read();
+      const { attempt, ...remembered } = this.#order.memory.read();
       const id = state.payment?.id;
       // Another tab may have started the next payment already.
       const isOwn = remembered.paymentId === id || Object.keys(remembered).length === 0;
-      if (isOwn) this.#memory.write({ attempt: attempt + 1 });
+      if (isOwn) this.#order.memory.write({ attempt: attempt + 1 });
       this.#create({ paymentId: isOwn ? undefined : remembered.paymentId, previous: state.payment });
     }
   }
@@ -158,7 +139,7 @@ export class CheckoutController implements ReactiveController {
     const { order } = this.#host;
     if (this.#isShown(paymentId)) return void this.refresh();
     try {
-      const payment = await this.#request(signal, () => this.#client.retrieve(paymentId, { signal }));
+      const payment = await this.#polling.request(signal, () => this.#client.retrieve(paymentId, { signal }));
       if (!isPayable(order) || !matchesOrder(payment, order)) return void this.refresh();
     } catch {
       // The payer can go on here, and finds that payment with the next press.
@@ -167,51 +148,26 @@ export class CheckoutController implements ReactiveController {
     const { name, payment: shown } = this.state;
     const isPaid = name === 'success' || (isPaying(this.state) && shown !== undefined && hasFunds(shown));
     if (signal.aborted || isPaid || this.#isShown(paymentId)) return;
-    this.#announceJoined();
+    this.announceJoined();
     this.#create({ paymentId });
   }
 
-  /**
-   * Whether this payment stays although the page has changed the order: it is the same one, and is paid, partly paid, or all
-   * that there is to show. If not, the caller disposes of this controller.
-   */
+  /** Whether this payment stays although the page has changed the order. If not, the caller disposes of this controller. */
   staysFor(next: Order): boolean {
-    const { state } = this;
-    const { payment } = state;
-    const { amount, baseCurrency } = this.#order;
-    if (!this.#isSameOrder(next)) return false;
-    if (!isPayable(next) || (next.amount === amount && next.baseCurrency === baseCurrency)) return true;
-    if (payment === undefined) return false;
-    // Without a reference, a payment that has ended does not stand in the way of the next cart.
-    const canStay = next.txRef !== undefined || !hasEnded(state);
-    const isSettled = state.name === 'success' || hasFunds(payment);
-    const mayCome = !hasEnded(state) && wasAsked(payment);
-    return matchesOrder(payment, next) || (canStay && isSettled) || mayCome;
+    return this.#order.keeps(this.state, next);
   }
 
   /** The payment that this controller has, asks for or has just cancelled, if the page only changed the order's price. */
   openPaymentFor(next: Order): string | undefined {
-    const { state } = this;
-    if (!this.#isSameOrder(next) || hasEnded(state)) return undefined;
-    const asked = 'attempted' in state ? state.attempted : state;
-    if (asked.name === 'idle') return asked.outdated?.id;
-    if (asked.name !== 'creating') return asked.payment.id;
-    return asked.paymentId ?? (asked.cancelsPrevious ? asked.previous?.id : undefined);
+    return this.#order.openPayment(this.state, next);
   }
 
   /** Goes on with the open payment of a former controller: it is cancelled, or shown if money has come. */
   takeOver(paymentId: string, former: CheckoutController): void {
-    this.#formerMemories.push(former.#memory, ...former.#formerMemories);
-    this.#takenOver = paymentId;
+    this.#order.takeOver(paymentId, former.#order);
     // It runs when the element is back on the page.
     if (!this.#host.isConnected) this.hostDisconnected();
     this.#create({ paymentId });
-  }
-
-  #isSameOrder({ apiUrl, publicKey, paymentId, txRef }: Order): boolean {
-    const own = this.#order;
-    const isSameShop = apiUrl === own.apiUrl && publicKey === own.publicKey;
-    return isSameShop && paymentId === own.paymentId && txRef === own.txRef;
   }
 
   /** Cancels the payment and starts another one for the same order: the payer wants another coin. */
@@ -229,25 +185,22 @@ export class CheckoutController implements ReactiveController {
     const { payment } = this.state;
     if (payment === undefined || hasEnded(this.state)) return;
     try {
-      const after = await this.#close(payment.id, signal);
+      const after = await this.#steps.close(payment.id, signal);
       // The payer may have gone on to another payment meanwhile, or the page to another order.
       if (!this.#isShown(payment.id) || signal.aborted) return;
-      this.#report(after);
+      this.report(after);
       this.#host.publish(payment.id);
     } catch (error) {
       // The element was moved.
       if (signal.aborted && !this.#connection.signal.aborted) return this.cancel();
       await this.refresh();
-      if (this.#isShown(payment.id)) this.#fail(error, signal);
+      if (this.#isShown(payment.id)) this.fail(error, signal);
     }
   }
 
   /** Polls now. Never rejects: a failure shows as reconnecting. Resolves to whether the server answered. */
   refresh(): Promise<boolean> {
-    this.#pollInFlight ??= this.#poll(this.#connection.signal).finally(() => {
-      this.#pollInFlight = undefined;
-    });
-    return this.#pollInFlight;
+    return this.#polling.refresh();
   }
 
   /** Stays on this page after success. */
@@ -284,8 +237,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   #onStateChange(from: CheckoutState, to: CheckoutState): void {
-    this.#changedAt = performance.now();
-    this.#hasPolledAtDeadline = false;
+    this.#polling.restart();
     if (hasEnded(to)) this.#rememberEnding(to);
     // Only redirect payers who saw the payment succeed, not those who come back to it later.
     const { order, noRedirect, isShown } = this.#host;
@@ -297,10 +249,10 @@ export class CheckoutController implements ReactiveController {
 
   /** Keeps the ended payment, so that a later visit shows how it ended and pays nothing twice. */
   #rememberEnding({ payment }: CheckoutState): void {
-    const { attempt, paymentId } = this.#memory.read();
+    const { attempt, paymentId } = this.#order.memory.read();
     const { txRef, paymentId: givenId } = this.#host.order;
     if (payment === undefined || paymentId !== payment.id || (txRef ?? givenId) !== undefined) return;
-    this.#memory.write({ attempt, paymentId, forgetAt: Date.now() + rememberEndingMs });
+    this.#order.memory.write({ attempt, paymentId, forgetAt: Date.now() + rememberEndingMs });
   }
 
   #create(creating: Omit<CreatingState, 'name' | 'preselected'>): void {
@@ -329,237 +281,46 @@ export class CheckoutController implements ReactiveController {
   #run(name: Work, signal: AbortSignal): Promise<void> {
     switch (name) {
       case 'create':
-        return this.#createOrRetrieve(signal);
+        return this.#steps.createOrRetrieve(signal);
       case 'set-currency':
-        return this.#setCurrency(signal);
+        return this.#steps.setCurrency(signal);
       case 'lock':
-        return this.#lock(signal);
+        return this.#steps.lock(signal);
       case 'poll':
-        return this.#keepPolling(signal);
+        return this.#polling.run(signal);
       default:
         return name satisfies never;
     }
   }
 
-  async #createOrRetrieve(signal: AbortSignal): Promise<void> {
-    const { state } = this;
-    if (state.name !== 'creating') return;
-    try {
-      if (state.cancelsPrevious) {
-        if (await this.#isKept(state.previous, signal)) return;
-        // What fails from here on does not bring it back.
-        this.dispatch({ type: 'started', creating: { ...state, cancelsPrevious: false } });
-      }
-      if (state.paymentId !== undefined) await this.#retrieve(state.paymentId, signal);
-      else await this.#createOnce(state, signal);
-    } catch (error) {
-      this.#fail(error, signal);
-    }
-  }
-
-  /** Cancels a payment, unless money has come for it. Then it is shown again. */
-  async #isKept(payment: Payment | undefined, signal: AbortSignal): Promise<boolean> {
-    if (payment === undefined) return false;
-    const { id } = payment;
-    const after = await this.#close(id, signal);
-    const isKept = after.status !== 'cancelled' || hasFunds(after);
-    if (isKept) this.#report({ ...after, branding: after.branding ?? payment.branding });
-    else this.#forget(id);
-    return isKept;
-  }
-
-  /** The order's next payment is another one. */
-  #forget(id: string): void {
-    for (const memory of [this.#memory, ...this.#formerMemories]) {
-      const { attempt, idempotencyKey, paymentId } = memory.read();
-      // A key alone is that of the next payment already.
-      if ((paymentId ?? (idempotencyKey ? undefined : this.#order.paymentId)) === id)
-        memory.write({ attempt: attempt + 1 });
-    }
-  }
-
-  /** Cancels a payment, unless it has ended. @returns how it stands then */
-  async #close(id: string, signal: AbortSignal): Promise<Payment> {
-    try {
-      await this.#request(signal, () => this.#client.cancel(id, { signal }));
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 409)) throw error;
-    }
-    this.#advances += 1;
-    return this.#request(signal, () => this.#client.verify(id, { signal }));
-  }
-
-  async #retrieve(id: string, signal: AbortSignal): Promise<void> {
-    const { order } = this.#host;
-    let outdated: Payment | undefined;
-    const { paymentId: rememberedId } = this.#memory.read();
-    try {
-      const payment = await this.#request(signal, () => this.#client.retrieve(id, { signal }));
-      // Another price never hides money that has come, or may come.
-      const isOpen = payment.status === 'in progress';
-      const isSettled = payment.status === 'success' || hasFunds(payment) || (isOpen && wasAsked(payment));
-      // One that the page cancelled by another price does not come back with the former price.
-      const isOwn = matchesOrder(payment, order) && (isOpen || id !== this.#takenOver);
-      if (isSettled || isOwn || !isPayable(order)) return this.#report(payment);
-      if (isOpen && (await this.#isKept(payment, signal))) return;
-      this.#forget(id);
-      if (isOpen || id === this.#takenOver) outdated = payment;
-    } catch (error) {
-      const isGone = error instanceof ApiError && error.status === 404 && id === rememberedId;
-      if (!isGone || id === order.paymentId) throw error;
-      this.#memory.forget();
-    }
-    // The remembered payment is not this order's. Start the one that the page names, if any; else wait for the payer.
-    this.dispatch({ type: 'reset', outdated });
-    if (order.paymentId !== undefined) this.start();
-  }
-
-  /** Two tabs in which the payer starts at the same moment share one payment: the second one finds that of the first. */
-  #createOnce(state: CreatingState, signal: AbortSignal): Promise<void> {
-    return withTabLock(this.#memory.name, signal, async () => {
-      const { paymentId } = this.#memory.read();
-      if (paymentId === undefined || paymentId === state.previous?.id) {
-        return this.#createPayment(state, signal);
-      }
-      this.#announceJoined();
-      return this.#retrieve(paymentId, signal);
-    });
-  }
-
-  async #createPayment(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
-    const { attempt, idempotencyKey = createIdempotencyKey() } = this.#memory.read();
-    // Stored before the request: if the page is closed now, the next visit gets the same payment.
-    this.#memory.write({ attempt, idempotencyKey });
-    const body = createPaymentBody(this.#host.order, attempt, state.previous);
-    try {
-      const { payment } = await this.#request(signal, () =>
-        this.#client.create(body, { signal, idempotencyKey }),
-      );
-      this.#memory.write({ attempt, idempotencyKey, paymentId: payment.id });
-      this.#report(payment);
-      this.#host.publish(payment.id);
-      // This reply has no branding. Fetch the one that does, without holding up the flow.
-      void this.refresh();
-    } catch (error) {
-      // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs
-      // to another device, or to a stranger. Go on with the next reference.
-      const isTaken =
-        error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
-      if (!isTaken || triesLeft < 2) throw error;
-      this.#memory.write({ attempt: attempt + 1 });
-      await this.#createPayment(state, signal, triesLeft - 1);
-    }
-  }
-
-  async #setCurrency(signal: AbortSignal): Promise<void> {
-    const { state } = this;
-    if (!isChoosing(state)) return;
-    const { payment, currency = '', network = '' } = state;
-    rememberChoice({ currency, network });
-    await this.#advance(signal, () => this.#client.setCurrency(payment.id, currency, network, { signal }));
-  }
-
-  async #lock(signal: AbortSignal): Promise<void> {
-    const id = this.state.payment?.id;
-    // Set and lock follow each other, so `quoted` only passes by.
-    this.dispatch({ type: 'continued' });
-    if (id !== undefined) await this.#advance(signal, () => this.#client.lockCurrency(id, { signal }));
-  }
-
-  /** Makes a call that should bring the payment to its next state. */
-  async #advance(signal: AbortSignal, call: () => Promise<Reply<Payment>>): Promise<void> {
-    try {
-      const payment = await this.#request(signal, call);
-      this.#advances += 1;
-      this.#report(payment);
-      this.#host.publish(payment.id);
-      const { apiUrl } = this.#host.order;
-      if (!signal.aborted) throw new ReplyError('The reply left the payment unchanged', { apiUrl });
-    } catch (error) {
-      this.#fail(error, signal);
-      // The payment is in another state than this page thought: another tab advanced it, or it ended.
-      if (error instanceof ApiError && error.status === 409) await this.refresh();
-    }
-  }
-
-  async #keepPolling(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const elapsedMs = performance.now() - this.#changedAt;
-      const { name } = this.state;
-      const isPaid = name === 'success';
-      if ((isPaid || name === 'idle') && elapsedMs > reversalWatchMs) return;
-      await this.#poller.wait(elapsedMs, signal, isPaid ? reversalIntervalMs : 0);
-      if (signal.aborted) return;
-      await this.refresh();
-    }
-  }
-
-  async #poll(signal: AbortSignal): Promise<boolean> {
-    const payment = this.#followed;
-    if (payment === undefined) return false;
-    const { id, isCurrencyLocked } = payment;
-    const advances = this.#advances;
-    const sentAt = this.#clock.now();
-    if (!this.#poller.mayPoll) {
-      this.dispatch({ type: 'lost-connection' });
-      return false;
-    }
-    try {
-      const reply = isCurrencyLocked
-        ? await this.#client.verify(id, { signal })
-        : await this.#client.retrieve(id, { signal });
-      this.#poller.recordSuccess();
-      this.#clock.synchronize(reply.serverTime, sentAt);
-      // The payer may have gone on to another payment meanwhile.
-      if (!this.#isShown(id)) return await this.#poll(signal);
-      if (advances !== this.#advances) {
-        // The server answered before the payer's last step. All of use is what other replies do not have.
-        const { branding } = reply.data;
-        const { payment: shown } = this.state;
-        if (branding && shown) this.#report({ ...shown, branding });
-        return await this.#poll(signal);
-      }
-      // Coins may have been on their way to a payment that the page cancelled by another price.
-      if (this.state.name !== 'idle' || hasFunds(reply.data)) this.#report(reply.data);
-      return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      this.#poller.recordFailure(error);
-      if (!this.#isShown(id)) return await this.#poll(signal);
-      this.dispatch({ type: 'lost-connection' });
-      if (!isTransient(error) && isTracked(this.state)) this.#fail(error, signal);
-      return false;
-    }
-  }
-
-  /** Makes a call with retries. */
-  async #request<T>(signal: AbortSignal, call: () => Promise<Reply<T>>): Promise<T> {
-    const sentAt = this.#clock.now();
-    try {
-      const { data, serverTime } = await this.#poller.retry(call, signal);
-      this.#clock.synchronize(serverTime, sentAt);
-      return data;
-    } catch (error) {
-      this.#poller.respectRetryAfter(error);
-      throw error;
-    }
-  }
-
   /** The payment that is polled. */
-  get #followed(): Payment | undefined {
+  get followed(): Payment | undefined {
     const { state } = this;
     return state.name === 'idle' ? state.outdated : state.payment;
   }
 
+  get connection(): AbortSignal {
+    return this.#connection.signal;
+  }
+
+  /** The order as the page describes it now. */
+  get order(): Order {
+    return this.#host.order;
+  }
+
+  publish(paymentId: string): void {
+    this.#host.publish(paymentId);
+  }
+
   #isShown(paymentId: string): boolean {
-    return this.#followed?.id === paymentId;
+    return this.followed?.id === paymentId;
   }
 
-  #report(payment: Payment): void {
-    this.dispatch({ type: 'reported', payment, now: this.#clock.now() });
+  report(payment: Payment): void {
+    this.dispatch({ type: 'reported', payment, now: this.now });
   }
 
-  #fail(cause: unknown, signal: AbortSignal): void {
+  fail(cause: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const { apiUrl } = this.#host.order;
     const problem =
@@ -578,7 +339,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   readonly #wake = (): void => {
-    this.#poller.wake();
+    this.#polling.wake();
     const { state } = this;
     const isUnknown = state.name === 'error' && state.payment === undefined && state.attempted.paymentId;
     if (isUnknown && isTransient(state.problem) && !document.hidden) this.start();
@@ -592,11 +353,7 @@ export class CheckoutController implements ReactiveController {
       this.stay();
       this.leave();
     }
-    if (isPaying(this.state) && this.remainingMs === 0 && !this.#hasPolledAtDeadline) {
-      this.#hasPolledAtDeadline = true;
-      this.#changedAt = performance.now();
-      void this.refresh();
-    }
+    if (isPaying(this.state) && this.remainingMs === 0) this.#polling.askAtDeadline();
     this.#host.requestUpdate();
   };
 }

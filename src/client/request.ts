@@ -1,4 +1,5 @@
 /** One API call: sends a request and returns the parsed reply, or throws a typed error. */
+import { parseRetryAfter } from '../contract/retry-after.js';
 import * as s from '../contract/shape.js';
 import { ApiError, NetworkError, ReplyError } from '../errors.js';
 
@@ -117,6 +118,7 @@ async function send(connection: Connection, call: Call): Promise<{ response: Res
 /** The error for a response whose HTTP status is not a success. */
 function errorOf(apiUrl: string, call: Call, response: Response, json: unknown): ApiError | ReplyError {
   const { status, headers } = response;
+  const waitMs = parseRetryAfter(headers.get('Retry-After'), serverTimeOf(response) ?? Date.now());
   const { message, data, cause } = readFailure(call, status, json);
   const code = data?.code ?? fallbackCode(status);
   if (code === undefined) return new ReplyError(message, { apiUrl, cause });
@@ -127,7 +129,7 @@ function errorOf(apiUrl: string, call: Call, response: Response, json: unknown):
     apiUrl,
     remedy: remedyFor(status),
     requestId: data?.requestId ?? headers.get('X-Request-Id') ?? '',
-    retryAfterSeconds: parseRetryAfter(response),
+    retryAfterSeconds: waitMs && Math.ceil(waitMs / 1000),
   });
 }
 
@@ -154,15 +156,6 @@ function remedyFor(status: number): string {
   if (status === 404) return 'Check `apiUrl`, the id, and the key’s mode.';
   if (status === 429 || status === 503) return 'Try again after `retryAfterSeconds`.';
   return status >= 500 ? 'Try again, or give the API’s operator the request id.' : 'Correct the request.';
-}
-
-/** `Retry-After` in seconds. The header is a number of seconds, or a date by the server's clock. */
-function parseRetryAfter(response: Response): number | undefined {
-  const value = response.headers.get('Retry-After');
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value);
-  const seconds = Math.ceil((Date.parse(value) - (serverTimeOf(response) ?? Date.now())) / 1000);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 function serverTimeOf(response: Response): number | undefined {

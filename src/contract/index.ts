@@ -50,6 +50,7 @@ export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
 export { frequencies, type Frequency } from './payment-plans.js';
+export * from './retry-after.js';
 export { sandbox } from './sandbox.js';
 export * from './units.js';
 export * from './webhooks.js';

@@ -1,8 +1,13 @@
 /** Formats amounts for reading and for copying. Neither ever rounds. */
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 
-/** Currencies that Intl knows. Every other code is a coin. */
-const fiatCurrencies = new Set(Intl.supportedValuesOf('currency'));
+let fiatCurrencies: ReadonlySet<string> | undefined;
+
+/** Whether Intl knows the currency. Every other code is a coin. Asked when needed: the list takes time. */
+function isFiat(currency: string): boolean {
+  fiatCurrencies ??= new Set(Intl.supportedValuesOf('currency'));
+  return fiatCurrencies.has(currency);
+}
 
 /**
  * Formats an amount for reading in `locale`, with all of its digits: 0.0000007 BTC, $1,234.50.
@@ -20,7 +25,7 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   const digits = decimal as Intl.StringNumericLiteral;
   // Every digit, and no fewer than a currency has by itself. Older browsers take at most 20.
   const maximumFractionDigits = Math.min(decimals + 4, 20);
-  if (fiatCurrencies.has(currency)) {
+  if (isFiat(currency)) {
     const options = { style: 'currency', currency, maximumFractionDigits } as const;
     return new Intl.NumberFormat(locale, options).format(digits);
   }
@@ -32,6 +37,16 @@ export function formatAmount(value: number | string, currency: string, locale?: 
     maximumFractionDigits,
   });
   return `${coin.format(digits)}\u00a0${currency}`;
+}
+
+/**
+ * The same without Intl, whose first use takes a slow phone 100 ms: 49.90 USD. Shown until the browser has time.
+ *
+ * @param value an amount from the API, or a plain decimal string
+ */
+export function roughAmount(value: number | string, currency: string): string {
+  const decimal = typeof value === 'number' ? decimalOf(value) : value;
+  return `${countDecimals(decimal) === 1 ? `${decimal}0` : decimal}\u00a0${currency}`;
 }
 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */

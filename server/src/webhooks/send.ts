@@ -1,4 +1,5 @@
 /** Makes one webhook delivery attempt: signs the request, checks its target and enforces the time limit. */
+import { parseRetryAfter } from 'crypto-checkout/contract';
 import { Webhook } from 'standardwebhooks';
 import type { Agent, Dispatcher } from 'undici';
 import { errorMessage } from '../shared/error-message.js';
@@ -93,11 +94,12 @@ export function createSender(options: SenderOptions): Sender {
       try {
         const { statusCode: status, headers, body } = await post(delivery, controller.signal);
         const excerpt = await readExcerpt(body);
+        const waitMs = parseRetryAfter([headers['retry-after']].flat()[0], delivery.now);
         return {
           status,
           excerpt,
           error: describeFailure(status),
-          retryAfterSeconds: readRetryAfter(headers['retry-after'], delivery.now),
+          retryAfterSeconds: waitMs && waitMs / 1000,
           durationMs: elapsedMs(),
         };
       } catch (error) {
@@ -171,12 +173,4 @@ function redact(text: string): string {
     .replaceAll(/whsec_[\w+/=-]*|\b[sp]k_(live|test)_[\w-]*|\bv1,[\w+/=-]*/g, '[redacted]')
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim();
-}
-
-/** Parses `Retry-After` to seconds. The header has seconds or a date. */
-function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header);
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
 }

@@ -1,4 +1,5 @@
 /** Talks JSON-RPC to one node over HTTP: timeouts, batches of a size that the node bears, and waiting when it asks for it. */
+import { parseRetryAfter } from 'crypto-checkout/contract';
 import { errorMessage } from '../../shared/error-message.js';
 import { NodeError, RpcFailure } from './node-error.js';
 import { readNodeUrl, type NodeTarget } from './node-url.js';
@@ -85,7 +86,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   function pause(header: string | null): NodeError {
     refusals += 1;
     used.limited += 1;
-    const asked = readRetryAfter(header, now());
+    const asked = parseRetryAfter(header, now());
     const pauseMs = Math.min(asked ?? defaultPauseMs * 2 ** Math.min(refusals - 1, 6), longestPauseMs);
     pausedUntil = Math.max(pausedUntil, now() + pauseMs);
     return fail('limited', `takes no more requests for ${seconds(pauseMs)}`, pauseMs);
@@ -297,12 +298,4 @@ function describe(error: unknown): string {
 
 function seconds(durationMs: number): string {
   return `${Math.ceil(durationMs / 100) / 10} s`;
-}
-
-/** Parses `Retry-After` to milliseconds. The header has seconds or a date. */
-function readRetryAfter(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

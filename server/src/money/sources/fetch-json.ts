@@ -1,4 +1,5 @@
 /** Fetches JSON from a source of exchange rates, with a limit on the time and on the size. */
+import { parseRetryAfter } from 'crypto-checkout/contract';
 import { errorMessage } from '../../shared/error-message.js';
 import { parseExactJson } from './source.js';
 
@@ -32,7 +33,10 @@ export async function fetchJson(url: string, timeoutMs: number, signal: AbortSig
     if (response.status !== 200) {
       await response.body?.cancel();
       throw new SourceFailed(`It answered HTTP ${response.status}`, {
-        retryAfterMs: readRetryAfter(response.headers.get('Retry-After')),
+        retryAfterMs: Math.min(
+          parseRetryAfter(response.headers.get('Retry-After'), Date.now()) ?? 0,
+          longestRetryMs,
+        ),
       });
     }
     text = await readText(response);
@@ -59,12 +63,6 @@ async function readText(response: Response): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function readRetryAfter(header: string | null): number {
-  if (header === null) return 0;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? 0 : Math.min(Math.max(0, ms), longestRetryMs);
 }
 
 /** The code of a network error, such as ECONNREFUSED: messages of `fetch` can hold the URL. */

@@ -1,0 +1,174 @@
+/** The calls that bring a payment to its next state: create or retrieve it, set its currency, lock it, cancel it. */
+import type { CheckoutClient } from '../client/checkout-client.js';
+import { createIdempotencyKey } from '../client/idempotency-key.js';
+import type { Reply } from '../client/request.js';
+import type { Payment } from '../contract/checkout.js';
+import { ApiError, ReplyError } from '../errors.js';
+import { hasFunds } from '../money/amount-due.js';
+import { rememberChoice } from './last-choice.js';
+import { createPaymentBody, matchesOrder } from './order-payment.js';
+import { isPayable, type Order } from './order.js';
+import type { Polled, Polling } from './polling.js';
+import type { StartedOrder } from './price-change.js';
+import { isChoosing, type CreatingState } from './state.js';
+import { withTabLock } from './tab-lock.js';
+import { wasAsked } from './wallet-requests.js';
+
+/** The checkout whose payment takes the steps. */
+export interface Stepping extends Polled {
+  /** The order as the page describes it now. */
+  readonly order: Order;
+  start(): void;
+  /** Tells the browser's other tabs with this order about its payment. */
+  publish(paymentId: string): void;
+  /** Says once that this tab joined a payment of another tab. */
+  announceJoined(): void;
+}
+
+/** How many references to try in one go, fewer than the payments that a public key may create in a minute. */
+const maxReferences = 8;
+
+export class Steps {
+  readonly #checkout: Stepping;
+  readonly #client: CheckoutClient;
+  readonly #polling: Polling;
+  readonly #order: StartedOrder;
+
+  constructor(checkout: Stepping, client: CheckoutClient, polling: Polling, order: StartedOrder) {
+    this.#checkout = checkout;
+    this.#client = client;
+    this.#polling = polling;
+    this.#order = order;
+  }
+
+  async createOrRetrieve(signal: AbortSignal): Promise<void> {
+    const { state } = this.#checkout;
+    if (state.name !== 'creating') return;
+    try {
+      if (state.cancelsPrevious) {
+        if (await this.#isKept(state.previous, signal)) return;
+        // What fails from here on does not bring it back.
+        this.#checkout.dispatch({ type: 'started', creating: { ...state, cancelsPrevious: false } });
+      }
+      if (state.paymentId !== undefined) await this.#retrieve(state.paymentId, signal);
+      else await this.#createOnce(state, signal);
+    } catch (error) {
+      this.#checkout.fail(error, signal);
+    }
+  }
+
+  /** Cancels a payment, unless money has come for it. Then it is shown again. */
+  async #isKept(payment: Payment | undefined, signal: AbortSignal): Promise<boolean> {
+    if (payment === undefined) return false;
+    const { id } = payment;
+    const after = await this.close(id, signal);
+    const isKept = after.status !== 'cancelled' || hasFunds(after);
+    if (isKept) this.#checkout.report({ ...after, branding: after.branding ?? payment.branding });
+    else this.#order.forget(id);
+    return isKept;
+  }
+
+  /** Cancels a payment, unless it has ended. @returns how it stands then */
+  async close(id: string, signal: AbortSignal): Promise<Payment> {
+    try {
+      await this.#polling.request(signal, () => this.#client.cancel(id, { signal }));
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+    }
+    this.#polling.recordAdvance();
+    return this.#polling.request(signal, () => this.#client.verify(id, { signal }));
+  }
+
+  async #retrieve(id: string, signal: AbortSignal): Promise<void> {
+    const { order } = this.#checkout;
+    let outdated: Payment | undefined;
+    const { paymentId: rememberedId } = this.#order.memory.read();
+    try {
+      const payment = await this.#polling.request(signal, () => this.#client.retrieve(id, { signal }));
+      // Another price never hides money that has come, or may come.
+      const isOpen = payment.status === 'in progress';
+      const isSettled = payment.status === 'success' || hasFunds(payment) || (isOpen && wasAsked(payment));
+      // One that the page cancelled by another price does not come back with the former price.
+      const isOwn = matchesOrder(payment, order) && (isOpen || !this.#order.isTakenOver(id));
+      if (isSettled || isOwn || !isPayable(order)) return this.#checkout.report(payment);
+      if (isOpen && (await this.#isKept(payment, signal))) return;
+      this.#order.forget(id);
+      if (isOpen || this.#order.isTakenOver(id)) outdated = payment;
+    } catch (error) {
+      const isGone = error instanceof ApiError && error.status === 404 && id === rememberedId;
+      if (!isGone || id === order.paymentId) throw error;
+      this.#order.memory.forget();
+    }
+    // The remembered payment is not this order's. Start the one that the page names, if any; else wait for the payer.
+    this.#checkout.dispatch({ type: 'reset', outdated });
+    if (order.paymentId !== undefined) this.#checkout.start();
+  }
+
+  /** Two tabs in which the payer starts at the same moment share one payment: the second one finds that of the first. */
+  #createOnce(state: CreatingState, signal: AbortSignal): Promise<void> {
+    return withTabLock(this.#order.memory.name, signal, async () => {
+      const { paymentId } = this.#order.memory.read();
+      if (paymentId === undefined || paymentId === state.previous?.id) {
+        return this.#createPayment(state, signal);
+      }
+      this.#checkout.announceJoined();
+      return this.#retrieve(paymentId, signal);
+    });
+  }
+
+  async #createPayment(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
+    const { attempt, idempotencyKey = createIdempotencyKey() } = this.#order.memory.read();
+    // Stored before the request: if the page is closed now, the next visit gets the same payment.
+    this.#order.memory.write({ attempt, idempotencyKey });
+    const body = createPaymentBody(this.#checkout.order, attempt, state.previous);
+    try {
+      const { payment } = await this.#polling.request(signal, () =>
+        this.#client.create(body, { signal, idempotencyKey }),
+      );
+      this.#order.memory.write({ attempt, idempotencyKey, paymentId: payment.id });
+      this.#checkout.report(payment);
+      this.#checkout.publish(payment.id);
+      // This reply has no branding. Fetch the one that does, without holding up the flow.
+      void this.#polling.refresh();
+    } catch (error) {
+      // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs
+      // to another device, or to a stranger. Go on with the next reference.
+      const isTaken =
+        error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
+      if (!isTaken || triesLeft < 2) throw error;
+      this.#order.memory.write({ attempt: attempt + 1 });
+      await this.#createPayment(state, signal, triesLeft - 1);
+    }
+  }
+
+  async setCurrency(signal: AbortSignal): Promise<void> {
+    const { state } = this.#checkout;
+    if (!isChoosing(state)) return;
+    const { payment, currency = '', network = '' } = state;
+    rememberChoice({ currency, network });
+    await this.#advance(signal, () => this.#client.setCurrency(payment.id, currency, network, { signal }));
+  }
+
+  async lock(signal: AbortSignal): Promise<void> {
+    const id = this.#checkout.state.payment?.id;
+    // Set and lock follow each other, so `quoted` only passes by.
+    this.#checkout.dispatch({ type: 'continued' });
+    if (id !== undefined) await this.#advance(signal, () => this.#client.lockCurrency(id, { signal }));
+  }
+
+  /** Makes a call that should bring the payment to its next state. */
+  async #advance(signal: AbortSignal, call: () => Promise<Reply<Payment>>): Promise<void> {
+    try {
+      const payment = await this.#polling.request(signal, call);
+      this.#polling.recordAdvance();
+      this.#checkout.report(payment);
+      this.#checkout.publish(payment.id);
+      const { apiUrl } = this.#checkout.order;
+      if (!signal.aborted) throw new ReplyError('The reply left the payment unchanged', { apiUrl });
+    } catch (error) {
+      this.#checkout.fail(error, signal);
+      // The payment is in another state than this page thought: another tab advanced it, or it ended.
+      if (error instanceof ApiError && error.status === 409) await this.#polling.refresh();
+    }
+  }
+}
