@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../src/db/open.js';
 import { call } from './support/call.js';
+import { runCommandLine } from './support/command-line.js';
 import { engines } from './support/engines.js';
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -95,8 +96,7 @@ describe.each(engines)('On $name, the server', (engine) => {
     const server = run({ DATABASE_URL: database.url });
     const url = await server.url();
     const command = async (...args: string[]) => {
-      const { exitCode, stdout, stderr } = await run({ DATABASE_URL: database.url }, cli, [...args, '--json'])
-        .ended;
+      const { exitCode, stdout, stderr } = await runCommandLine(database.url, [...args, '--json']);
       expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^Database: .*\n$/)]);
       return JSON.parse(stdout) as { id: string; key: string };
     };
