@@ -1,9 +1,13 @@
 /** Publishes webhook events about payments, in the transaction of the change that they report. */
-import type { PaymentRecord, PaymentState, WebhookEventType } from 'crypto-checkout/contract';
+import {
+  statusOf,
+  type PaymentRecord,
+  type PaymentState,
+  type WebhookEventType,
+} from 'crypto-checkout/contract';
 import { Problem } from '../shared/problem.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
-import { statusOf } from './assess.js';
 import { eventsOf, outcomeEvent } from './events.js';
 import { isReported } from './deposits.js';
 import type { PaymentReader } from './payment-reader.js';

@@ -1,5 +1,5 @@
 /** Derives a payment's state from its facts: its terms, what arrived and when, and how far the chain was read. */
-import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
+import type { PaymentState } from 'crypto-checkout/contract';
 import type { Fraction } from '../money/fractions.js';
 
 /** The parts of a receipt that the state depends on. Receipts that are alike can be one fact, with the sum of their amounts. */
@@ -95,29 +95,6 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
   const seen = sum(counting);
   if (seen >= amount) return 'confirming';
   return seen > 0n ? 'partially_paid' : 'awaiting_funds';
-}
-
-const statuses = {
-  created: 'in progress',
-  currency_set: 'in progress',
-  awaiting_funds: 'in progress',
-  partially_paid: 'in progress',
-  confirming: 'in progress',
-  settled: 'success',
-  settled_over: 'success',
-  settled_late: 'success',
-  expired: 'error',
-  expired_partial: 'error',
-  expired_late: 'error',
-  invalid: 'error',
-  reversed: 'error',
-  cancelled: 'cancelled',
-  cancelled_paid: 'cancelled',
-} as const satisfies Record<PaymentState, PaymentStatus>;
-
-/** The public status that a state belongs to. */
-export function statusOf(state: PaymentState): PaymentStatus {
-  return statuses[state];
 }
 
 function sum(receipts: readonly ReceiptFact[]): bigint {

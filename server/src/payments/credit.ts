@@ -1,7 +1,8 @@
 /** Credits confirmed funds to the merchant: in one settlement on success, and otherwise receipt by receipt. */
+import { statusOf } from 'crypto-checkout/contract';
 import type { ReceiptTable } from '../db/schema.js';
 import type { Ledger, Posting } from '../ledger/ledger.js';
-import { countsTowards, statusOf } from './assess.js';
+import { countsTowards } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
 import { findUncredited, updateReceipts } from './receipts/receipt-store.js';

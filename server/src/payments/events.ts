@@ -1,6 +1,5 @@
 /** Decides which webhook events a payment causes: outcomes, and partial, late or excess payments. */
-import type { PaymentState, WebhookEventType } from 'crypto-checkout/contract';
-import { statusOf } from './assess.js';
+import { statusOf, type PaymentState, type WebhookEventType } from 'crypto-checkout/contract';
 
 /** The events of a change of state, in the order in which they are sent. Most changes before an outcome have none. */
 export function eventsOf(from: PaymentState, to: PaymentState): readonly WebhookEventType[] {

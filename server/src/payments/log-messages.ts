@@ -1,6 +1,5 @@
 /** The messages of a payment's time log, which payers and merchants read. */
-import type { PaymentState } from 'crypto-checkout/contract';
-import { statusOf } from './assess.js';
+import { statusOf, type PaymentState } from 'crypto-checkout/contract';
 import type { NewLogEntry } from './store.js';
 
 /** The sums of a payment, as plain decimals in its currency. */

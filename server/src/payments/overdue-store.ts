@@ -1,4 +1,5 @@
 /** Finds the payments that are due to expire. */
+import { statesWith } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import type { Schema } from '../db/schema.js';
@@ -29,7 +30,7 @@ async function* allPages(
   } while (last);
 }
 
-const openStates = ['created', 'currency_set', 'awaiting_funds', 'partially_paid', 'confirming'] as const;
+const openStates = statesWith('in progress');
 
 /**
  * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index

@@ -1,10 +1,9 @@
 /** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
-import { fromUnits } from 'crypto-checkout/contract';
+import { statusOf, fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
-import { statusOf } from './assess.js';
 import { creditsOf } from './credit.js';
 import * as store from './export-store.js';
 

@@ -1,10 +1,9 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
-import type { CurrencyOption, PaymentRecord } from 'crypto-checkout/contract';
+import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
-import { statusOf } from './assess.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';

@@ -1,5 +1,5 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
-import type { PaymentRecord, PaymentState } from 'crypto-checkout/contract';
+import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
 import type { Clock } from '../shared/clock.js';
@@ -17,7 +17,6 @@ import type { Rate, RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { createAnnouncements } from './announcements.js';
-import { statusOf } from './assess.js';
 import { countChange } from './change-budget.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { formatUnits } from '../money/units.js';

@@ -1,11 +1,11 @@
 /** Brings a payment's state, log and ledger up to date with its facts. Receipts change a payment only through here. */
-import type { PaymentStatus } from 'crypto-checkout/contract';
+import { statusOf, type PaymentStatus } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
-import { assess, statusOf, totals, type PaymentFacts } from './assess.js';
+import { assess, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { readFacts, readSyncedAt } from './payment-facts.js';
 import { assessDeposit, describeDeposit } from './deposits.js';

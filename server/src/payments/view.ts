@@ -1,15 +1,16 @@
 /** Turns stored payments into the API's representation. */
-import type {
-  CodedLogEntry,
-  CurrencyOption,
-  EvmAsset,
-  LogValues,
-  PaymentRecord,
+import {
+  statusOf,
+  type CodedLogEntry,
+  type CurrencyOption,
+  type EvmAsset,
+  type LogValues,
+  type PaymentRecord,
 } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable, ReceiptTable } from '../db/schema.js';
-import { countsTowards, statusOf } from './assess.js';
+import { countsTowards } from './assess.js';
 import { isLive } from './receipts/receipt-store.js';
 import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
 import { viewCredits, viewReceipts } from './receipts/view.js';

@@ -1,4 +1,5 @@
 /** What the books say about the forwarders of a merchant. */
+import { statusOf } from 'crypto-checkout/contract';
 import { sumUnits } from '../db/units.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
@@ -48,16 +49,9 @@ export async function readPaidForwarders(
     address,
     index,
     sourceId,
-    isOpen: current === address && state !== null && openStates.has(state),
+    isOpen: current === address && state !== null && statusOf(state) === 'in progress',
   }));
 }
-
-const openStates: ReadonlySet<string> = new Set([
-  'currency_set',
-  'awaiting_funds',
-  'partially_paid',
-  'confirming',
-]);
 
 async function filledForwarders(
   reader: Reader,

@@ -1,7 +1,6 @@
 /** Finding transactions by their reference, status, currency, network, customer and transfer, on both engines. */
-import { paymentState, type PaymentRecord } from 'crypto-checkout/contract';
+import { statusOf, paymentState, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { statusOf } from '../../src/payments/assess.js';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';

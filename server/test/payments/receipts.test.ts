@@ -1,9 +1,8 @@
 /** Random sequences of chain events and payments: whatever the order, receipts match the chain in the end. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
-import { decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
+import { statusOf, decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
-import { statusOf } from '../../src/payments/assess.js';
 import { engines } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,5 +1,5 @@
 /** The addresses of open payments on a network, whose balances an adapter may have to read. */
-import type { PaymentState } from 'crypto-checkout/contract';
+import { paymentStates, paymentStatuses, statesWith } from 'crypto-checkout/contract';
 import type { Reader } from '../../db/engine.js';
 import type { Mode } from '../../shared/scope.js';
 import type { Network } from '../networks.js';
@@ -8,19 +8,10 @@ const watchedAfterEndMs = 86_400_000;
 /** Adapters read no more than these in a block. */
 const most = 500;
 
-const openStates = ['awaiting_funds', 'partially_paid', 'confirming'] as const satisfies PaymentState[];
-const endedStates = [
-  'settled',
-  'settled_over',
-  'settled_late',
-  'expired',
-  'expired_partial',
-  'expired_late',
-  'invalid',
-  'reversed',
-  'cancelled',
-  'cancelled_paid',
-] as const satisfies PaymentState[];
+const openStates = paymentStates.payable;
+const endedStates = paymentStatuses
+  .filter((status) => status !== 'in progress')
+  .flatMap((status) => statesWith(status));
 
 /** Deeper reorganisations than this are rare enough to be looked at by a person. */
 const reorgBlocks = 256;
