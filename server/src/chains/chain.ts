@@ -52,7 +52,7 @@ export interface Chain extends NetworkRef {
    * @returns blocks from `from` on, in order, without gaps; not after `to`, and maybe fewer than that
    */
   blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
-  /** Lets a lower head follow than was told before: somebody has accepted that those blocks are gone. */
+  /** Lets a lower head follow than was reported before: somebody has accepted that those blocks are gone. */
   forgetHead?(): void;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;

@@ -108,7 +108,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
       }
     }
 
-    /** What to do is said only to those whose node stays behind: it would do harm while a node merely lags. */
+    /** The remedy is logged only if the node stays behind: it would do harm while a node merely lags. */
     function describeBehind({ message, remedy }: ChainBehind): string {
       const now = deps.clock.real();
       behindSince ??= now;

@@ -1,5 +1,5 @@
 /**
- * Tells which addresses of a block are deposit addresses. Nearly all of a block's addresses are strangers'. A filter in memory
+ * Finds which addresses of a block are deposit addresses. Nearly all of a block's addresses are strangers'. A filter in memory
  * knows that without asking the database, at the same cost for ten addresses and for a million, in 4 MB.
  */
 import { inChunks } from '../../db/chunks.js';

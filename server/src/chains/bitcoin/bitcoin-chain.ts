@@ -4,12 +4,13 @@ import { defaultNet } from '../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import { ChainBehind } from '../read-chain.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
+import { NodeError, NodesUnavailable } from '../rpc/node-error.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
 import {
   createBitcoinNodes,
   isCatchingUp,
   readBlockchainInfo,
+  readFullBlock,
   rpcCodes,
   unknownForm,
   unlessError,
@@ -22,7 +23,7 @@ import { isHash, isHeight, readTransaction, transfersOf } from './transactions.j
 export interface BitcoinDeps {
   /** Which of these addresses, in the form shown to payers, are deposit addresses. Transfers to others are not reported. */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Told what an operator should know, such as a node that stopped to answer. Never contains a URL. */
+  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */
   readonly now?: (() => number) | undefined;
@@ -50,7 +51,7 @@ const noParent = '0'.repeat(64);
  * Creates the chain of a Bitcoin or Litecoin network. Asks nothing of the nodes before the first call.
  *
  * Every call works with one node, and starts again with the next one if that fails. Calls throw NodesUnavailable if no node
- * can be used. Its message has a sentence per node, without URLs. If that is because nodes have fewer blocks than were told
+ * can be used. Its message has a sentence per node, without URLs. If that is because nodes have fewer blocks than were reported
  * before, it is the cause of a ChainBehind.
  * @throws if the configuration has no node, or a URL that is none
  */
@@ -121,9 +122,7 @@ export function createBitcoinChain(
     const hash = await unlessError(node.call('getblockhash', [height], signal), rpcCodes.invalidParameter);
     if (hash === undefined) return undefined;
     if (!isHash(hash)) throw unknownForm(node, 'getblockhash');
-    const block = await node.call('getblock', [hash, 2], signal).catch((error: unknown) => {
-      throw isPruned(error) ? pruned(node, height) : error;
-    });
+    const block = await readFullBlock(node, hash, height, signal);
     const what = `block ${height}`;
     if (!isObject(block) || block['hash'] !== hash || block['height'] !== height)
       throw unknownForm(node, what);
@@ -198,16 +197,4 @@ export function createBitcoinChain(
 async function isReplaced(node: NodeClient, { hash }: ChainHead, signal: AbortSignal): Promise<boolean> {
   const header = await unlessError(node.call('getblockheader', [hash], signal), rpcCodes.unknown);
   return isObject(header) && header['confirmations'] === -1;
-}
-
-/** "Block not available (pruned data)". */
-function isPruned(error: unknown): boolean {
-  return error instanceof RpcFailure && error.code === rpcCodes.misc && error.message.includes('pruned');
-}
-
-function pruned({ name }: NodeClient, height: number): RpcFailure {
-  return new RpcFailure(
-    rpcCodes.misc,
-    `${name} no longer has block ${height}: it was pruned. Add a node that has it, or set a higher prune= and start the node with -reindex`,
-  );
 }

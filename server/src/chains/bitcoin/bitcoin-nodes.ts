@@ -1,6 +1,6 @@
 /** The Bitcoin Core nodes of one network: checks each, and reads the cookie file again when a node has restarted. */
 import type { BitcoinConfig } from './config.js';
-import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { isObject, type NodeClient, type RpcCall } from '../rpc/node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
 import { createNodePool, type NodePool, type NodePoolOptions } from '../rpc/node-pool.js';
 import { hasCookie, withCookie } from './node-urls.js';
@@ -140,12 +140,80 @@ export function unknownForm(node: NodeClient, what: string): NodeError {
   return new NodeError('garbage', `${node.name} answered ${what} in a form that Bitcoin Core does not have`);
 }
 
-/** The answer of a call, or undefined if the node answers with this error. */
-export async function unlessError<T>(answer: Promise<T>, code: number): Promise<T | undefined> {
+/** The answer of a call; undefined if the node refuses it, with this error if one is named. */
+export async function unlessError<T>(answer: Promise<T>, code?: number): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof RpcFailure && error.code === code) return undefined;
+    if (error instanceof RpcFailure && (code === undefined || error.code === code)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The answers of several calls in one request.
+ * @param missing the error of calls whose answer is undefined; any other is thrown
+ */
+export async function callAll(
+  node: NodeClient,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+  missing?: number,
+): Promise<readonly unknown[]> {
+  const answers = await node.batch(calls, signal);
+  return answers.map((answer) => {
+    if (!(answer instanceof RpcFailure)) return answer;
+    if (answer.code === missing) return undefined;
+    throw answer;
+  });
+}
+
+/** @throws RpcFailure with the way out if the node has dropped the block */
+export async function readFullBlock(
+  node: NodeClient,
+  hash: string,
+  height: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await node.call('getblock', [hash, 2], signal);
+  } catch (error) {
+    // "Block not available (pruned data)".
+    if (!(error instanceof RpcFailure && error.code === rpcCodes.misc && error.message.includes('pruned')))
+      throw error;
+    throw new RpcFailure(
+      rpcCodes.misc,
+      `${node.name} no longer has block ${height}: it was pruned. Add a node that has it, or set a higher prune= and start the node with -reindex`,
+    );
+  }
+}
+
+export async function heightOf(node: NodeClient, hash: string, signal: AbortSignal): Promise<number> {
+  const header = await node.call('getblockheader', [hash], signal);
+  const height = isObject(header) ? header['height'] : undefined;
+  if (!isHeight(height)) throw unknownForm(node, 'getblockheader');
+  return height;
+}
+
+/** "Transaction already in block chain". */
+const alreadyInChain = -27;
+/** It cannot be read, it spends what does not exist, or it breaks a rule. Other errors are about the node. */
+const refusals: ReadonlySet<number> = new Set([-22, -25, -26]);
+
+/** @returns why the node refuses the transaction; undefined if it took it, or has it already */
+export async function sendTransaction(
+  node: NodeClient,
+  transaction: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    // 0: the limit is the one that the transaction was checked with, not the node's own.
+    await node.call('sendrawtransaction', [transaction, 0], signal);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    if (error.code === alreadyInChain) return undefined;
+    if (refusals.has(error.code)) return error.message;
     throw error;
   }
 }

@@ -58,7 +58,7 @@ async function* checkNode(
   yield await checkMempool(node, signal);
 }
 
-/** Providers often do not tell this. It is not needed, only worth knowing. */
+/** Providers often do not report this. It is not needed, only worth knowing. */
 async function* checkSoftware(
   node: NodeClient,
   { chain }: BlockchainInfo,

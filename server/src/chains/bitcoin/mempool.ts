@@ -1,8 +1,8 @@
 /** The transactions to our addresses that wait for a block. Reads each transaction once, however long it waits. */
 import type { ChainTransfer } from '../chain.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../rpc/node-error.js';
-import { rpcCodes, unknownForm } from './bitcoin-nodes.js';
+import { NodeError } from '../rpc/node-error.js';
+import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
 
 export interface Mempool {
@@ -34,15 +34,12 @@ export function createMempool(findTransfers: FindTransfers): Mempool {
 
   async function learn(node: NodeClient, txids: readonly string[], signal: AbortSignal): Promise<void> {
     const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
-    const answers = await node.batch(calls, signal);
+    const answers = await callAll(node, calls, signal, rpcCodes.unknown);
     const waiting = new Map<string, unknown>();
     for (const [index, txid] of txids.entries()) {
       const answer = answers[index];
-      if (answer instanceof RpcFailure) {
-        // It left the mempool after the list was read. If it went into a block, the next scan finds it there.
-        if (answer.code === rpcCodes.unknown) continue;
-        throw answer;
-      }
+      // It left the mempool after the list was read. If it went into a block, the next scan finds it there.
+      if (answer === undefined) continue;
       if (!isObject(answer) || answer['txid'] !== txid) throw unknownForm(node, `getrawtransaction ${txid}`);
       // A node with an index of transactions also finds those that have just gone into a block.
       if (typeof answer['blockhash'] !== 'string') waiting.set(txid, answer);
@@ -65,12 +62,8 @@ export function createMempool(findTransfers: FindTransfers): Mempool {
   return {
     async read(node, signal) {
       const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
-      const answers = await node.batch(
-        methods.map((method) => ({ method, params: [] })),
-        signal,
-      );
-      for (const answer of answers) if (answer instanceof RpcFailure) throw answer;
-      const [head, info, listed, headAfter] = answers;
+      const calls = methods.map((method) => ({ method, params: [] }));
+      const [head, info, listed, headAfter] = await callAll(node, calls, signal);
       if (!isObject(info) || !Array.isArray(listed) || !listed.every(isHash)) {
         throw unknownForm(node, 'getrawmempool');
       }

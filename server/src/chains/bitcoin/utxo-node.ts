@@ -1,8 +1,18 @@
 /** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
 import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { RpcFailure } from '../rpc/node-error.js';
 import { readSatoshis } from './amounts.js';
-import { rpcCodes, unknownForm, unlessError, type BitcoinNodes } from './bitcoin-nodes.js';
+import {
+  callAll,
+  createBitcoinNodes,
+  heightOf,
+  readBlockchainInfo,
+  rpcCodes,
+  sendTransaction,
+  unknownForm,
+  unlessError,
+  type BitcoinNodes,
+} from './bitcoin-nodes.js';
+import type { BitcoinConfig } from './config.js';
 import { isHash, isHeight } from './transactions.js';
 
 /** An output of a transaction, which a later one can spend. */
@@ -24,7 +34,7 @@ export interface UnspentOutput {
 
 /** In satoshis per 1000 virtual bytes. */
 export interface FeeRates {
-  /** For a block within about six; undefined if the node has not seen enough transactions to tell. */
+  /** For a block within about six; undefined if the node has not seen enough transactions to estimate it. */
   readonly estimate: bigint | undefined;
   /** Below this, the node takes no transaction. */
   readonly minimum: bigint;
@@ -86,11 +96,6 @@ export interface UtxoNode {
 
 /** How many blocks the estimate is for. */
 const blocksToWait = 6;
-/** "Transaction already in block chain". */
-const alreadyInChain = -27;
-/** It cannot be read, it spends what does not exist, or it breaks a rule. Other errors are about the node. */
-const refusals: ReadonlySet<number> = new Set([-22, -25, -26]);
-
 /** Calls throw NodesUnavailable if no node can be used. @param nodes those of the scan, so that both share a budget */
 export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
   return {
@@ -105,12 +110,7 @@ export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
       nodes.run(async (node) => {
         const at = height === undefined ? [] : [await node.call('getblockhash', [height], signal)];
         // A pruned block, or a transaction that has left the mempool, is no failure of the node.
-        const found = await node
-          .call('getrawtransaction', [txHash, false, ...at], signal)
-          .catch((error: unknown) => {
-            if (error instanceof RpcFailure) return undefined;
-            throw error;
-          });
+        const found = await unlessError(node.call('getrawtransaction', [txHash, false, ...at], signal));
         return typeof found === 'string' ? found : undefined;
       }, signal),
 
@@ -122,27 +122,31 @@ export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
     findSpender: (outpoint, from, signal) =>
       nodes.run((node) => findSpender(node, outpoint, from, signal), signal),
 
-    send: (transaction, signal) =>
-      nodes.run(async (node) => {
-        try {
-          // 0: the limit is the one that the transaction was checked with, not the node's own.
-          await node.call('sendrawtransaction', [transaction, 0], signal);
-          return undefined;
-        } catch (error) {
-          if (!(error instanceof RpcFailure)) throw error;
-          if (error.code === alreadyInChain) return undefined;
-          if (refusals.has(error.code)) return error.message;
-          throw error;
-        }
-      }, signal),
+    send: (transaction, signal) => nodes.run((node) => sendTransaction(node, transaction, signal), signal),
   };
 }
 
+/** How many outputs of a transaction are looked for. A wallet's payment usually has two. */
+const outputsToTry = 20;
+
+/**
+ * The height of the block that a transaction is in; undefined if it waits for one, or the node does not find it.
+ * @param txHash 64 lower-case hexadecimal digits
+ * @throws NodesUnavailable if no node answers
+ */
+export async function locateTransaction(
+  config: BitcoinConfig,
+  txHash: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (!isHash(txHash)) return undefined;
+  const nodes = createBitcoinNodes(config);
+  const place = await nodes.run((node) => locate(node, txHash, outputsToTry, signal), signal);
+  return place?.kind === 'block' ? place.height : undefined;
+}
+
 async function readHeight(node: NodeClient, signal: AbortSignal): Promise<number> {
-  const info = await node.call('getblockchaininfo', [], signal);
-  const height = isObject(info) ? info['blocks'] : undefined;
-  if (!isHeight(height)) throw unknownForm(node, 'getblockchaininfo');
-  return height;
+  return (await readBlockchainInfo(node, signal)).height;
 }
 
 async function readUnspent(
@@ -152,17 +156,13 @@ async function readUnspent(
   signal: AbortSignal,
 ): Promise<(UnspentOutput | undefined)[]> {
   if (outpoints.length === 0) return [];
-  const answers = await node.batch(
-    outpoints.map(({ txHash, outputIndex }) => ({
-      method: 'gettxout',
-      params: [txHash, outputIndex, withMempool],
-    })),
-    signal,
-  );
+  const calls = outpoints.map(({ txHash, outputIndex }) => ({
+    method: 'gettxout',
+    params: [txHash, outputIndex, withMempool],
+  }));
   const heights = new Map<string, number>();
   const found: (UnspentOutput | undefined)[] = [];
-  for (const answer of answers) {
-    if (answer instanceof RpcFailure) throw answer;
+  for (const answer of await callAll(node, calls, signal)) {
     if (answer === null) {
       found.push(undefined);
       continue;
@@ -187,18 +187,13 @@ async function readUnspent(
 }
 
 async function readFeeRates(node: NodeClient, signal: AbortSignal): Promise<FeeRates> {
-  const answers = await node.batch(
-    [
-      { method: 'estimatesmartfee', params: [blocksToWait] },
-      { method: 'getmempoolinfo', params: [] },
-      { method: 'getnetworkinfo', params: [] },
-    ],
-    signal,
-  );
-  const [estimate, mempool, network] = answers.map((answer) => {
-    if (answer instanceof RpcFailure) throw answer;
-    return isObject(answer) ? answer : {};
-  });
+  const calls = [
+    { method: 'estimatesmartfee', params: [blocksToWait] },
+    { method: 'getmempoolinfo', params: [] },
+    { method: 'getnetworkinfo', params: [] },
+  ];
+  const answers = await callAll(node, calls, signal);
+  const [estimate, mempool, network] = answers.map((answer) => (isObject(answer) ? answer : {}));
   const floor = readSatoshis(mempool?.['mempoolminfee']);
   const relay = readSatoshis(mempool?.['minrelaytxfee']) ?? 0n;
   if (floor === undefined) throw unknownForm(node, 'getmempoolinfo');
@@ -283,11 +278,4 @@ function outputOf(output: unknown): { amount: bigint; script: string } {
   const { value, scriptPubKey } = isObject(output) ? output : {};
   const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;
   return { amount: readSatoshis(value) ?? -1n, script: typeof script === 'string' ? script : '' };
-}
-
-async function heightOf(node: NodeClient, hash: string, signal: AbortSignal): Promise<number> {
-  const header = await node.call('getblockheader', [hash], signal);
-  const height = isObject(header) ? header['height'] : undefined;
-  if (!isHeight(height)) throw unknownForm(node, 'getblockheader');
-  return height;
 }

@@ -9,7 +9,7 @@ import { createAddressSource } from '../../../src/chains/addresses/address-sourc
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
-import { locateTransaction } from '../../../src/chains/bitcoin/locate.js';
+import { locateTransaction } from '../../../src/chains/bitcoin/utxo-node.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { parseNetworks } from '../../../src/chains/config/networks-file.js';
 import { ChainBehind, readDifference } from '../../../src/chains/read-chain.js';
@@ -637,9 +637,9 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ];
       const findings = await check({ genesisHash, nodes });
       expect(findings).toEqual([
-        expect.stringContaining('node 1 problem: node 1 is on another network'),
-        expect.stringContaining('node 2 problem: node 2 cannot be reached'),
-        expect.stringContaining('node 3 problem: node 3 answered HTTP 401'),
+        expect.stringContaining('node 1 problem: It is on another network'),
+        expect.stringContaining('node 2 problem: It cannot be reached'),
+        expect.stringContaining('node 3 problem: It answered HTTP 401'),
       ]);
       for (const hidden of [secret, 'wrong-password', 'not-it'])
         expect(findings.join()).not.toContain(hidden);
