@@ -5,8 +5,7 @@ import { parametersOf, type Parameter } from '../reference/parameters.js';
 import { resources } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
 import { docsFrame } from './docs-frame.js';
-import { guide } from './docs-guide.js';
-import { widgetChapters, type ScriptBuild, type WidgetReference } from './docs-widget.js';
+import { createGuide, type Chapter, type ScriptBuild, type WidgetReference } from './docs-guide.js';
 import { code, html, Html } from './html.js';
 
 type ResourceName = keyof typeof resources;
@@ -33,9 +32,8 @@ const sections = (Object.keys(resources) as ResourceName[]).map((name) => ({
 
 /** @param publicUrl the base URL of the sample calls */
 export function docsPage(publicUrl: string, script: ScriptBuild, reference: WidgetReference): Html {
-  const widget = widgetChapters(publicUrl, script, reference);
-  const articles = guide(publicUrl);
-  const links = (chapters: typeof articles) =>
+  const guide = createGuide(publicUrl, script, reference);
+  const links = (chapters: readonly Chapter[]) =>
     chapters.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
   return docsFrame({
     title: 'API reference',
@@ -44,11 +42,11 @@ export function docsPage(publicUrl: string, script: ScriptBuild, reference: Widg
     link: { href: 'openapi.json', text: 'OpenAPI 3.1' },
     filterLabel: 'Filter endpoints',
     contents: [
-      { title: 'Widget', links: links(widget) },
-      { title: 'API', links: links(articles) },
+      { title: 'Widget', links: links(guide.widget) },
+      { title: 'API', links: links(guide.api) },
       ...sections.map(({ title, entries }) => ({ title, links: entries.map(endpointLink) })),
     ],
-    main: html`${[...widget, ...articles].map(
+    main: html`${[...guide.widget, ...guide.api].map(
       ({ id, title, content }) =>
         html`<section id="${id}" class="guide">
           <h2>${title}</h2>

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { docsPage } from './docs-page.js';
-import { widgetReference } from './docs-widget.js';
+import { widgetReference } from './docs-guide.js';
 import { errorsPage } from './errors-page.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */

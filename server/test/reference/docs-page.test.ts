@@ -2,7 +2,7 @@
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { widgetReference } from '../../src/site/docs-widget.js';
+import { widgetReference } from '../../src/site/docs-guide.js';
 import { inputSchema, parametersOf } from '../../src/reference/parameters.js';
 import { docsPage } from '../../src/site/docs-page.js';
 
