@@ -4,7 +4,10 @@ import { isNodeTooOld } from './node-version.js';
 
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  if (args[0] === 'start') return (await import('./start.js')).main(args.slice(1));
+  if (args[0] === 'help' && args[1] === 'start') args.splice(0, 2, 'start', '--help');
+  if (args[0] === 'start' && !args.includes('--version')) {
+    return (await import('./start.js')).main(args.slice(1));
+  }
   // Whoever reads the output may stop early, as `head` does.
   process.stdout.on('error', () => process.exit(1));
   const { runCommandTo } = await import('./commands/run.js');

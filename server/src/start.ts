@@ -21,7 +21,9 @@ export async function main(args: readonly string[]): Promise<void> {
     return;
   }
   if (args.length > 0) {
-    process.stderr.write(`Unknown argument: ${args.join(' ')}\n\n${usage}`);
+    process.stderr.write(
+      `Unknown argument: ${args.join(' ')}. The server takes none: environment variables configure it, see start --help\n`,
+    );
     process.exitCode = 2;
     return;
   }

@@ -44,12 +44,12 @@ export class ChainBehind extends Error {
   /** What to do if it stays behind, as one sentence or more without the last full stop. */
   readonly remedy: string;
 
-  constructor({ network }: NetworkRef, tip: ChainHead, last: ChainHead, options?: ErrorOptions) {
+  constructor(chain: NetworkRef, tip: ChainHead, last: ChainHead, options?: ErrorOptions) {
     super(
-      `The node of ${network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
+      `The node of ${chain.network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
       options,
     );
-    this.remedy = `If the node is still catching up, wait. If its chain was started anew, as a development chain can be, run "chains rescan --network ${network} --from 1 --accept-reorg": it takes back what was received on the old chain, and the server goes on with the new one`;
+    this.remedy = `If the node is still catching up, wait. If its chain was started anew, as a development chain can be, run "${acceptReorgCommand(chain, '1')}": it takes back what was received on the old chain, and the server goes on with the new one`;
   }
 }
 
@@ -60,11 +60,15 @@ export class ChainBehind extends Error {
 export class ReorgTooDeep extends Error {
   override readonly name = 'ReorgTooDeep';
 
-  constructor({ network }: Chain, lowest: number) {
+  constructor(chain: Chain, lowest: number) {
     super(
-      `${network} was reorganised below block ${lowest}, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "chains rescan --network ${network} --from HEIGHT --accept-reorg"`,
+      `${chain.network} was reorganised below block ${lowest}, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "${acceptReorgCommand(chain, 'HEIGHT')}"`,
     );
   }
+}
+
+function acceptReorgCommand({ network, mode }: NetworkRef, from: string): string {
+  return `chains rescan --network ${network} --from ${from} --accept-reorg --mode ${mode}`;
 }
 
 /** @param maxBlocks the most blocks to read, so that catching up happens in steps */

@@ -1,84 +1,138 @@
-/** `chains …`: shows how far each network was scanned and what is quarantined, and tries that again. */
+/** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
 import { listCursors } from '../chains/cursors.js';
-import { isoTime } from '../shared/clock.js';
+import { acceptReorg, rescan } from '../chains/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
-import { text, type Command } from './command.js';
+import { isoTime } from '../shared/clock.js';
+import { command, type Group } from './command.js';
 import { counted } from './counted.js';
+import { UsageError } from './errors.js';
+import * as option from './options.js';
 
-export const chainCommands: Readonly<Record<string, Command>> = {
-  'chains status': {
-    usage: 'chains status',
-    help: `Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails. Then
-the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they
-are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is quarantined.`,
-    options: {},
-    positionals: [],
-    async run({ database }) {
-      const cursors = await listCursors(database.reader);
-      const rows = await listQuarantine(database.reader);
-      const json = {
-        networks: cursors.map(({ mode, network, height, head_height, synced_at, problem }) => ({
-          ...{ mode, network, height, headHeight: head_height, syncedAt: isoTime(synced_at) },
-          ...(problem !== null && { problem }),
-        })),
-        quarantined: rows.map((row) => ({
-          ...{ mode: row.mode, network: row.network },
-          ...(row.payment_id !== null && { paymentId: row.payment_id }),
-          ...(row.transfer !== null && { transfer: row.id }),
-          reason: row.reason,
-          tries: row.tries,
-          failedAt: isoTime(row.failed_at),
-          retryAt: isoTime(row.retry_at),
-        })),
-      };
-      const lines = [
-        ...json.networks.map((one) =>
-          [
-            ...[one.mode, one.network, blocksRead(one), `read up to ${one.syncedAt}`],
-            ...('problem' in one ? [`fails: ${one.problem}`] : []),
-          ].join('  '),
-        ),
-        ...(json.networks.length === 0 ? ['No network has been scanned yet'] : []),
-        ...(json.quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
-        ...json.quarantined.map((one) =>
-          [
-            ...[
-              one.mode,
-              one.network,
-              one.transfer ? `transfer ${one.transfer}` : `payment ${one.paymentId}`,
-            ],
-            ...[`failed ${counted(one.tries, 'time')} since ${one.failedAt}`, one.reason],
-          ].join('  '),
-        ),
-      ];
-      const isFailing = json.networks.some((one) => 'problem' in one);
-      return { json, text: lines.join('\n'), hasFailed: isFailing || rows.length > 0 };
-    },
-  },
-  'chains retry': {
-    usage: 'chains retry [--network NETWORK]',
-    help: `Makes a running server try everything that is quarantined again at once, instead of waiting for its next attempt.
+export const chainCommands: Group = {
+  name: 'chains',
+  summary: 'What the server reads from the networks.',
+  commands: [
+    command({
+      name: 'status',
+      summary:
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails.',
+      details:
+        'Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is quarantined.',
+      async run({ database }) {
+        const networks = (await listCursors(database.reader)).map(cursorJson);
+        const quarantined = (await listQuarantine(database.reader)).map(quarantineJson);
+        const lines = [
+          ...networks.map(networkLine),
+          ...(networks.length === 0 ? ['No network has been scanned yet'] : []),
+          ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
+          ...quarantined.map(quarantineLine),
+        ];
+        const isFailing = networks.some((one) => 'problem' in one);
+        return {
+          json: { networks, setAside: quarantined },
+          text: lines.join('\n'),
+          hasFailed: isFailing || quarantined.length > 0,
+        };
+      },
+    }),
+    command({
+      name: 'retry',
+      summary:
+        'Makes a running server try everything that is quarantined again at once, instead of waiting for its next attempt.',
+      options: { network: option.code('only on this network') },
+      async run({ database }, { network }) {
+        const count = await database.write((transaction) => retryQuarantine(transaction, network));
+        const what = count === 1 ? '1 payment or transfer is' : `${count} payments and transfers are`;
+        return { json: { count }, text: `${what} tried again with the next scan` };
+      },
+    }),
+    command({
+      name: 'rescan',
+      summary:
+        'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',
+      details: `What is known already changes nothing. The server may keep running. Says how far it is while it works.
 
-  --network NETWORK         only on this network`,
-    options: { network: text },
-    positionals: [],
-    async run({ database }, { network }) {
-      const count = await database.write((transaction) =>
-        retryQuarantine(transaction, typeof network === 'string' ? network : undefined),
-      );
-      const what = count === 1 ? '1 payment or transfer is' : `${count} payments and transfers are`;
-      return { json: { count }, text: `${what} tried again with the next scan` };
-    },
-  },
+A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is taken back, and the server reads on from there and credits it again as it finds it. A development chain that was started anew is such a reorganisation: --from 1 --accept-reorg.`,
+      options: {
+        network: option.code('the network').required(),
+        from: option.height('the first block to read').required(),
+        mode: option.mode('the mode of the network'),
+        acceptReorg: option.flag('go on with a chain that was reorganised that deep'),
+      },
+      async run(
+        { database, chains, receipts, progress, signal },
+        { network, from, mode, acceptReorg: isReorg },
+      ) {
+        const named = chains.filter((one) => one.network === network);
+        const chain = named.find((one) => one.mode === mode);
+        if (!chain) {
+          const [other] = named;
+          throw new UsageError(
+            other
+              ? `The network "${network}" is one of ${other.mode} mode: add --mode ${other.mode}`
+              : `There is no network "${network}"`,
+          );
+        }
+        const onProgress = (height: number, end: number) => progress(`${network}: block ${height} of ${end}`);
+        const work = { database, chain, sink: receipts, from, signal, onProgress };
+        if (isReorg) {
+          if (from < 1) throw new UsageError('--from must be at least 1 with --accept-reorg');
+          const { before, now } = await acceptReorg(work);
+          return {
+            json: { network, mode, from, before, now },
+            text: `Took back what was received on ${network} from block ${from} on. The server reads on from there; it was at block ${before}`,
+          };
+        }
+        const last = await rescan(work);
+        return {
+          json: { network, mode, from, to: last ?? null },
+          text:
+            last === undefined
+              ? `No block of ${network} was scanned from ${from} on: there is nothing to read again`
+              : `Read ${network} again from block ${from} to ${last}`,
+        };
+      },
+    }),
+  ],
 };
 
-function blocksRead({
-  height,
-  headHeight,
-}: {
-  readonly height: number;
-  readonly headHeight: number;
-}): string {
-  if (height >= headHeight) return `block ${height}`;
-  return `block ${height} of ${headHeight}, ${headHeight - height} left to read`;
+type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
+type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
+
+function cursorJson({ mode, network, height, head_height: headHeight, synced_at, problem }: Cursor) {
+  const cursor = { mode, network, height, headHeight, syncedAt: isoTime(synced_at) };
+  return problem === null ? cursor : { ...cursor, problem };
+}
+
+function networkLine(cursor: ReturnType<typeof cursorJson>): string {
+  const { mode, network, height, headHeight, syncedAt } = cursor;
+  const blocks =
+    height >= headHeight
+      ? `block ${height}`
+      : `block ${height} of ${headHeight}, ${headHeight - height} left to read`;
+  const failure = 'problem' in cursor ? [`fails: ${cursor.problem}`] : [];
+  return [mode, network, blocks, `read up to ${syncedAt}`, ...failure].join('  ');
+}
+
+function quarantineJson(row: Quarantined) {
+  return {
+    ...{ mode: row.mode, network: row.network },
+    ...(row.payment_id !== null && { paymentId: row.payment_id }),
+    ...(row.transfer !== null && { transfer: row.id }),
+    ...{ reason: row.reason, tries: row.tries },
+    ...{ failedAt: isoTime(row.failed_at), retryAt: isoTime(row.retry_at) },
+  };
+}
+
+function quarantineLine({
+  mode,
+  network,
+  transfer,
+  paymentId,
+  tries,
+  failedAt,
+  reason,
+}: ReturnType<typeof quarantineJson>): string {
+  const what = transfer === undefined ? `payment ${paymentId ?? ''}` : `transfer ${transfer}`;
+  return [mode, network, what, `failed ${counted(tries, 'time')} since ${failedAt}`, reason].join('  ');
 }

@@ -2,7 +2,8 @@
 import type { AuditAction, AuditFields } from '../merchants/audit-log.js';
 import type { Transaction } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
-import type { CommandContext, Output } from './command.js';
+import type { Output } from './command.js';
+import type { CommandContext } from './context.js';
 
 /** A transfer or a payout, as it is stored. */
 interface Withdrawal {

@@ -1,23 +1,9 @@
-/** The type of a command, and helpers to read its options. */
-import type { ParseArgsConfig } from 'node:util';
-import { api } from 'crypto-checkout/contract';
-import type { App } from '../app.js';
-import type { Database } from '../db/database.js';
-import type { Mode } from '../shared/scope.js';
-
-/** What a command runs with: the server's rules and its database. */
-export interface CommandContext extends App {
-  readonly database: Database;
-  /** Who runs the command, for the audit log. */
-  readonly actor: string;
-  /** Prints a part of a long output at once. Resolves when more can be written. */
-  print(text: string): Promise<void>;
-  /** Says on stderr how far a long command is. */
-  progress(text: string): void;
-}
-
-/** The given options by name: text, or true for a flag. */
-export type Options = Readonly<Record<string, unknown>>;
+/** Declares commands. Usage, help, parsing and the types of what `run` gets come from one declaration. */
+import { parseArgs } from 'node:util';
+import type { CommandContext } from './context.js';
+import { UsageError } from './errors.js';
+import { flag, type Option } from './options.js';
+import { didYouMean } from './suggestion.js';
 
 /** The output of a command, for programs (`--json`) and for people. */
 export interface Output {
@@ -29,96 +15,161 @@ export interface Output {
   readonly isPrinted?: boolean;
 }
 
-export interface CommandText {
-  /** The usage line, without the name of the program. */
-  readonly usage: string;
-  readonly help: string;
-  readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** The names of the arguments that follow the command. */
-  readonly positionals: readonly string[];
+type Options = Readonly<Record<string, Option<unknown>>>;
+type None = { readonly [Name in never]: Option<Name> };
+type ValueOf<O> = O extends Option<infer T> ? T : never;
+/** Arguments are always given. */
+type Values<A, O> = { readonly [Name in keyof A]: NonNullable<ValueOf<A[Name]>> } & {
+  readonly [Name in keyof O]: ValueOf<O[Name]>;
+};
+
+interface CommandText<A = Options, O = Options> {
+  /** The last word of its name: `create` of `keys create`. */
+  readonly name: string;
+  /** One sentence, for lists of commands. */
+  readonly summary: string;
+  /** More paragraphs for its own help. */
+  readonly details?: string;
+  /** What follows the command's name, in this order. */
+  readonly args?: A;
+  /** The options by name: `feeRate` is written `--fee-rate`. */
+  readonly options?: O;
+}
+
+interface Declaration<A extends Options, O extends Options> extends CommandText<A, O> {
+  run(context: CommandContext, values: Values<A, O>): Promise<Output>;
+}
+
+interface StandaloneDeclaration<A extends Options, O extends Options> extends CommandText<A, O> {
+  /** Needs neither the database nor the configuration. */
+  runAlone(values: Values<A, O>): Promise<Output>;
+}
+
+/** Opens the server's rules and its database for a command. */
+export type WithContext = (work: (context: CommandContext) => Promise<Output>) => Promise<Output>;
+
+/** A command line that was parsed. */
+export interface Invocation {
+  readonly isJson: boolean;
+  run(withContext: WithContext): Promise<Output>;
 }
 
 export interface Command extends CommandText {
-  run(context: CommandContext, options: Options, positionals: readonly string[]): Promise<Output>;
+  /** @throws UsageError */
+  parse(words: readonly string[]): Invocation;
 }
 
-/** Needs neither the database nor the configuration. */
-export interface StandaloneCommand extends CommandText {
-  runAlone(options: Options): Promise<Output>;
+/** Commands that begin with the same words. A room can add commands to the group of another one. */
+export interface Group {
+  /** `keys`, `transfers psbt`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly Command[];
 }
 
-/** A command cannot do what it was asked to; the message says why and what to do. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
+/** The options of all commands. */
+export const commonOptions = {
+  json: flag('prints the result as one JSON value'),
+  help: flag('prints this text'),
+};
+
+export function command<A extends Options = None, O extends Options = None>(
+  declaration: Declaration<A, O> | StandaloneDeclaration<A, O>,
+): Command {
+  const { args = {}, options = {} }: CommandText = declaration;
+  return {
+    ...declaration,
+    parse(words) {
+      const { given, positionals } = readWords(words, { ...options, ...commonOptions });
+      const expected = Object.entries(args);
+      if (positionals.length !== expected.length) {
+        const wanted = expected.map(([, { value }]) => value).join(' ') || 'no arguments';
+        const got = positionals.length === 0 ? 'none' : `"${positionals.join(' ')}"`;
+        throw new UsageError(`Expected ${wanted} after the command, got ${got}`);
+      }
+      const values = Object.fromEntries([
+        ...expected.map(([name, arg], index) => [name, arg.read(positionals.slice(index, index + 1), name)]),
+        ...Object.entries(options).map(([name, option]) => {
+          return [name, option.read(given.get(optionName(name)) ?? [], optionName(name))];
+        }),
+      ]) as Values<A, O>;
+      const isJson = given.has('--json');
+      if (isJson) refuseOtherFormat(options, values);
+      return {
+        isJson,
+        run(withContext) {
+          if ('runAlone' in declaration) return declaration.runAlone(values);
+          return withContext(async (context) => {
+            for (const [name, option] of Object.entries({ ...args, ...options })) {
+              const value: unknown = Reflect.get(values, name);
+              if (value !== undefined) await option.check?.(context, value);
+            }
+            return declaration.run(context, values);
+          });
+        },
+      };
+    },
+  };
 }
 
-/** The command line is invalid. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+/** `--fee-rate` for `feeRate`. */
+export function optionName(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** An option that takes a value. */
-export const text = { type: 'string' } as const;
-
-export function required(options: Options, name: string): string {
-  const value = options[name];
-  if (typeof value !== 'string') throw new UsageError(`--${name} is required`);
-  return value;
-}
-
-/** The value of a required option that has a fixed list of values. */
-export function oneOf<const T extends string>(options: Options, name: string, allowed: readonly T[]): T {
-  const value = optional(options, name);
-  if (value === undefined) throw new UsageError(`--${name} is required: ${alternatives(allowed)}`);
-  const found = allowed.find((option) => option === value);
-  if (found === undefined) throw new UsageError(`--${name} must be ${alternatives(allowed)}, not "${value}"`);
-  return found;
-}
-
-/**
- * The value of `--mode`. Where records are read or money is moved, no mode is assumed: a wrong guess would change, or show, the
- * other one's.
- * @param fallback the documented default of a setting
- */
-export function modeOf(options: Options, fallback?: Mode): Mode {
-  return options['mode'] === undefined && fallback ? fallback : oneOf(options, 'mode', ['test', 'live']);
-}
-
-/** The value of `--format`. @param isFile whether the output goes to a file, so that stdout can still be JSON */
-export function formatOf(options: Options, isFile = false): 'csv' | 'json' {
-  const format = oneOf(options, 'format', ['csv', 'json']);
-  if (format === 'csv' && options['json'] === true && !isFile) {
-    throw new UsageError('--format csv prints CSV, and --json asks for JSON: leave one of them out');
+/** Collects all values that were given, by the written name of their option. A flag has empty ones. */
+function readWords(words: readonly string[], options: Options) {
+  const known = new Map(Object.entries(options).map(([name, option]) => [optionName(name), option]));
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      [...known].map(([name, { value }]) => [
+        name.slice(2),
+        { type: value === undefined ? 'boolean' : 'string' },
+      ]),
+    ),
+    allowPositionals: true,
+    tokens: true,
+    // The messages are ours.
+    strict: false,
+  });
+  const given = new Map<string, string[]>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { rawName, value, inlineValue } = token;
+    const option = known.get(rawName);
+    if (!option) {
+      throw new UsageError(`Unknown option "${rawName}".${didYouMean(rawName, [...known.keys()])}`);
+    }
+    if (option.value === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    if (option.value !== undefined && (value === undefined || (!inlineValue && /^-./.test(value)))) {
+      const dashed =
+        value === undefined ? '' : `. One that begins with a dash is written ${rawName}=${value}`;
+      throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}${dashed}`);
+    }
+    given.set(rawName, [...(given.get(rawName) ?? []), value ?? '']);
   }
-  return format;
+  return { given, positionals: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])) };
 }
 
-/** `full, read or verify`. */
-function alternatives(words: readonly string[]): string {
-  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
+/** With `--output`, what is printed is only a summary. */
+function refuseOtherFormat(options: Options, values: object): void {
+  if (Reflect.get(values, 'output') !== undefined) return;
+  for (const [name, option] of Object.entries(options)) {
+    const value: unknown = Reflect.get(values, name);
+    if (!option.isNotJson?.(value)) continue;
+    throw new UsageError(
+      `${optionName(name)} ${String(value)} does not print JSON, and --json asks for it: leave one of them out`,
+    );
+  }
 }
 
-/** The value of an option; undefined if it is not given. */
-export function optional(options: Options, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === 'string' ? value : undefined;
+/** Lists records: as JSON, and one line of text for each. */
+export function listRecords<Row>(
+  rows: readonly Row[],
+  json: (row: Row) => unknown,
+  line: (row: Row) => string,
+  none: string,
+): Output {
+  return { json: rows.map(json), text: rows.map(line).join('\n') || none };
 }
-
-/**
- * The range of `--from` and `--to`, in epoch milliseconds. They are written as in the API.
- * @param name of the option in errors, if the range comes from another one
- */
-export function rangeOf(
-  { from, to }: Options,
-  name?: string,
-): { from: number | undefined; to: number | undefined } {
-  const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  const parsed = api.transactions.list.query.safeParse(given);
-  if (parsed.success) return { from: parsed.data.from, to: parsed.data.to };
-  const [issue] = parsed.error.issues;
-  throw new UsageError(`--${name ?? issue?.path.join('.') ?? 'from'}: ${issue?.message ?? 'Is invalid'}`);
-}
-
-/** The lines of `--from` and `--to` in a help text. */
-export const rangeHelp = `  --from DATE     only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z, in UTC
-  --to DATE       only up to this time; a date includes the whole day`;

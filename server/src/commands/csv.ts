@@ -9,7 +9,7 @@ export function csvLine(fields: readonly string[]): string {
  * A spreadsheet runs text that begins like a formula, and a payer chooses such text. An apostrophe in front makes it plain
  * text. Numbers stay as they are. https://owasp.org/www-community/attacks/CSV_Injection
  */
-function csvField(value: string): string {
+export function csvField(value: string): string {
   const isFormula = /^\s*[=+\-@]|^[\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value);
   const safe = isFormula ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -4,118 +4,102 @@ import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-import {
-  modeOf,
-  oneOf,
-  optional,
-  required,
-  text,
-  UsageError,
-  type Command,
-  type CommandContext,
-  type Options,
-} from './command.js';
+import { command, listRecords, type Group } from './command.js';
+import type { CommandContext } from './context.js';
+import { UsageError } from './errors.js';
+import * as option from './options.js';
 
 export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
 
 const previewed = 3;
 
-export const depositKeyCommands: Readonly<Record<string, Command>> = {
-  'deposit-keys set': {
-    usage:
-      'deposit-keys set --merchant ID --family bitcoin|litecoin|evm|tron (--xpub KEY [--script TYPE] | --treasury ADDRESS) [--mode test|live] [--yes]',
-    help: `Sets the key of a wallet account that payments are received on. Without --yes it only shows the first ${previewed} addresses,
-to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched.
-A running server uses the key within two seconds.
+export const depositKeyCommands: Group = {
+  name: 'deposit-keys',
+  summary: "The extended public keys and treasuries that merchants' addresses on real networks come from.",
+  commands: [
+    command({
+      name: 'set',
+      summary: 'Sets the key of a wallet account that payments are received on.',
+      details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched. A running server uses the key within two seconds.
 
-On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each
-payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and
-one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it:
-see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.
-
-  --merchant ID   who receives the payments
-  --family F      bitcoin, litecoin, tron, or evm: Ethereum and all networks like it
-  --xpub KEY      the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key:
-                  whoever sees one can spend everything
-  --script TYPE   ${scriptTypes.join(', ')}; for Bitcoin and Litecoin, if the key's prefix leaves it open
-  --treasury A    where the payments end up, as the wallet shows it, with upper and lower case letters; for evm. It can never
-                  be changed for an address that was given out: you must hold it on every EVM network
-  --mode MODE     live (default) or test. In test mode, the simulated networks have keys of their own
-  --yes           stores the key: the addresses are those of the wallet`,
-    options: {
-      merchant: text,
-      family: text,
-      xpub: text,
-      treasury: text,
-      script: text,
-      mode: text,
-      yes: { type: 'boolean' },
-    },
-    positionals: [],
-    async run(context, options) {
-      const merchantId = required(options, 'merchant');
-      const family = oneOf(options, 'family', families);
-      const mode = modeOf(options, 'live');
-      const key = givenKey(options);
-      const addresses = firstAddresses(context, { merchantId, mode }, family, key);
-      const isConfirmed = options['yes'] === true;
-      const sharing = await sharedWith(context, { merchantId, mode }, family, key);
-      const isChanged = await context.database.write(async (transaction) => {
-        await context.merchants.retrieve(transaction, merchantId);
-        return isConfirmed && (await setKey(context, transaction, { merchantId, mode }, family, key));
-      });
-      const shown = addresses.map(({ index, address }) => `  ${index}  ${address}`).join('\n');
-      const outcome = isConfirmed
-        ? isChanged
-          ? `Stored. New ${mode} payments on ${family} networks get addresses of this key.`
-          : 'This key is in use already. Nothing was changed.'
-        : key.treasury !== undefined
-          ? treasuryNote(key.treasury)
-          : `Nothing was stored yet. Compare these with the first receiving addresses in the wallet. If they are the same,
-run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
-wallet does not show.`;
-      return {
-        json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: isConfirmed, isChanged },
-        text: `The first addresses of this key:\n\n${shown}\n\n${sharing.length > 0 ? sharingNote(sharing) : ''}${outcome}`,
-        hasFailed: !isConfirmed,
-      };
-    },
-  },
-  'deposit-keys list': {
-    usage: 'deposit-keys list [--merchant ID]',
-    help: `Lists the deposit keys, oldest first, replaced ones too, with the number of addresses that were given out.
-
-  --merchant ID   only the keys of this merchant`,
-    options: { merchant: text },
-    positionals: [],
-    async run({ database, depositKeys }, { merchant }) {
-      const keys = await depositKeys.list(
-        database.reader,
-        typeof merchant === 'string' ? merchant : undefined,
-      );
-      return {
-        json: keys.map(keyJson),
-        text: keys.map(keyLine).join('\n') || 'There are no deposit keys',
-      };
-    },
-  },
+On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it: see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.`,
+      options: {
+        merchant: option.merchant('who receives the payments').required(),
+        family: option
+          .oneOf(families, 'bitcoin, litecoin, tron, or evm: Ethereum and all networks like it')
+          .required(),
+        xpub: option.text(
+          'KEY',
+          "the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key: whoever sees one can spend everything. Needed, unless --treasury is given",
+        ),
+        script: option.oneOf(scriptTypes, "for Bitcoin and Litecoin, if the key's prefix leaves it open"),
+        treasury: option.text(
+          'ADDRESS',
+          'where the payments end up, as the wallet shows it, with upper and lower case letters; for evm. It can never be changed for an address that was given out: you must hold it on every EVM network',
+        ),
+        mode: option.mode(
+          'the mode of the payments. In test mode, the simulated networks have keys of their own',
+        ),
+        yes: option.flag('stores the key: the addresses are those of the wallet'),
+      },
+      async run(context, { merchant: merchantId, family, mode, yes, ...given }) {
+        const scope = { merchantId, mode };
+        const key = givenKey(given);
+        const addresses = firstAddresses(context, scope, family, key);
+        const sharing = await sharedWith(context, scope, family, key);
+        const isChanged =
+          yes &&
+          (await context.database.write((transaction) => setKey(context, transaction, scope, family, key)));
+        const shown = addresses.map(({ index, address }) => `  ${index}  ${address}`).join('\n');
+        const note = sharing.length > 0 ? sharingNote(sharing) : '';
+        const outcome = yes ? storedNote(isChanged, scope, family) : unstoredNote(key);
+        return {
+          json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: yes, isChanged },
+          text: `The first addresses of this key, for ${mode} payments:\n\n${shown}\n\n${note}${outcome}`,
+          hasFailed: !yes,
+        };
+      },
+    }),
+    command({
+      name: 'list',
+      summary:
+        'Lists the deposit keys, oldest first, replaced ones too, with the number of addresses that were given out.',
+      options: { merchant: option.merchant('only the keys of this merchant') },
+      async run({ database, depositKeys }, { merchant }) {
+        const keys = await depositKeys.list(database.reader, merchant);
+        return listRecords(keys, keyJson, keyLine, 'There are no deposit keys');
+      },
+    }),
+  ],
 };
 
-function givenKey(options: Options): GivenKey {
-  const treasury = optional(options, 'treasury');
-  if (treasury === undefined) {
-    return {
-      extendedPublicKey: required(options, 'xpub').trim(),
-      script: options['script'] === undefined ? undefined : oneOf(options, 'script', scriptTypes),
-    };
-  }
-  if (options['xpub'] !== undefined || options['script'] !== undefined) {
-    throw new UsageError('Give --xpub or --treasury, not both');
-  }
-  return { treasury: treasury.trim() };
+interface GivenOptions {
+  readonly xpub: string | undefined;
+  readonly script: (typeof scriptTypes)[number] | undefined;
+  readonly treasury: string | undefined;
 }
 
-function treasuryNote(treasury: string): string {
+function givenKey({ xpub, script, treasury }: GivenOptions): GivenKey {
+  if (treasury !== undefined && (xpub !== undefined || script !== undefined)) {
+    throw new UsageError('Give --xpub or --treasury, not both');
+  }
+  if (treasury !== undefined) return { treasury: treasury.trim() };
+  if (xpub === undefined) throw new UsageError('--xpub is required, unless --treasury is given');
+  return { extendedPublicKey: xpub.trim(), script };
+}
+
+function storedNote(isChanged: boolean, { mode }: Scope, family: Family): string {
+  return isChanged
+    ? `Stored. New ${mode} payments on ${family} networks get addresses of this key.`
+    : 'This key is in use already. Nothing was changed.';
+}
+
+function unstoredNote({ treasury }: GivenKey): string {
+  if (treasury === undefined) {
+    return `Nothing was stored yet. Compare these with the first receiving addresses in the wallet. If they are the same,
+run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
+wallet does not show.`;
+  }
   return `Nothing was stored yet. These are contracts that pay to
 
   ${treasury}

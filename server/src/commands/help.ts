@@ -1,84 +1,104 @@
-/** Formats help texts for a terminal of 80 columns. */
-import type { CommandText } from './command.js';
+/** Formats usage and help texts for a terminal of 80 columns. */
+import { commonOptions, optionName, type Command, type Group } from './command.js';
+import type { Option } from './options.js';
 
 export const program = 'crypto-checkout-server';
 const columns = 80;
+/** Longer options stand on a line of their own. */
+const widestOption = 28;
 
-export function commandHelp(command: CommandText): string {
-  const closing = `  --json          prints the result as one JSON value
-  --help          prints this text`;
-  return `${usageText(command)}\n\n${formatHelp(`${command.help}\n\n${closing}`)}`;
+/** @param name all words of the command */
+export function usageText(name: string, command: Command): string {
+  return wrap('Usage: ', `${program} ${usage(name, command)} [--json]`, 7);
 }
 
-const start: Pick<CommandText, 'usage' | 'help'> = {
-  usage: 'start',
-  help: 'Starts the server. Its own --help lists the environment variables.',
-};
-
-/** The help of a group of commands, or of the whole program. */
-export function groupHelp(listed: readonly CommandText[], isWhole: boolean): string {
-  const lines = [...(isWhole ? [start] : []), ...listed].map(
-    ({ usage, help }) => `${wrap('  ', usage, 4)}\n${wrap(' '.repeat(6), firstSentence(help), 6)}`,
+export function commandHelp(name: string, command: Command): string {
+  const { summary, details, args = {}, options = {} } = command;
+  const described = [
+    ...Object.values(args).map((arg) => [arg.value ?? '', arg.describe]),
+    ...Object.entries({ ...options, ...commonOptions }).map(([key, one]) => [
+      written(key, one),
+      one.describe,
+    ]),
+  ];
+  return [usageText(name, command), wrap('', summary, 0), ...paragraphs(details), list(described)].join(
+    '\n\n',
   );
-  return `Usage: ${program} COMMAND [--json] [--help]
-       ${program} help [COMMAND]
-       ${program} --version
-
-${lines.join('\n')}
-
-${formatHelp(`Commands work on the database in DATABASE_URL, also while the server is running. Only the server creates it. They say on stderr which database that is.
-
-Test and live records never mix. A command that works on the records of one mode needs --mode test or --mode live; none is assumed. Settings that have a default say so.
-
-  --json          prints the result as one JSON value
-  --help          prints the help of a command or a group`)}`;
 }
 
-export function usageText({ usage }: CommandText): string {
-  return wrap('Usage: ', `${program} ${usage} [--json]`, 7);
+export function groupHelp(name: string, groups: readonly Group[]): string {
+  const [{ summary } = { summary: '' }] = groups;
+  return [
+    `Usage: ${program} ${name} COMMAND [--json] [--help]`,
+    wrap('', summary, 0),
+    groups.flatMap(summaries).join('\n'),
+    ...closing,
+  ].join('\n\n');
 }
 
-/** Wraps paragraphs, and aligns the descriptions of options. An option is a line that starts with two spaces. */
-function formatHelp(help: string): string {
-  return help
-    .split(/\n{2,}/)
-    .map((block) => formatBlock(block.split('\n')))
-    .join('\n\n');
+export function programHelp(groups: readonly Group[]): string {
+  return [
+    `Usage: ${program} COMMAND [--json] [--help]\n       ${program} help [COMMAND]\n       ${program} --version`,
+    [
+      summaryOf('start', 'Starts the server. Its own --help lists the environment variables.'),
+      ...groups.flatMap(summaries),
+    ].join('\n'),
+    ...closing,
+  ].join('\n\n');
 }
 
-function formatBlock(lines: readonly string[]): string {
-  const items: string[] = [];
-  for (const line of lines) {
-    const last = items.at(-1);
-    const isContinued =
-      last !== undefined && (last.startsWith('  ') ? line.startsWith('    ') : !line.startsWith('  '));
-    if (isContinued) items[items.length - 1] = `${last} ${line.trim()}`;
-    else items.push(line);
-  }
-  const flags = items.filter((item) => item.startsWith('  ')).map((item) => splitOption(item)[0].length);
-  const width = Math.max(0, ...flags) + 4;
-  return items
-    .map((item) => {
-      if (!item.startsWith('  ')) return wrap('', item, 0);
-      const [flag, description] = splitOption(item);
-      return wrap(`  ${flag.padEnd(width - 2)}`, description, width);
-    })
+const closing = [
+  ...paragraphs(`Commands work on the database in DATABASE_URL, also while the server is running. Only the server creates it. They say on stderr which database that is.
+
+Test and live records never mix. Every command that works on the records of one mode takes test mode, unless --mode live is given.`),
+  list([
+    ['--json', commonOptions.json.describe],
+    ['--help', 'prints the help of a command or a group'],
+  ]),
+];
+
+function summaries({ name, commands }: Group): string[] {
+  return commands.map((command) => summaryOf(usage(`${name} ${command.name}`, command), command.summary));
+}
+
+function summaryOf(line: string, summary: string): string {
+  return `${wrap('  ', line, 4)}\n${wrap(' '.repeat(6), summary, 6)}`;
+}
+
+/** `keys revoke ID`, without the name of the program. */
+function usage(name: string, { args = {}, options = {} }: Command): string {
+  const given = Object.entries(options).map(([key, option]) => {
+    const bare = written(key, option);
+    return `${option.isRequired ? bare : `[${bare}]`}${option.isRepeated ? '...' : ''}`;
+  });
+  return [name, ...Object.values(args).map(({ value }) => value), ...given].join(' ');
+}
+
+/** `--fee-rate N`. */
+function written(key: string, { value }: Option<unknown>): string {
+  return value === undefined ? optionName(key) : `${optionName(key)} ${value}`;
+}
+
+function paragraphs(text = ''): string[] {
+  if (text === '') return [];
+  return text.split(/\n{2,}/).map((paragraph) => wrap('', paragraph, 0));
+}
+
+/** Aligns the descriptions of options. */
+function list(rows: readonly (readonly string[])[]): string {
+  const lengths = rows.map(([option = '']) => option.length).filter((length) => length <= widestOption);
+  const width = Math.max(0, ...lengths) + 4;
+  return rows
+    .map(([option = '', describe = '']) =>
+      option.length > width - 4
+        ? `  ${option}\n${wrap(' '.repeat(width), describe, width)}`
+        : wrap(`  ${option}`.padEnd(width), describe, width),
+    )
     .join('\n');
 }
 
-function splitOption(item: string): [flag: string, description: string] {
-  const [, flag = '', description = ''] = /^ {2}(.*?)(?: {2,}(.*))?$/.exec(item) ?? [];
-  return [flag, description];
-}
-
-function firstSentence(help: string): string {
-  const [paragraph = ''] = help.split('\n\n');
-  const text = paragraph.replaceAll('\n', ' ');
-  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
-}
-
 /**
- * Wraps words after a prefix. Brackets such as `[--mode test|live]`, and a flag with its value, stay whole.
+ * Wraps words after a prefix. Brackets such as `[--mode test|live]`, and an option with its value, stay whole.
  * @param indent of all lines but the first
  */
 function wrap(prefix: string, text: string, indent: number): string {

@@ -5,36 +5,43 @@ import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js'
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { PlaceBalance } from '../treasury/chain-balances.js';
-import { amountOf } from './amounts.js';
-import type { Command, CommandContext } from './command.js';
+import { amountText } from './amounts.js';
+import { command, type Group } from './command.js';
+import type { CommandContext } from './context.js';
+import * as option from './options.js';
 
-export const ledgerCommands: Readonly<Record<string, Command>> = {
-  'ledger check': {
-    usage: 'ledger check [--chain]',
-    help: `Checks the ledger's invariants and prints how many records each covers. Exits with 1 if one is violated.
+export const ledgerCommands: Group = {
+  name: 'ledger',
+  summary: 'The books.',
+  commands: [
+    command({
+      name: 'check',
+      summary: "Checks the ledger's invariants and prints how many records each covers.",
+      details: `Exits with 1 if one is violated.
 
-  --chain   also compares the books with what nodes say, for every network with a node:
-            - at forwarders, at a final block, it must be the same to the unit; a treasury may hold more, but not less
-            - at the addresses of extended keys, where your wallet spends without this server, a difference is only told`,
-    options: { chain: { type: 'boolean' } },
-    positionals: [],
-    async run(context, { chain }) {
-      const checks = await context.database.snapshot((reader) => checkLedger(reader));
-      if (chain === true) checks.push(...(await checkChains(context)));
-      const lines = checks.flatMap(({ invariant, checked, violations, notes }) => [
-        `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${invariant} (${checked} checked)`,
-        ...violations.map((violation) => `      ${violation}`),
-        ...(notes ?? []).map((note) => `      Note: ${note}`),
-      ]);
-      const unchecked = chain === true ? networksWithoutCheck(context) : [];
-      const note = unchecked.length > 0 ? `\n      Not compared with the chain: ${unchecked.join(', ')}` : '';
-      const hasFailed = checks.some(({ violations }) => violations.length > 0);
-      return { json: checks, text: lines.join('\n') + note, hasFailed };
-    },
-  },
+With --chain, forwarders must hold what the books say, to the unit, at a final block; a treasury may hold more, but not less. The addresses of extended keys may differ, since your wallet spends from them without this server: such a difference is only reported.`,
+      options: {
+        chain: option.flag('also compares the books with what nodes say, for every network with a node'),
+      },
+      async run(context, { chain }) {
+        const checks = await context.database.snapshot((reader) => checkLedger(reader));
+        if (chain) checks.push(...(await checkChains(context)));
+        const lines = checks.flatMap(({ invariant, checked, violations, notes }) => [
+          `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${invariant} (${checked} checked)`,
+          ...violations.map((violation) => `      ${violation}`),
+          ...(notes ?? []).map((note) => `      Note: ${note}`),
+        ]);
+        const unchecked = chain ? networksWithoutCheck(context) : [];
+        const note =
+          unchecked.length > 0 ? `\n      Not compared with the chain: ${unchecked.join(', ')}` : '';
+        const hasFailed = checks.some(({ violations }) => violations.length > 0);
+        return { json: checks, text: lines.join('\n') + note, hasFailed };
+      },
+    }),
+  ],
 };
 
-/** Their nodes do not tell what lies at an address. */
+/** Their nodes cannot say what an address holds. */
 function networksWithoutCheck({ connected }: CommandContext): string[] {
   return connected
     .filter(({ evm, utxoNode }) => !evm && !utxoNode)
@@ -46,17 +53,18 @@ async function checkChains(context: CommandContext): Promise<LedgerCheck[]> {
   for (const connected of context.connected) {
     if (!connected.evm) continue;
     const { code, mode } = connected.network;
+    const invariant = `The books agree with what is held on ${code} (${mode})`;
     context.progress(`${code}: reading balances`);
     try {
-      const compared = await context.treasury.compareWithChain(connected, new AbortController().signal);
+      const compared = await context.treasury.compareWithChain(connected, context.signal);
       if (!compared) continue;
       checks.push({
-        invariant: `The books are what lies on ${code} (${mode}) at block ${compared.height}`,
+        invariant: `${invariant} at block ${compared.height}`,
         checked: compared.places.length,
         violations: compared.places.flatMap((place) => violationOf(place) ?? []),
       });
     } catch (error) {
-      checks.push(unread(`The books are what lies on ${code} (${mode})`, error));
+      checks.push(unread(invariant, error));
     }
   }
   for (const connected of context.connected) checks.push(...(await checkWallets(context, connected)));
@@ -69,7 +77,7 @@ async function checkWallets(context: CommandContext, connected: ConnectedNetwork
   context.progress(`${code}: reading wallets`);
   try {
     const deps = { ...context, reader: context.database.reader };
-    const compared = await compareWallets(deps, connected, new AbortController().signal);
+    const compared = await compareWallets(deps, connected, context.signal);
     if (!compared || compared.wallets.length === 0) return [];
     const { height, wallets } = compared;
     const notes = wallets.map(noteOf);
@@ -80,10 +88,9 @@ async function checkWallets(context: CommandContext, connected: ConnectedNetwork
 }
 
 function noteOf({ merchantId, currency, books, chain }: WalletBalance): string {
-  const text = (units: bigint) => `${amountOf(units.toString(), currency)} ${currency}`;
-  const place = `At the addresses of ${merchantId} lie ${text(chain)}`;
+  const place = `The addresses of ${merchantId} hold ${amountText(chain, currency)}`;
   if (chain === books) return `${place}, as the books say`;
-  return `${place}, the books say ${text(books)}. ${
+  return `${place}, the books say ${amountText(books, currency)}. ${
     chain < books
       ? 'The wallet has moved the rest, or paid transfers that were not settled: "transfers settle ID --tx-hash HASH"'
       : 'More has arrived than is confirmed, or blocks are still to be read: see "chains status"'
@@ -96,11 +103,10 @@ function unread(invariant: string, error: unknown): LedgerCheck {
 
 function violationOf({ currency, merchantId, books, chain, tolerance }: PlaceBalance): string | undefined {
   const difference = chain - books;
-  const text = (units: bigint) => `${amountOf(units.toString(), currency)} ${currency}`;
   if (merchantId === undefined) {
     if (difference >= 0n) return undefined;
-    return `The treasuries hold ${text(chain)}, the books say ${text(books)}: money left them that is not on the books`;
+    return `The treasuries hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}: money left them that is not on the books`;
   }
   if (difference >= -tolerance && difference <= tolerance) return undefined;
-  return `At the addresses of ${merchantId} lie ${text(chain)}, the books say ${text(books)}`;
+  return `The addresses of ${merchantId} hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}`;
 }

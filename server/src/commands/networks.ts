@@ -3,7 +3,10 @@ import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import { currencyOptions } from '../payments/quote.js';
-import { text, UsageError, type Command, type CommandContext } from './command.js';
+import { command, type Group } from './command.js';
+import type { CommandContext } from './context.js';
+import { UsageError } from './errors.js';
+import * as option from './options.js';
 
 /** What the offers are for: ten US dollars. */
 const exampleUnits = 1000n;
@@ -23,63 +26,64 @@ interface CheckedNetwork {
   readonly off: readonly string[];
 }
 
-export const networkCommands: Readonly<Record<string, Command>> = {
-  'networks check': {
-    usage: 'networks check [--network CODE] [--merchant ID]',
-    help: `Connects to the nodes of the networks in NETWORKS_FILE, and shows what each is, how far it is and what it can do, the
-first addresses of a merchant's deposit key, and what its payers would be offered for 10 USD. Says what it is doing while
-it works. Exits with 1 if there is a problem.
-
-  --network CODE  only this network
-  --merchant ID   whose addresses and offers to show (default: the only merchant, if there is one)`,
-    options: { network: text, merchant: text },
-    positionals: [],
-    async run(context, options) {
-      const { network: code } = options;
-      const networks = context.connected.filter(({ network }) => code === undefined || network.code === code);
-      if (networks.length === 0) {
-        throw new UsageError(
-          typeof code === 'string'
-            ? `The network "${code}" is not in NETWORKS_FILE`
-            : 'No network is configured: NETWORKS_FILE is not set, or its networks are empty',
+export const networkCommands: Group = {
+  name: 'networks',
+  summary: 'The real networks in NETWORKS_FILE.',
+  commands: [
+    command({
+      name: 'check',
+      summary:
+        "Connects to the nodes of the networks in NETWORKS_FILE, and shows what each is, how far it is and what it can do, the first addresses of a merchant's deposit key, and what its payers would be offered for 10 USD.",
+      details: 'Says what it is doing while it works. Exits with 1 if there is a problem.',
+      options: {
+        network: option.code('only this network'),
+        merchant: option.merchant(
+          'whose addresses and offers to show (default: the only merchant, if there is one)',
+        ),
+      },
+      async run(context, { network: code, merchant }) {
+        const networks = context.connected.filter(
+          ({ network }) => code === undefined || network.code === code,
         );
-      }
-      const merchantId = await findMerchant(context, options['merchant']);
-      const rateProblem = await refreshRates(context);
-      const checked: CheckedNetwork[] = [];
-      for (const connected of networks) {
-        checked.push(await check(context, connected, merchantId));
-      }
-      const problems = checked.flatMap(({ findings }) => findings.filter(({ kind }) => kind === 'problem'));
-      const notes = [
-        ...(merchantId === undefined ? ['--merchant ID shows the addresses and offers of a merchant.'] : []),
-        ...(rateProblem === undefined ? [] : [rateProblem]),
-      ];
-      const summary =
-        problems.length === 0
-          ? 'There is no problem.'
-          : `${problems.length === 1 ? 'There is a problem' : `There are ${problems.length} problems`}.`;
-      return {
-        json: { networks: checked, notes },
-        text: [...checked.map(describe), ...notes, summary].join('\n\n'),
-        hasFailed: problems.length > 0,
-      };
-    },
-  },
+        if (networks.length === 0) {
+          throw new UsageError(
+            code === undefined
+              ? 'No network is configured: NETWORKS_FILE is not set, or its networks are empty'
+              : `The network "${code}" is not in NETWORKS_FILE`,
+          );
+        }
+        const merchantId = merchant ?? (await onlyMerchant(context));
+        const rateProblem = await refreshRates(context);
+        const checked: CheckedNetwork[] = [];
+        for (const connected of networks) checked.push(await check(context, connected, merchantId));
+        const problems = checked.flatMap(({ findings }) => findings.filter(({ kind }) => kind === 'problem'));
+        const notes = [
+          ...(merchantId === undefined
+            ? ['--merchant ID shows the addresses and offers of a merchant.']
+            : []),
+          ...(rateProblem === undefined ? [] : [rateProblem]),
+        ];
+        const summary =
+          ['There is no problem.', 'There is a problem.'][problems.length] ??
+          `There are ${problems.length} problems.`;
+        return {
+          json: { networks: checked, notes },
+          text: [...checked.map(describe), ...notes, summary].join('\n\n'),
+          hasFailed: problems.length > 0,
+        };
+      },
+    }),
+  ],
 };
 
-async function findMerchant(
-  { database, merchants }: CommandContext,
-  given: unknown,
-): Promise<string | undefined> {
-  if (typeof given === 'string') return (await merchants.retrieve(database.reader, given)).id;
+async function onlyMerchant({ database, merchants }: CommandContext): Promise<string | undefined> {
   const [first, ...others] = await merchants.list(database.reader);
   return others.length === 0 ? first?.id : undefined;
 }
 
 /** @returns what is wrong with the rates, if payers could not be offered every coin */
-async function refreshRates({ worldRates }: CommandContext): Promise<string | undefined> {
-  await worldRates?.refresh(new AbortController().signal);
+async function refreshRates({ worldRates, signal }: CommandContext): Promise<string | undefined> {
+  await worldRates?.refresh(signal);
   const failing = worldRates?.sources().filter(({ problem }) => problem !== undefined) ?? [];
   if (failing.length === 0) return undefined;
   return `Exchange rates: ${failing.map(({ name, problem = '' }) => `${name}: ${problem}`).join('. ')}.`;
@@ -94,7 +98,7 @@ async function check(
   const findings: NetworkFinding[] = [];
   context.progress(`${network.code}: asking its nodes`);
   try {
-    for await (const finding of connected.check(new AbortController().signal)) {
+    for await (const finding of connected.check(context.signal)) {
       findings.push(finding);
       context.progress(`${network.code}: ${finding.subject}: ${finding.text}`);
     }
@@ -132,7 +136,7 @@ async function check(
 
 /** Whether the merchant's treasury can be paid on the network; nothing if it has none. */
 async function checkForwarders(
-  { treasury }: CommandContext,
+  { treasury, signal }: CommandContext,
   connected: ConnectedNetwork,
   merchantId: string | undefined,
 ): Promise<NetworkFinding[]> {
@@ -140,7 +144,7 @@ async function checkForwarders(
     { subject: connected.network.code, kind, text: what },
   ];
   try {
-    const checked = await treasury.check(connected, merchantId, new AbortController().signal);
+    const checked = await treasury.check(connected, merchantId, signal);
     if (!checked) return [];
     return checked.problem === undefined
       ? finding('ok', 'The forwarder factory is there, and derives the same addresses. It is not audited')

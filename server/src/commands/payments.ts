@@ -2,55 +2,44 @@
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { csvLine } from './csv.js';
 import { counted } from './counted.js';
-import { writeNewFile } from './new-file.js';
-import {
-  formatOf,
-  modeOf,
-  optional,
-  rangeHelp,
-  rangeOf,
-  required,
-  text,
-  type Command,
-  type CommandContext,
-} from './command.js';
+import { writeNewFile } from './files.js';
+import { command, type Group } from './command.js';
+import type { CommandContext } from './context.js';
+import * as option from './options.js';
 
-export const paymentCommands: Readonly<Record<string, Command>> = {
-  'payments export': {
-    usage:
-      'payments export --merchant ID --mode test|live --format csv|json [--from DATE] [--to DATE] [--output FILE]',
-    help: `Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, and what was credited and charged.
-
-The CSV has three kinds of lines: a payment, then its receipts and its credits. The sum of the column net is what the payments brought to the balance. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.
-
-  --merchant ID   the merchant
-  --mode MODE     test or live
-  --format FORMAT  csv, or json: an array with one payment on each line
-${rangeHelp}
-  --output FILE   a new file to write to, readable only by you (default: stdout). An existing file is never overwritten`,
-    options: { merchant: text, mode: text, format: text, from: text, to: text, output: text },
-    positionals: [],
-    async run(context, options) {
-      const scope = {
-        merchantId: required(options, 'merchant'),
-        mode: modeOf(options),
-      };
-      const file = optional(options, 'output');
-      const format = formatOf(options, file !== undefined);
-      const range = rangeOf(options);
-      await context.merchants.retrieve(context.database.reader, scope.merchantId);
-      const payments = context.paymentExport.read(scope, range);
-      if (file === undefined) {
-        await write(payments, format, (part) => context.print(part));
-        return { json: undefined, text: '', isPrinted: true };
-      }
-      // Never overwrites, and nobody else can read who paid.
-      const count = await writeNewFile(file, (output) =>
-        write(payments, format, (part) => output.appendFile(part), context),
-      );
-      return { json: { file, payments: count }, text: `Wrote ${counted(count, 'payment')} to ${file}` };
-    },
-  },
+export const paymentCommands: Group = {
+  name: 'payments',
+  summary: 'Payments, for the accountant.',
+  commands: [
+    command({
+      name: 'export',
+      summary:
+        "Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, and what was credited and charged.",
+      details:
+        'The CSV has three kinds of lines: a payment, then its receipts and its credits. The sum of the column net is what the payments brought to the balance. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
+      options: {
+        merchant: option.merchant('the merchant').required(),
+        format: option.format(['csv', 'json'], 'csv, or json: an array with one payment on each line'),
+        mode: option.mode('the mode of the payments'),
+        ...option.range,
+        output: option.newFile('a new file to write to, readable only by you (default: stdout)'),
+      },
+      async run(context, { merchant: merchantId, format, mode, output, ...range }) {
+        const payments = context.paymentExport.read({ merchantId, mode }, option.checkedRange(range));
+        if (output === undefined) {
+          await write(payments, format, (part) => context.print(part));
+          return { json: undefined, text: '', isPrinted: true };
+        }
+        const count = await writeNewFile(output, (file) =>
+          write(payments, format, (part) => file.appendFile(part), context),
+        );
+        return {
+          json: { file: output, payments: count },
+          text: `Wrote ${counted(count, 'payment')} to ${output}`,
+        };
+      },
+    }),
+  ],
 };
 
 const progressEvery = 10_000;

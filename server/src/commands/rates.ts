@@ -5,21 +5,24 @@ import type { Rate, RateSource } from '../money/rates.js';
 import type { Fraction } from '../money/fractions.js';
 import type { WorldRates } from '../money/world-rates.js';
 import { isoTime } from '../shared/clock.js';
-import type { Command, Output } from './command.js';
+import { command, type Group, type Output } from './command.js';
 
-export const rateCommands: Readonly<Record<string, Command>> = {
-  'rates show': {
-    usage: 'rates show',
-    help: `Fetches the exchange rates now, and shows for each currency the rate that a payment would be locked at, and what
-each source says. Exits with 1 if a source does not answer, or a currency has no rate.`,
-    options: {},
-    positionals: [],
-    async run({ worldRates, rates }) {
-      if (!worldRates) return showFixed(rates);
-      await worldRates.refresh(new AbortController().signal);
-      return showWorld(worldRates);
-    },
-  },
+export const rateCommands: Group = {
+  name: 'rates',
+  summary: 'Exchange rates.',
+  commands: [
+    command({
+      name: 'show',
+      summary:
+        'Fetches the exchange rates now, and shows for each currency the rate that a payment would be locked at, and what each source says.',
+      details: 'Exits with 1 if a source does not answer, or a currency has no rate.',
+      async run({ worldRates, rates, signal }) {
+        if (!worldRates) return showFixed(rates);
+        await worldRates.refresh(signal);
+        return showWorld(worldRates);
+      },
+    }),
+  ],
 };
 
 function showFixed(rates: RateSource): Output {

@@ -1,41 +1,12 @@
-/** The command line `crypto-checkout-server`: parses it, runs the command on the server's database and returns the output. */
+/** Runs one command line: finds the command, opens the database for it, and writes its output. */
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import {
-  CommandError,
-  UsageError,
-  type Command,
-  type CommandContext,
-  type CommandText,
-  type Options,
-  type StandaloneCommand,
-} from './command.js';
-import { addressCommands } from './addresses.js';
-import { auditCommands } from './audit.js';
-import { balanceCommands } from './balances.js';
-import { chainCommands } from './chains.js';
-import { customerCommands } from './customers.js';
-import { databaseCommands } from './database.js';
-import { depositKeyCommands } from './deposit-keys.js';
-import { gasKeyCommands } from '../treasury/commands/gas-key.js';
-import { commandHelp, groupHelp, program, usageText } from './help.js';
-import { keyCommands } from './keys.js';
-import { ledgerCommands } from './ledger.js';
-import { merchantCommands } from './merchants.js';
-import { networkCommands } from './networks.js';
-import { paymentCommands } from './payments.js';
-import { payoutCommands } from './payouts.js';
-import { psbtCommands } from '../psbt-payouts/commands.js';
-import { rateCommands } from './rates.js';
-import { rescanCommands } from './rescan.js';
-import { sandboxCommands } from './sandbox.js';
-import { sweepCommands } from '../treasury/commands/sweeps.js';
-import { transferExportCommands } from '../treasury/commands/transfer-export.js';
-import { transferCommands } from './transfers.js';
-import { unknownCommand } from './unknown-command.js';
-import { webhookCommands } from './webhooks.js';
+import type { CommandContext } from './context.js';
+import { CommandError, UsageError } from './errors.js';
+import { commandHelp, groupHelp, program, programHelp, usageText } from './help.js';
+import { commands, findCommand, groups } from './registry.js';
+import { didYouMean } from './suggestion.js';
 import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
 import { Problem } from '../shared/problem.js';
@@ -58,31 +29,6 @@ export interface Streams {
   stderr(text: string): void;
 }
 
-export const commands: Readonly<Record<string, Command | StandaloneCommand>> = {
-  ...merchantCommands,
-  ...keyCommands,
-  ...auditCommands,
-  ...chainCommands,
-  ...paymentCommands,
-  ...customerCommands,
-  ...balanceCommands,
-  ...transferCommands,
-  ...psbtCommands,
-  ...transferExportCommands,
-  ...sweepCommands,
-  ...gasKeyCommands,
-  ...payoutCommands,
-  ...webhookCommands,
-  ...sandboxCommands,
-  ...ledgerCommands,
-  ...databaseCommands,
-  ...networkCommands,
-  ...rescanCommands,
-  ...depositKeyCommands,
-  ...addressCommands,
-  ...rateCommands,
-};
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Runs one command line and collects its output. */
@@ -104,30 +50,39 @@ export async function runCommandTo(
   environment: Environment,
   streams: Streams,
 ): Promise<Outcome['exitCode']> {
-  // `help keys create` is `keys create --help`.
-  if (args[0] === 'help') return runCommandTo([...args.slice(1), '--help'], environment, streams);
-  // Most names have two words.
-  const length = commands[args.slice(0, 3).join(' ')] ? 3 : 2;
-  const command = commands[args.slice(0, length).join(' ')];
-  if (!command) return explain(args, streams);
+  if (args.includes('--version')) {
+    await streams.stdout(`${version()}\n`);
+    return 0;
+  }
+  // `help keys create` is `keys create --help`, and `--json keys list` is `keys list --json`.
+  const [first = '', ...others] = args;
+  if (first === 'help') return runCommandTo([...others, '--help'], environment, streams);
+  if (['--json', '--help', '-h'].includes(first) && others.some((word) => !word.startsWith('-'))) {
+    return runCommandTo([...others, first], environment, streams);
+  }
+  const isHelp = args.includes('--help') || args.includes('-h');
+  const found = findCommand(args);
+  if (!found) {
+    const help = isHelp ? helpOf(args) : undefined;
+    if (help === undefined) streams.stderr(`${unknownCommand(args)}\n`);
+    else await streams.stdout(`${help}\n`);
+    return help === undefined ? 2 : 0;
+  }
+  const { name, command, rest } = found;
+  if (isHelp) {
+    await streams.stdout(`${commandHelp(name, command)}\n`);
+    return 0;
+  }
   try {
-    const { values, positionals } = parseCommand(command, args.slice(length));
-    if (values.help === true) {
-      await streams.stdout(`${commandHelp(command)}\n`);
-      return 0;
-    }
-    const isJson = values.json === true;
-    const output =
-      'runAlone' in command
-        ? await command.runAlone(values)
-        : await withContext(environment, streams, (context) => command.run(context, values, positionals));
+    const invocation = command.parse(rest);
+    const output = await invocation.run((work) => withContext(environment, streams, work));
     if (!output.isPrinted) {
-      await streams.stdout(`${isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
+      await streams.stdout(`${invocation.isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
     }
     return output.hasFailed ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      streams.stderr(`${error.message}\n\n${usageText(command)}\n`);
+      streams.stderr(`${error.message}\n\n${usageText(name, command)}\n`);
       return 2;
     }
     streams.stderr(`${explainFailure(error)}\n`);
@@ -135,22 +90,31 @@ export async function runCommandTo(
   }
 }
 
-function parseCommand(command: CommandText, args: readonly string[]) {
-  try {
-    const { values, positionals }: { values: Options; positionals: string[] } = parseArgs({
-      args: [...args],
-      options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-    });
-    if (!values.help && positionals.length !== command.positionals.length) {
-      const expected = command.positionals.join(' ') || 'no arguments';
-      const given = positionals.length === 0 ? 'none' : `"${positionals.join(' ')}"`;
-      throw new UsageError(`Expected ${expected} after the command, got ${given}`);
-    }
-    return { values, positionals };
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(errorMessage(error), { cause: error });
+/** The help of the whole program or of a group; undefined if there is no such group. */
+function helpOf(args: readonly string[]): string | undefined {
+  const name = args.filter((word) => !word.startsWith('-')).join(' ');
+  if (name === '') return programHelp(groups);
+  const inGroup = groups.filter((group) => `${group.name} `.startsWith(`${name} `));
+  return inGroup.length === 0 ? undefined : groupHelp(name, inGroup);
+}
+
+/** Says in one sentence why there is no such command, and which one was probably meant. */
+function unknownCommand(args: readonly string[]): string {
+  const [first = ''] = args;
+  if (first.startsWith('-'))
+    return `"${first}" stands before the command: write the command first, then its options`;
+  const words = args.filter((word) => !word.startsWith('-')).slice(0, 3);
+  if (words.length === 0) return `No command given. Run ${program} --help for the list`;
+  const names = [...commands.keys()];
+  const whole = words.join(' ');
+  const verbs = names.flatMap((name) => (name.startsWith(`${whole} `) ? name.slice(whole.length + 1) : []));
+  if (verbs.length > 0) {
+    return `"${whole}" needs a command: ${verbs.join(', ')}. Run ${program} ${whole} --help for what they do`;
   }
+  const isGroup = groups.some(({ name }) => name === words.slice(0, 2).join(' '));
+  const given = words.slice(0, isGroup ? 3 : 2).join(' ');
+  const meant = words.length > 1 ? names : ['start', 'help', ...groups.map((group) => group.name)];
+  return `Unknown command "${given}".${didYouMean(given, meant)} Run ${program} --help for the list`;
 }
 
 async function withContext<T>(
@@ -174,17 +138,19 @@ async function withContext<T>(
     // On stderr, so that with --json the output is still one JSON value.
     streams.stderr(`Database: ${place}\n`);
     const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+    const { signal } = new AbortController();
     const app = await createApp({
       config,
       database,
       log: pino({ level: 'silent' }),
       publicUrl,
       checkoutUrl: config.checkoutUrl ?? `${publicUrl}/pay`,
-      stopping: new AbortController().signal,
+      stopping: signal,
     });
     const result = await work({
       ...app,
       database,
+      signal,
       actor: `command line, user ${osUser()}`,
       print: (text) => streams.stdout(text),
       progress: (text) => streams.stderr(`${text}\n`),
@@ -203,32 +169,6 @@ function osUser(): string {
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
-}
-
-/** Prints the help or the version if asked for. Otherwise the command is missing or unknown, which is a usage error. */
-async function explain(args: readonly string[], streams: Streams): Promise<Outcome['exitCode']> {
-  const words = args.filter((word) => !word.startsWith('-'));
-  // A group can have two words: `transfers psbt`.
-  const group = words.join(' ');
-  const inGroup = Object.entries(commands).filter(([name]) => name.startsWith(`${group} `));
-  const isWhole = inGroup.length === 0 || group === '';
-  const listed = isWhole ? Object.entries(commands) : inGroup;
-  const help = groupHelp(
-    listed.map(([, command]) => command),
-    isWhole,
-  );
-  const isHelp = args.includes('--help') || args.includes('-h');
-  const isKnown = words.length === 0 || inGroup.length > 0;
-  if (isHelp && isKnown) {
-    await streams.stdout(`${help}\n`);
-    return 0;
-  }
-  if (words.length === 0 && args.includes('--version')) {
-    await streams.stdout(`${version()}\n`);
-    return 0;
-  }
-  streams.stderr(`${unknownCommand(words.slice(0, 2), Object.keys(commands), program)}\n`);
-  return 2;
 }
 
 /** The release of this package. */

@@ -1,87 +1,78 @@
 /** `transfers …`: for operators, who send transfers by hand on networks where the server has no signer. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
-import { amountOf } from './amounts.js';
-import { proveSettlement, type Claim } from '../withdrawals/settlement-proof.js';
-import {
-  oneOf,
-  required,
-  text,
-  UsageError,
-  type Command,
-  type CommandContext,
-  type Options,
-  type Output,
-} from './command.js';
+import { amountOf, amountText } from './amounts.js';
+import { proveSettlement } from '../withdrawals/settlement-proof.js';
+import { command, listRecords, type Group, type Output } from './command.js';
+import type { CommandContext } from './context.js';
 import { changeByHand, showRecord } from './change-by-hand.js';
+import * as option from './options.js';
 import type { Transaction } from '../db/engine.js';
 import type { AuditFields } from '../merchants/audit-log.js';
 
-export const transferCommands: Readonly<Record<string, Command>> = {
-  'transfers list': {
-    usage: 'transfers list [--status pending|processing|success|failed]',
-    help: `Lists the transfers of all merchants, oldest first, at most 1000. Send the pending ones whose executor is "operator" by hand, then settle them.
+const id = option.id('the transfer, as "transfers list" shows it');
 
-  --status STATUS   only transfers with this status`,
-    options: { status: text },
-    positionals: [],
-    async run({ transfers }, options) {
-      const rows = await transfers.listAll(
-        options['status'] === undefined
+export const transferCommands: Group = {
+  name: 'transfers',
+  summary: "Transfers of merchants' coins, which you send by hand where the server has no signer.",
+  commands: [
+    command({
+      name: 'list',
+      summary: 'Lists the transfers, oldest first, at most 1000.',
+      details: 'Send the pending ones whose executor is "operator" by hand, then settle them.',
+      options: {
+        merchant: option.merchant('only transfers of this merchant'),
+        status: option.oneOf(
+          ['pending', 'processing', 'success', 'failed'],
+          'only transfers with this status',
+        ),
+      },
+      async run({ transfers }, { merchant: merchantId, status }) {
+        const rows = await transfers.listAll({ merchantId, status });
+        return listRecords(rows, transferJson, transferLine, 'There are no transfers');
+      },
+    }),
+    command({
+      name: 'settle',
+      summary:
+        "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",
+      details: 'Repeating it with the same hash changes nothing.',
+      args: { id },
+      options: {
+        txHash: option.text('HASH', 'hash of the transaction that paid it').required(),
+        block: option.height(
+          'its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)',
+        ),
+        networkFee: option.decimal("network fee, if it was paid in the transfer's own currency").default('0'),
+        unverified: option.flag('does not look: for transactions that no node here can see'),
+      },
+      async run(context, { id: transferId, txHash, block, networkFee, unverified: isUnverified }) {
+        const { database, currencies, connected, signal } = context;
+        const deps = { reader: database.reader, currencies, networks: connected };
+        const claim = isUnverified
           ? undefined
-          : oneOf(options, 'status', ['pending', 'processing', 'success', 'failed']),
-      );
-      return {
-        json: rows.map(transferJson),
-        text: rows.map(transferLine).join('\n') || 'There are no transfers',
-      };
-    },
-  },
-  'transfers settle': {
-    usage: 'transfers settle ID --tx-hash HASH [--block HEIGHT] [--network-fee AMOUNT] [--unverified]',
-    help: `Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to
-its address, and have enough confirmations. Repeating it with the same hash changes nothing.
-
-  ID                        the transfer, as "transfers list" shows it
-  --tx-hash HASH            hash of the transaction that paid it
-  --block HEIGHT            its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)
-  --network-fee AMOUNT      network fee, if it was paid in the transfer's own currency (default 0)
-  --unverified              does not look: for transactions that no node here can see`,
-    options: {
-      'tx-hash': text,
-      block: text,
-      'network-fee': text,
-      unverified: { type: 'boolean' },
-    },
-    positionals: ['ID'],
-    async run(context, options, [id = '']) {
-      const txHash = required(options, 'tx-hash');
-      const networkFee = options['network-fee'] === undefined ? '0' : required(options, 'network-fee');
-      const isUnverified = options['unverified'] === true;
-      const claim = isUnverified ? undefined : await prove(context, options, id, txHash);
-      const paidFrom = await placeOf(context, id);
-      const change = async (transaction: Transaction) => {
-        await claim?.(transaction);
-        return context.transfers.settle(transaction, id, txHash, networkFee, paidFrom);
-      };
-      return changeTransfer(context, id, 'transfer.settled', change, isUnverified ? { isUnverified } : {});
-    },
-  },
-  'transfers fail': {
-    usage: 'transfers fail ID --reason TEXT',
-    help: `Marks a transfer that was not sent as failed and makes its amount available again. Repeating it changes nothing.
-
-  ID                        the transfer, as "transfers list" shows it
-  --reason TEXT             the reason that the merchant sees`,
-    options: { reason: text },
-    positionals: ['ID'],
-    async run(context, options, [id = '']) {
-      const reason = required(options, 'reason');
-      return changeTransfer(context, id, 'transfer.failed', (transaction) =>
-        context.transfers.fail(transaction, id, reason),
-      );
-    },
-  },
+          : await proveSettlement(deps, { transferId, txHash, height: block }, signal);
+        const paidFrom = await placeOf(context, transferId);
+        const change = async (transaction: Transaction) => {
+          await claim?.(transaction);
+          return context.transfers.settle(transaction, transferId, txHash, networkFee, paidFrom);
+        };
+        const remarks = isUnverified ? { isUnverified } : {};
+        return changeTransfer(context, transferId, 'transfer.settled', change, remarks);
+      },
+    }),
+    command({
+      name: 'fail',
+      summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
+      details: 'Repeating it changes nothing.',
+      args: { id },
+      options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
+      run: (context, given) =>
+        changeTransfer(context, given.id, 'transfer.failed', (transaction) =>
+          context.transfers.fail(transaction, given.id, given.reason),
+        ),
+    }),
+  ],
 };
 
 /** Changes a transfer by hand, and shows it. */
@@ -119,20 +110,6 @@ function transferFacts({ status, tx_hash, network_fee, failure_reason }: Transfe
   return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
 }
 
-async function prove(
-  { database, currencies, connected }: CommandContext,
-  { block }: Options,
-  transferId: string,
-  txHash: string,
-): Promise<Claim> {
-  if (typeof block === 'string' && !/^\d{1,10}$/.test(block)) {
-    throw new UsageError(`--block must be the height of a block, not "${block}"`);
-  }
-  const deps = { reader: database.reader, currencies, networks: connected };
-  const height = typeof block === 'string' ? Number(block) : undefined;
-  return proveSettlement(deps, { transferId, txHash, height }, new AbortController().signal);
-}
-
 function transferJson(row: TransferTable) {
   return {
     id: row.id,
@@ -154,6 +131,6 @@ function transferJson(row: TransferTable) {
 
 function transferLine(row: TransferTable): string {
   const { id, mode, status, executor, currency, network, address } = row;
-  const amount = `${amountOf(row.amount, currency)} ${currency} on ${network}`;
+  const amount = `${amountText(row.amount, currency)} on ${network}`;
   return [id, mode, status, executor, amount, `to ${address}`, isoTime(row.created_at)].join('  ');
 }

@@ -2,77 +2,64 @@
 import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
-import { modeOf, oneOf, optional, required, text, UsageError, type Command } from './command.js';
+import { command, listRecords, type Group } from './command.js';
+import * as option from './options.js';
 
-const defaultLimit = 100;
-
-export const webhookCommands: Readonly<Record<string, Command>> = {
-  'webhooks list': {
-    usage: 'webhooks list [--merchant ID] [--status pending|delivered|failed] [--limit N]',
-    help: `Lists webhook events, newest first, each with its delivery attempts.
-
-  --merchant ID   only events of this merchant
-  --status S      pending (waits for an attempt), delivered, or failed (given up)
-  --limit N       how many events to list (default ${defaultLimit})`,
-    options: { merchant: text, status: text, limit: text },
-    positionals: [],
-    async run({ database, webhooks, merchants }, options) {
-      const { limit = String(defaultLimit) } = options;
-      const merchantId = optional(options, 'merchant');
-      if (merchantId !== undefined) await merchants.retrieve(database.reader, merchantId);
-      if (typeof limit !== 'string' || !/^[1-9]\d{0,5}$/.test(limit)) {
-        throw new UsageError('--limit must be an integer from 1 to 999999');
-      }
-      const events = await webhooks.list(database.reader, {
-        merchantId,
-        status:
-          options['status'] === undefined
-            ? undefined
-            : oneOf(options, 'status', ['pending', 'delivered', 'failed']),
-        limit: Number(limit),
-      });
-      return {
-        json: events.map(eventJson),
-        text: events.map(eventText).join('\n') || 'There are no webhooks',
-      };
-    },
-  },
-  'webhooks test': {
-    usage: 'webhooks test --merchant ID --mode test|live',
-    help: `Sends a signed sample of each event type to a webhook URL, and shows the answers. A sample has isSample: true in its data, and the reference webhook-test, which no order has. It is sent once, and not stored. Exits with 1 if one is not answered with a 2xx status.
-
-  --merchant ID   the merchant whose URL it is
-  --mode MODE     test or live: each has its own URL`,
-    options: { merchant: text, mode: text },
-    positionals: [],
-    async run({ database, webhookTest }, options) {
-      const scope = {
-        merchantId: required(options, 'merchant'),
-        mode: modeOf(options),
-      };
-      const results = await webhookTest.run(database.reader, scope);
-      return {
-        json: results.map(({ type, id, status, durationMs, excerpt, error }) => ({
-          ...{ type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null },
-        })),
-        text: results.map(sampleText).join('\n'),
-        hasFailed: results.some(({ error }) => error !== undefined),
-      };
-    },
-  },
-  'webhooks retry': {
-    usage: 'webhooks retry ID',
-    help: `Sends an event again, whether it was delivered or not, with the same webhook-id. A running server sends it within a second. If that fails, it is retried like a new event.
-
-  ID   the event's id, as "webhooks list" shows it, which is its webhook-id`,
-    options: {},
-    positionals: ['ID'],
-    async run({ database, webhooks }, _options, [id = '']) {
-      await database.write((transaction) => webhooks.retry(transaction, id));
-      return { json: { id, status: 'pending' }, text: `Queued ${id}` };
-    },
-  },
+export const webhookCommands: Group = {
+  name: 'webhooks',
+  summary: 'Events that are sent to merchants.',
+  commands: [
+    command({
+      name: 'list',
+      summary: 'Lists webhook events, newest first, each with its delivery attempts.',
+      options: {
+        merchant: option.merchant('only events of this merchant'),
+        status: option.oneOf(
+          ['pending', 'delivered', 'failed'],
+          'pending (waits for an attempt), delivered, or failed (given up)',
+        ),
+        limit: option.integer('N', 'how many events to list', { min: 1, max: 999_999 }).default(100),
+      },
+      async run({ database, webhooks }, { merchant: merchantId, status, limit }) {
+        const events = await webhooks.list(database.reader, { merchantId, status, limit });
+        return listRecords(events, eventJson, eventText, 'There are no webhooks');
+      },
+    }),
+    command({
+      name: 'test',
+      summary: 'Sends a signed sample of each event type to a webhook URL, and shows the answers.',
+      details:
+        'A sample has isSample: true in its data, and the reference webhook-test, which no order has. It is sent once, and not stored. Exits with 1 if one is not answered with a 2xx status.',
+      options: {
+        merchant: option.merchant('the merchant whose URL it is').required(),
+        mode: option.mode('each mode has its own URL'),
+      },
+      async run({ database, webhookTest }, { merchant: merchantId, mode }) {
+        const results = await webhookTest.run(database.reader, { merchantId, mode });
+        return {
+          ...listRecords(results, sampleJson, sampleText, ''),
+          hasFailed: results.some(({ error }) => error !== undefined),
+        };
+      },
+    }),
+    command({
+      name: 'retry',
+      summary: 'Sends an event again, whether it was delivered or not, with the same webhook-id.',
+      details: 'A running server sends it within a second. If that fails, it is retried like a new event.',
+      args: {
+        id: option.id('the event\'s id, as "webhooks list" shows it, which is its webhook-id'),
+      },
+      async run({ database, webhooks }, { id }) {
+        await database.write((transaction) => webhooks.retry(transaction, id));
+        return { json: { id, status: 'pending' }, text: `Queued ${id}` };
+      },
+    }),
+  ],
 };
+
+function sampleJson({ type, id, status, durationMs, excerpt, error }: SampleResult) {
+  return { type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null };
+}
 
 function eventJson({ createdAt, dueAt, attempts, ...event }: WebhookRecord) {
   return {

@@ -108,11 +108,19 @@ export async function transactionsSince(
     .execute();
 }
 
-/** Newest first, of all networks. */
-export function listTransactions(reader: Reader, most: number): Promise<GasTransactionTable[]> {
-  return reader
-    .selectFrom('gas_transactions')
-    .selectAll()
+/** Newest first, of all networks. @param treasuries only those that pay one of them; all if it is undefined */
+export function listTransactions(
+  reader: Reader,
+  most: number,
+  treasuries: readonly string[] | undefined,
+): Promise<GasTransactionTable[]> {
+  let query = reader.selectFrom('gas_transactions').selectAll();
+  if (treasuries) {
+    query = query.where((e) =>
+      e.or(treasuries.map((treasury) => e('call_data', 'like', `%${treasury.slice(2).toLowerCase()}%`))),
+    );
+  }
+  return query
     .orderBy('created_at', 'desc')
     .orderBy('nonce', 'desc')
     .orderBy('attempt', 'desc')

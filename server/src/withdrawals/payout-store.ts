@@ -7,6 +7,7 @@ import type { PayoutTable, Schema } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import { sortableDecimal } from './sortable-amount.js';
+import type { OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 
@@ -79,13 +80,14 @@ export function lockPayout(transaction: Transaction, id: string): Promise<Payout
     .executeTakeFirst();
 }
 
-export function listBankPayouts(reader: Reader, status: TransferStatus | undefined): Promise<PayoutTable[]> {
-  const query = reader.selectFrom('payouts').selectAll().where('transfer_id', 'is', null);
-  return (status === undefined ? query : query.where('status', '=', status))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
+export function listBankPayouts(
+  reader: Reader,
+  { merchantId, status }: OperatorFilter,
+): Promise<PayoutTable[]> {
+  let query = reader.selectFrom('payouts').selectAll().where('transfer_id', 'is', null);
+  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */

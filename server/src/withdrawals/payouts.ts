@@ -7,7 +7,6 @@ import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
-import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { NewId } from '../shared/ids.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
 import { invalidField, notFound, Problem } from '../shared/problem.js';
@@ -17,6 +16,7 @@ import { sortableUnits } from './sortable-amount.js';
 import * as store from './payout-store.js';
 import type { PayoutQuery } from './payout-store.js';
 import { viewPayout } from './payout-view.js';
+import type { OperatorFilter } from './transfer-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 
@@ -58,7 +58,7 @@ export interface Payouts {
   /** The bank payout with this reference; undefined if there is none. */
   findByReference(reader: Reader, scope: Scope, reference: string): Promise<PayoutTable | undefined>;
   /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
-  listBankPayouts(status: TransferStatus | undefined): Promise<PayoutTable[]>;
+  listBankPayouts(filter: OperatorFilter): Promise<PayoutTable[]>;
 }
 
 export interface PayoutsDeps {
@@ -216,7 +216,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
 
     findByReference: (reader, scope, reference) => store.findPayoutByReference(reader, scope, reference),
 
-    listBankPayouts: (status) => store.listBankPayouts(database.reader, status),
+    listBankPayouts: (filter) => store.listBankPayouts(database.reader, filter),
   };
 }
 

@@ -66,16 +66,20 @@ export function listTransfers(
   return readCheckpointedPage(reader, query, 'transfers', 'transfers', scope, page);
 }
 
+/** Which transfers or payouts an operator looks for. */
+export interface OperatorFilter {
+  readonly merchantId?: string | undefined;
+  readonly status?: TransferStatus | undefined;
+}
+
 export function listAllTransfers(
   reader: Reader,
-  status: TransferStatus | undefined,
+  { merchantId, status }: OperatorFilter,
 ): Promise<TransferTable[]> {
-  const query = reader.selectFrom('transfers').selectAll();
-  return (status === undefined ? query : query.where('status', '=', status))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
+  let query = reader.selectFrom('transfers').selectAll();
+  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
 }
 
 /** A transfer of any merchant. */

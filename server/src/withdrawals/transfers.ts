@@ -7,7 +7,6 @@ import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { TransferTable } from '../db/schema.js';
-import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
@@ -18,6 +17,7 @@ import { createDestinations, type DestinationDeps, type TransferRequest } from '
 import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
+import type { OperatorFilter } from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -38,7 +38,7 @@ export interface Transfers {
   /** For operators: a transfer of any merchant; undefined if there is none. */
   findAny(reader: Reader, id: string): Promise<TransferTable | undefined>;
   /** For operators: transfers of all merchants, oldest first, at most 1000. */
-  listAll(status: TransferStatus | undefined): Promise<TransferTable[]>;
+  listAll(filter: OperatorFilter): Promise<TransferTable[]>;
   /**
    * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
    * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
@@ -156,7 +156,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     findAny: (reader, id) => store.findAnyTransfer(reader, id),
 
-    listAll: (status) => store.listAllTransfers(database.reader, status),
+    listAll: (filter) => store.listAllTransfers(database.reader, filter),
 
     async settle(transaction, id, givenHash, networkFee, paidFrom) {
       const row = await lockForOperator(transaction, id);

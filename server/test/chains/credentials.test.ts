@@ -4,13 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chainCommands } from '../../src/commands/chains.js';
-import type { Command } from '../../src/commands/command.js';
-import { networkCommands } from '../../src/commands/networks.js';
-import { rescanCommands } from '../../src/commands/rescan.js';
-import { transferCommands } from '../../src/commands/transfers.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startProviderProxy, urlSecrets, type ProviderProxy } from '../support/provider-proxy.js';
 import { startRealServer, type RealServer } from '../support/real-money.js';
@@ -81,15 +76,10 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
     say(text);
     return text;
   }
-  async function run(
-    commands: Readonly<Record<string, Command>>,
-    name: string,
-    options: object,
-    ids: string[] = [],
-  ) {
+  async function run(line: string) {
     const progress: string[] = [];
     try {
-      say(await commands[name]?.run(commandContext(server, progress), { ...options }, ids));
+      say(await runWith(commandContext(server, progress), line));
     } catch (error) {
       say(error);
     }
@@ -119,7 +109,7 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
     await anvil.mine(12);
     await scan();
     expect((await server.look(payment)).state).toBe('settled');
-    await run(networkCommands, 'networks check', {});
+    await run('networks check');
     const metrics = await scrape();
     expect(metrics).toMatch(
       /checkout_node_requests_total\{mode="test",network="evm-dev",node="node 1"\} [1-9]/,
@@ -136,7 +126,7 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
       server.time.skewMs += 70_000;
       await scan().catch(say);
       await ready();
-      await run(networkCommands, 'networks check', {});
+      await run('networks check');
       say((await server.api('PATCH', `/v1/payments/${await server.create()}/currency/set/ETH/evm-dev`)).body);
     }
     const failed = await scrape();
@@ -144,9 +134,9 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
     expect(failed).toMatch(
       /checkout_node_limited_total\{mode="test",network="evm-dev",node="node 1"\} [1-9]/,
     );
-    await run(chainCommands, 'chains status', {});
-    await run(rescanCommands, 'chains rescan', { network: 'evm-dev', from: '1' });
-    await run(transferCommands, 'transfers settle', { 'tx-hash': 'ab'.repeat(32) }, [payment.id]);
+    await run('chains status');
+    await run('chains rescan --network evm-dev --from 1');
+    await run(`transfers settle ${payment.id} --tx-hash ${'ab'.repeat(32)}`);
     proxy.respond = undefined;
     proxy.change = undefined;
 

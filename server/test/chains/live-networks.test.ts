@@ -8,9 +8,8 @@ import { createAddressSource } from '../../src/chains/addresses/address-sources.
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { ConfiguredNetwork } from '../../src/chains/config/networks-file.js';
 import type { Adapter, ConnectDeps, NetworkFinding } from '../../src/chains/connect.js';
-import { addressCommands } from '../../src/commands/addresses.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -322,9 +321,9 @@ describe.each(engines)('live networks on $name', (engine) => {
 
   it('The export has every address with its payment, what it received, and the range of its key', async () => {
     const context = commandContext(server);
-    const options = { merchant: merchantId, mode: 'live', format: 'json' };
-    const output = await addressCommands['addresses export']?.run(context, options, []);
-    const { keys, addresses } = output?.json as {
+    const line = `addresses export --merchant ${merchantId} --mode live --format`;
+    const output = await runWith(context, line, 'json');
+    const { keys, addresses } = output.json as {
       keys: { id: string; range: number[]; extendedPublicKey: string }[];
       addresses: {
         key: string;
@@ -354,7 +353,7 @@ describe.each(engines)('live networks on $name', (engine) => {
       const indexes = addresses.filter(({ key }) => key === id).map(({ index }) => index);
       expect(range[1]).toBeGreaterThanOrEqual(Math.max(...indexes));
     }
-    const csv = await addressCommands['addresses export']?.run(context, { ...options, format: 'csv' }, []);
-    expect(csv?.text.split('\n')).toHaveLength(addresses.length + 1);
+    const csv = await runWith(context, line, 'csv');
+    expect(csv.text.split('\n')).toHaveLength(addresses.length + 1);
   });
 });

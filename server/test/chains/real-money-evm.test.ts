@@ -1,9 +1,8 @@
 /** Payments on an Ethereum node, through the whole server: whatever payers, contracts, blocks and nodes do, the books agree. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { networkCommands } from '../../src/commands/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { startRealServer, type LockedPayment, type Outcome, type RealServer } from '../support/real-money.js';
@@ -453,12 +452,12 @@ describe.each(engines)('real money on an EVM network, on $name', (engine) => {
     const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
     expect([refused.status, refused.body.data.code]).toEqual([503, 'chain_unavailable']);
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toMatch(why);
-    const output = await networkCommands['networks check']?.run(commandContext(server), { network }, []);
+    const output = await runWith(commandContext(server), 'networks check --network', network);
     expect(output).toMatchObject({ hasFailed: true, text: expect.stringMatching(why) as string });
-    const { networks } = output?.json as { networks: { offers: { currency: string }[]; off: string[] }[] };
+    const { networks } = output.json as { networks: { offers: { currency: string }[]; off: string[] }[] };
     expect(networks[0]?.offers.map((offer) => offer.currency).sort()).toEqual(['ETH', 'TRX', 'USDC', 'USDT']);
     expect(networks[0]?.off).toEqual(['BNB']);
-    expect(output?.text).toMatch(/10 USD would be .*, not in BNB: see above/);
+    expect(output.text).toMatch(/10 USD would be .*, not in BNB: see above/);
   });
 
   describe('the node', () => {

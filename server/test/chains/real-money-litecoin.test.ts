@@ -2,8 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fromUnits } from 'crypto-checkout/contract';
 import { networkHealth, networkProblems } from '../../src/chains/network-health.js';
-import { chainCommands } from '../../src/commands/chains.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../support/core-proxy.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
@@ -334,8 +333,8 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
           await expect(scan()).rejects.toThrow(/is at block \d+, behind block/);
           const health = networkHealth(server.app.scanner.status(), server.app.connected);
           const ready = health.filter((one) => one.network === network).flatMap(networkProblems);
-          const status = await chainCommands['chains status']?.run(commandContext(server), {}, []);
-          return [ready.join(), status?.text ?? ''].map((text) =>
+          const status = await runWith(commandContext(server), 'chains status');
+          return [ready.join(), status.text].map((text) =>
             text.includes(`chains rescan --network ${network} --from 1 --accept-reorg`),
           );
         };

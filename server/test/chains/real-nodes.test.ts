@@ -7,9 +7,8 @@ import pino from 'pino';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Family } from '../../src/chains/networks.js';
-import { networkCommands } from '../../src/commands/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -189,10 +188,10 @@ describe.each(engines)('real nodes on $name', (engine) => {
   it('checks the nodes, and names the one that cannot be reached', async () => {
     const progress: string[] = [];
     const context = commandContext(server, progress);
-    const output = await networkCommands['networks check']?.run(context, {}, []);
-    expect(output?.text).toMatch(/PROBLEM +node 1: /);
-    expect(output?.text).toMatch(/ok +node 2: Chain id 31337/);
-    expect(output?.text).toMatch(/10 USD would be +.*ETH/);
+    const output = await runWith(context, 'networks check');
+    expect(output.text).toMatch(/PROBLEM +node 1: /);
+    expect(output.text).toMatch(/ok +node 2: Chain id 31337/);
+    expect(output.text).toMatch(/10 USD would be +.*ETH/);
     expect(progress.length).toBeGreaterThan(5);
     expect(JSON.stringify(output) + progress.join()).not.toContain(secret);
   });
@@ -201,8 +200,8 @@ describe.each(engines)('real nodes on $name', (engine) => {
     await anvil.stop();
     await expect(scan('evm-dev')).rejects.toThrow(/node 2 cannot be reached/);
     const context = commandContext(server, []);
-    const output = await networkCommands['networks check']?.run(context, { network: 'evm-dev' }, []);
-    expect(output?.text).toContain('10 USD would be  payable in nothing: no node can be used, see above');
+    const output = await runWith(context, 'networks check --network evm-dev');
+    expect(output.text).toContain('10 USD would be  payable in nothing: no node can be used, see above');
     await vi.waitFor(() => expect(lines.join()).toContain('Scanning failed'));
     const ready = await fetch(`${server.url}/readyz`);
     expect(`${lines.join()} ${await ready.text()}`).not.toContain(secret);

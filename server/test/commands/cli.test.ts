@@ -4,10 +4,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CommandError } from '../../src/commands/command.js';
+import { optionName } from '../../src/commands/command.js';
 import { counted } from '../../src/commands/counted.js';
-import { writeNewFile } from '../../src/commands/new-file.js';
-import { commands, runCommand } from '../../src/commands/run.js';
+import { CommandError } from '../../src/commands/errors.js';
+import { readGivenFile, writeNewFile } from '../../src/commands/files.js';
+import { commands } from '../../src/commands/registry.js';
+import { runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { describeDatabase, openDatabase } from '../../src/db/open.js';
@@ -381,57 +383,21 @@ describe.each(engines)('The command line on $name', (engine) => {
 
 const runOffline = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite::memory:' });
 
-/** Every command that works on the records of one mode, with all that it needs but the mode. */
-const modeless = [
-  ['addresses', 'export', '--merchant', 'X', '--format', 'csv'],
-  ['balances', 'suspend', '--merchant', 'X', '--currency', 'USDT'],
-  ['balances', 'resume', '--merchant', 'X', '--currency', 'USDT'],
-  ['keys', 'create', '--merchant', 'X', '--kind', 'public'],
-  ['payments', 'export', '--merchant', 'X', '--format', 'csv'],
-  [
-    'payouts',
-    'create',
-    '--merchant',
-    'X',
-    '--bank-account',
-    'B',
-    '--amount',
-    '1',
-    '--currency',
-    'USDT',
-    '--reference',
-    'R',
-  ],
-  ['webhooks', 'test', '--merchant', 'X'],
-  ['transfers', 'psbt', 'export', '--merchant', 'X', '--network', 'litecoin'],
-];
-
-/** The words of a command line up to its options. */
-const nameOf = (args: readonly string[]) =>
-  args
-    .slice(
-      0,
-      args.findIndex((arg) => arg.startsWith('-') || /^[A-Z]$/.test(arg)),
-    )
-    .join(' ');
-
-it.each(modeless)('%s %s assumes no mode', async (...args) => {
-  const { exitCode, stdout, stderr } = await runOffline(...args);
-  expect([exitCode, stdout]).toEqual([2, '']);
-  expect(stderr).toMatch(/^--mode is required: test or live\n/m);
-  const command = commands[nameOf(args)];
-  expect(command?.help).toMatch(/^ {2}--mode (test\|live|MODE) /m);
-  expect(command?.help).not.toMatch(/default (test|live)/);
+it('every command that takes a mode takes test mode by default, and says so', async () => {
+  const taking = [...commands].filter(([, { options = {} }]) => 'mode' in options);
+  expect(taking.length).toBeGreaterThan(8);
+  for (const [name] of taking) {
+    const { stdout } = await runOffline(...name.split(' '), '--help');
+    expect(stdout.replaceAll(/\s+/g, ' '), name).toMatch(
+      /\[--mode test\|live\].*--mode test\|live .*\(default test\)/,
+    );
+  }
 });
 
-it('every command that takes a mode is in that list', () => {
-  const listed = new Set(modeless.map(nameOf));
-  // It asks for a mode only if both have a network of that name.
-  listed.add('chains rescan');
-  // These have a default, and their help says which.
-  for (const name of ['deposit-keys set', 'merchants create', 'merchants update']) listed.add(name);
-  const taking = Object.entries(commands).filter(([, { options }]) => 'mode' in options);
-  expect([...listed].sort()).toEqual(taking.map(([name]) => name).sort());
+it('every list takes a merchant', () => {
+  const lists = [...commands].filter(([name]) => name.endsWith(' list'));
+  expect(lists.length).toBeGreaterThan(8);
+  for (const [name, { options = {} }] of lists) expect(Object.keys(options), name).toContain('merchant');
 });
 
 const list = 'Run crypto-checkout-server --help for the list';
@@ -439,6 +405,14 @@ const list = 'Run crypto-checkout-server --help for the list';
 it.each([
   [[], `No command given. ${list}`],
   [['nothing'], `Unknown command "nothing". ${list}`],
+  [['merchant'], `Unknown command "merchant". Did you mean "merchants"? ${list}`],
+  [['help', 'keyss'], `Unknown command "keyss". Did you mean "keys"? ${list}`],
+  [['keys', 'crate', '--help'], `Unknown command "keys crate". Did you mean "keys create"? ${list}`],
+  [
+    ['transfers', 'psbt', 'exprot'],
+    `Unknown command "transfers psbt exprot". Did you mean "transfers psbt export"? ${list}`,
+  ],
+  [['--merchant', 'X'], '"--merchant" stands before the command: write the command first, then its options'],
   [['key', 'list'], `Unknown command "key list". Did you mean "keys list"? ${list}`],
   [
     ['payment', 'exports', '--json'],
@@ -454,12 +428,21 @@ it.each([
   expect(await runOffline(...args)).toEqual({ exitCode: 2, stdout: '', stderr: `${sentence}\n` });
 });
 
-it('--version prints the release', async () => {
-  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  expect(await runOffline('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
-});
+it.each([[], ['keys', 'list'], ['nothing'], ['--json']])(
+  '%s --version prints the release',
+  async (...words) => {
+    const { version } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    ) as {
+      version: string;
+    };
+    expect(await runOffline(...words, '--version')).toEqual({
+      exitCode: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
+  },
+);
 
 it.each([[[]], [['keys']], [['keys', 'create']]])('"help %s" is the same as --help', async (words) => {
   const { exitCode, stdout } = await runOffline('help', ...words);
@@ -485,13 +468,28 @@ describe('a new file', () => {
 
   it.each([
     ['taken', 'FILE exists already. Nothing was overwritten; choose a name for a new file'],
-    ['missing/x', 'FILE cannot be created: there is no folder FOLDER'],
-    ['taken/x', 'FILE cannot be created: FOLDER is not a folder'],
+    ['.', 'FILE is a folder. Nothing was written; add the name of a new file'],
+    ['missing/x', 'FILE cannot be created: there is no folder FOLDER. Create it first'],
+    ['taken/x', 'FILE cannot be created: FOLDER is not a folder. Choose another one'],
   ])('cannot be %s', async (name, reason) => {
     const file = join(folder, name);
     const expected = reason.replace('FILE', file).replace('FOLDER', dirname(file));
     await expect(writeNewFile(file, async () => {})).rejects.toThrow(new CommandError(expected));
     expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('precious');
+  });
+
+  it.each([
+    ['missing', 'there is no such file'],
+    ['.', 'it is a folder'],
+  ])('to read cannot be %s', async (name, reason) => {
+    const file = join(folder, name);
+    await expect(readGivenFile(file)).rejects.toThrow(new CommandError(`${file} cannot be read: ${reason}`));
+  });
+
+  it('is not left behind if nothing is written into it', async () => {
+    const file = join(folder, 'empty');
+    await writeNewFile(file, async () => {});
+    expect(existsSync(file)).toBe(false);
   });
 
   it('is removed if it cannot be written to the end', async () => {
@@ -517,10 +515,23 @@ describe('a new file', () => {
 it.each([
   [['keys', 'list', 'all'], 'Expected no arguments after the command, got "all"'],
   [['keys', 'revoke'], 'Expected ID after the command, got none'],
-  [['keys', 'list', '--all'], "Unknown option '--all'"],
+  [['keys', 'list', '--all'], 'Unknown option "--all"'],
+  [['keys', 'list', '--merchnat', 'X'], 'Unknown option "--merchnat". Did you mean "--merchant"?'],
+  [['keys', 'list', '--merchant', '--json'], '--merchant needs a value: --merchant ID'],
+  [['keys', 'list', '--json=yes'], '--json takes no value'],
+  [['audit', 'list', '--from', '2026-02-01', '--to', '2026-01-01'], '--from must not be after --to'],
+  [['audit', 'list', '--from', 'tomorrow'], '--from: Must be a date (2026-01-31)'],
   [['merchants', 'create'], '--name is required'],
-  [['merchants', 'create', '--name'], "Option '--name <value>' argument missing"],
-  [['merchants', 'create', '--name', 'x', '--fee-basis-points', '1%'], 'must be an integer, not "1%"'],
+  [['merchants', 'create', '--name'], '--name needs a value: --name NAME'],
+  [
+    ['merchants', 'create', '--name', 'x', '--fee-basis-points', '1%'],
+    'must be an integer from 0 to 10000, not "1%"',
+  ],
+  [['payouts', 'create', '--merchant', 'X', '--amount', 'much'], '--bank-account is required'],
+  [['transfers', 'settle', 'X', '--tx-hash', 'Y', '--network-fee', '1,5'], 'must be a decimal such as 12.5'],
+  [['sweeps', 'export', '--network', 'X', '--format', 'calldata', '--json'], 'leave one of them out'],
+  [['transfers', 'export', '--network', 'X', '--format', 'links', '--json'], 'leave one of them out'],
+  [['addresses', 'export', '--merchant', 'X', '--format', 'csv', '--json'], 'leave one of them out'],
   [['merchants', 'update', 'X'], 'Nothing to change: give at least one option'],
   [['merchants', 'update', 'X', '--json'], 'Nothing to change: give at least one option'],
   [['webhooks', 'list', '--status', 'lost'], '--status must be pending, delivered or failed, not "lost"'],
@@ -553,34 +564,31 @@ it.each([
 });
 
 describe('every command', () => {
-  it.each(Object.entries(commands))(
-    '%s has a complete help text that fits 80 columns',
-    async (name, command) => {
-      const { exitCode, stdout, stderr } = await runOffline(...name.split(' '), '--help');
-      expect([exitCode, stderr]).toEqual([0, '']);
-      expect(stdout.startsWith(`Usage: crypto-checkout-server ${name}`)).toBe(true);
-      for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
-      const [usage = '', ...rest] = stdout.split('\n\n');
-      for (const option of Object.keys(command.options)) {
-        expect(usage, 'usage').toContain(`--${option}`);
-        expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}--${option} .*\\S`, 'm'));
-      }
-      for (const positional of command.positionals) {
-        expect(usage).toContain(positional);
-        expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}${positional} .*\\S`, 'm'));
-      }
-      expect(rest[0]?.trim()).toMatch(/^[A-Z][^]*\.$/);
-    },
-  );
+  it.each([...commands])('%s has a complete help text that fits 80 columns', async (name, command) => {
+    const { exitCode, stdout, stderr } = await runOffline(...name.split(' '), '--help');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout.startsWith(`Usage: crypto-checkout-server ${name}`)).toBe(true);
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    const [usage = '', ...rest] = stdout.split('\n\n');
+    for (const option of Object.keys(command.options ?? {}).map(optionName)) {
+      expect(usage, 'usage').toContain(option);
+      expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}${option}.*\\S`, 'm'));
+    }
+    for (const { value = '' } of Object.values(command.args ?? {})) {
+      expect(usage).toContain(value);
+      expect(rest.join('\n'), 'help').toMatch(new RegExp(`^ {2}${value} .*\\S`, 'm'));
+    }
+    expect(rest[0]?.trim()).toMatch(/^[A-Z][^]*\.$/);
+  });
 
   it('is listed with a whole sentence that fits 80 columns', async () => {
     const { stdout } = await runOffline('--help');
-    for (const name of Object.keys(commands)) expect(stdout).toContain(`  ${name}`);
+    for (const name of commands.keys()) expect(stdout).toContain(`  ${name}`);
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     const [, listing = ''] = stdout.split('\n\n');
     const sentences = listing.split(/\n(?= {2}\w)/).map((one) => one.trim());
     // And `start`, which is no command on the database.
-    expect(sentences).toHaveLength(Object.keys(commands).length + 1);
+    expect(sentences).toHaveLength(commands.size + 1);
     for (const sentence of sentences) expect(sentence).toMatch(/\.$/);
   });
 });

@@ -9,12 +9,11 @@ import { createApp } from '../../src/app.js';
 import { createAddressSource } from '../../src/chains/addresses/address-sources.js';
 import type { Chain } from '../../src/chains/chain.js';
 import type { Adapter } from '../../src/chains/connect.js';
-import { networkCommands } from '../../src/commands/networks.js';
 import { runCommand } from '../../src/commands/run.js';
 import { readConfig } from '../../src/config.js';
 import { openDatabase } from '../../src/db/open.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/60'/0'");
@@ -214,9 +213,9 @@ describe.each(engines)('going live by commands on $name', (engine) => {
         overrides: { adapters: { evm: adapter, bitcoin: adapter } },
       });
       const context = commandContext({ app, database }, progress);
-      const output = await networkCommands['networks check']?.run(context, { merchant: merchantId }, []);
-      expect(output?.hasFailed).toBe(true);
-      expect(output?.json).toMatchObject({
+      const output = await runWith(context, 'networks check --merchant', merchantId);
+      expect(output.hasFailed).toBe(true);
+      expect(output.json).toMatchObject({
         networks: [
           {
             network: 'polygon',
@@ -240,16 +239,12 @@ describe.each(engines)('going live by commands on $name', (engine) => {
           },
         ],
       });
-      expect(output?.text).toContain('There are 2 problems.');
+      expect(output.text).toContain('There are 2 problems.');
       expect(progress).toContain('polygon: node 1: Chain of polygon');
       expect(JSON.stringify(output) + progress.join()).not.toContain('hunter2');
-      const one = await networkCommands['networks check']?.run(
-        context,
-        { network: 'polygon', merchant: merchantId },
-        [],
-      );
-      expect(one?.hasFailed).toBe(false);
-      await expect(networkCommands['networks check']?.run(context, { network: 'doge' }, [])).rejects.toThrow(
+      const one = await runWith(context, 'networks check --network polygon --merchant', merchantId);
+      expect(one.hasFailed).toBe(false);
+      await expect(runWith(context, 'networks check --network doge')).rejects.toThrow(
         '"doge" is not in NETWORKS_FILE',
       );
     } finally {

@@ -1,8 +1,6 @@
 /** `ledger check --chain` beside wallets that this server does not control: Litecoin Core, and anvil. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/audit/check-report.js';
-import { ledgerCommands } from '../../src/commands/ledger.js';
-import { commandContext } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { openPayoutShop, type PayoutShop } from './fixture.js';
@@ -22,20 +20,16 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
     afterAll(() => shop.close());
 
     async function check() {
-      const output = await ledgerCommands['ledger check']?.run(
-        commandContext(shop.server),
-        { chain: true },
-        [],
-      );
-      const checks = output?.json as LedgerCheck[];
-      expect(output?.hasFailed).toBe(false);
+      const output = await shop.run('ledger check --chain');
+      const checks = output.json as LedgerCheck[];
+      expect(output.hasFailed).toBe(false);
       return checks.flatMap(({ notes }) => notes ?? []);
     }
 
     it('are the same after deposits and payouts by PSBT, to the last unit of the fee', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.5', '0.25');
-      expect(await check()).toEqual([`At the addresses of ${merchant.id} lie 0.75 LTC, as the books say`]);
+      expect(await check()).toEqual([`The addresses of ${merchant.id} hold 0.75 LTC, as the books say`]);
       await merchant.transfers('0.1', '0.2');
       const exported = await merchant.export();
       await shop.import(merchant.sign(exported.psbt));
@@ -45,7 +39,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       const custody = Number(await shop.custody(merchant.id)) / 1e8;
       expect(custody).toBeLessThan(0.45);
       expect(await check()).toEqual([
-        `At the addresses of ${merchant.id} lie ${custody} LTC, as the books say`,
+        `The addresses of ${merchant.id} hold ${custody} LTC, as the books say`,
       ]);
     });
 
@@ -63,7 +57,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       expect(notes).toContainEqual(
         expect.stringMatching(
           new RegExp(
-            `^At the addresses of ${merchant.id} lie 0 LTC, the books say 0\\.3 LTC\\. The wallet has moved the rest, or paid`,
+            `^The addresses of ${merchant.id} hold 0 LTC, the books say 0\\.3 LTC\\. The wallet has moved the rest, or paid`,
           ),
         ),
       );

@@ -8,11 +8,8 @@ import { Transaction } from '@scure/btc-signer';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import type { ScriptType } from '../../src/chains/addresses/bitcoin-scripts.js';
-import { psbtCommands } from '../../src/psbt-payouts/commands.js';
-import { transferCommands } from '../../src/commands/transfers.js';
-import type { Output } from '../../src/commands/command.js';
 import type { TransferTable } from '../../src/db/schema.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import type { LitecoinNode } from '../support/litecoin.js';
 import { startServer } from '../support/server.js';
@@ -112,11 +109,13 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
         return Promise.all(ids.map(transfer));
       },
 
-      export: (options: Record<string, unknown> = {}) =>
-        command('transfers psbt export', {
-          ...{ merchant: id, network, mode: 'test', 'fee-rate': '2' },
-          ...options,
-        }) as Promise<ShownPsbt>,
+      export(options: Record<string, string | undefined> = {}): Promise<ShownPsbt> {
+        const given: typeof options = { merchant: id, network, mode: 'test', 'fee-rate': '2', ...options };
+        const words = Object.entries(given).flatMap(([name, value]) =>
+          value === undefined ? [] : `--${name}=${value}`,
+        );
+        return command('transfers psbt export', ...words) as Promise<ShownPsbt>;
+      },
 
       /** Signs as a wallet does that has the account's private keys. */
       sign: (psbt: string, sighash?: number) => signWith(account, psbt, sighash),
@@ -126,13 +125,8 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   const scan = () => server.app.scanner.scanNow({ mode: 'test', network });
   const follow = () => server.app.psbtPayouts.follow(signal);
 
-  async function run(name: string, options: object = {}, positionals: string[] = []): Promise<Output> {
-    const found = psbtCommands[name] ?? transferCommands[name];
-    if (!found) throw new Error(`There is no command ${name}`);
-    return found.run(commandContext(server), options as Record<string, unknown>, positionals);
-  }
-  const command = async (name: string, options: object = {}, positionals: string[] = []) =>
-    (await run(name, options, positionals)).json;
+  const run = (line: string, ...words: string[]) => runWith(commandContext(server), line, ...words);
+  const command = async (line: string, ...words: string[]) => (await run(line, ...words)).json;
 
   async function transfer(id: string): Promise<TransferTable> {
     return server.database.reader
@@ -151,16 +145,16 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
     run,
     command,
     transfer,
-    show: (id: string) => command('transfers psbt show', {}, [id]) as Promise<ShownPsbt>,
+    show: (id: string) => command('transfers psbt show', id) as Promise<ShownPsbt>,
     bump: (id: string, feeRate: string) =>
-      command('transfers psbt bump', { 'fee-rate': feeRate }, [id]) as Promise<ShownPsbt>,
-    discard: (id: string) => command('transfers psbt discard', {}, [id]) as Promise<ShownPsbt>,
+      command('transfers psbt bump', id, '--fee-rate', feeRate) as Promise<ShownPsbt>,
+    discard: (id: string) => command('transfers psbt discard', id) as Promise<ShownPsbt>,
 
     /** @param content a PSBT in base64, or a transaction in hexadecimal digits */
     async import(content: string | Uint8Array): Promise<ShownPsbt> {
       const path = join(directory, `signed-${(files += 1)}`);
       await writeFile(path, content);
-      return (await command('transfers psbt import', {}, [path])) as ShownPsbt;
+      return (await command('transfers psbt import', path)) as ShownPsbt;
     },
     path: (name: string) => join(directory, name),
     read: (name: string) => readFile(join(directory, name)),

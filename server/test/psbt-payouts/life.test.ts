@@ -3,9 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transferCommands } from '../../src/commands/transfers.js';
-import { psbtCommands } from '../../src/psbt-payouts/commands.js';
-import { commandContext } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
@@ -89,19 +86,12 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(other.transfers.map(({ id }) => id)).toEqual([second?.id]);
       expect(other.inputs).not.toEqual(exported.inputs);
       expect(other.changePath).toBe('1/1');
-      const context = commandContext(shop.server);
-      await expect(
-        transferCommands['transfers fail']?.run(context, { reason: 'no' }, [first]),
-      ).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
-      await expect(
-        transferCommands['transfers settle']?.run(context, { 'tx-hash': 'ab'.repeat(32), unverified: true }, [
-          first,
-        ]),
-      ).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
+      const fail = () => shop.run('transfers fail --reason no', first);
+      const settle = `transfers settle --unverified --tx-hash ${'ab'.repeat(32)}`;
+      await expect(fail()).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
+      await expect(shop.run(settle, first)).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
       await shop.import(merchant.sign(exported.psbt));
-      await expect(
-        transferCommands['transfers fail']?.run(context, { reason: 'no' }, [first]),
-      ).rejects.toThrow(`The transfer is paid by the PSBT ${exported.id}`);
+      await expect(fail()).rejects.toThrow(`The transfer is paid by the PSBT ${exported.id}`);
     });
 
     it('them against an export at the same time', async () => {
@@ -157,11 +147,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
 
     it('nothing to pay, with a sentence', async () => {
       const merchant = await shop.merchant();
-      const output = await shop.run('transfers psbt export', {
-        merchant: merchant.id,
-        network,
-        mode: 'test',
-      });
+      const output = await shop.run(`transfers psbt export --network ${network} --merchant`, merchant.id);
       expect(output).toMatchObject({ text: 'No transfer waits: there is nothing to sign', hasFailed: false });
     });
 
@@ -194,7 +180,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
         /has 3 steps below its master key, the last of which is 0'/,
       ],
       [{ fingerprint: '00c0ffee', path: 'm/x' }, /--path must be like/],
-      [{ transfer: ['01ARZ3NDEKTSV4RRFFQ69G5FAV'] }, /does not wait to be sent/],
+      [{ transfer: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }, /does not wait to be sent/],
     ])('%o', async (options, message) => {
       const merchant = await shop.merchant();
       await expect(merchant.export(options)).rejects.toThrow(message);
@@ -206,7 +192,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     await merchant.fund('0.2');
     const [row] = await merchant.transfers('0.1', '0.02');
     const output = shop.path('payout.psbt');
-    const exported = await merchant.export({ fingerprint: '00C0FFEE', transfer: [row?.id], output });
+    const exported = await merchant.export({ fingerprint: '00C0FFEE', transfer: row?.id, output });
     const file = await shop.read('payout.psbt');
     expect(file.toString('base64')).toBe(exported.psbt);
     const psbt = Transaction.fromPSBT(file);
@@ -453,8 +439,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const { state, problem } = await shop.show(exported.id);
       expect(state).toBe('conflicted');
       expect(problem).toContain(`--tx-hash ${signed.id} --block ${block}`);
-      const context = commandContext(shop.server);
-      await transferCommands['transfers settle']?.run(context, { 'tx-hash': signed.id, block }, [first]);
+      await shop.run(`transfers settle --tx-hash ${signed.id} --block ${block}`, first);
       await shop.discard(exported.id);
       expect(await shop.statuses(rows)).toEqual(['success', 'pending']);
       const again = await merchant.export();
@@ -584,13 +569,9 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     const exported = await merchant.export();
     const bumped = await shop.bump(exported.id, '4');
     await shop.import(merchant.sign(bumped.psbt));
-    const listed = await psbtCommands['transfers psbt list']?.run(
-      commandContext(shop.server),
-      { merchant: merchant.id },
-      [],
-    );
-    expect(listed?.json).toMatchObject([{ id: exported.id, state: 'sent', network }]);
-    expect(listed?.text).toContain(`${exported.id}  test  ${network}  sent`);
+    const listed = await shop.run('transfers psbt list --merchant', merchant.id);
+    expect(listed.json).toMatchObject([{ id: exported.id, state: 'sent', network }]);
+    expect(listed.text).toContain(`${exported.id}  test  ${network}  sent`);
     const entries = await shop.server.app.auditLog.list(shop.server.database.reader, {
       merchantId: merchant.id,
     });

@@ -1,6 +1,8 @@
 /** What a command runs with, for tests that run one in the process of a server. */
 import type { App } from '../../src/app.js';
-import type { CommandContext } from '../../src/commands/command.js';
+import type { Output } from '../../src/commands/command.js';
+import type { CommandContext } from '../../src/commands/context.js';
+import { findCommand } from '../../src/commands/registry.js';
 import type { Database } from '../../src/db/database.js';
 
 /** @param progress collects what the command says while it works */
@@ -14,5 +16,17 @@ export function commandContext(
     actor: 'a test',
     print: () => Promise.resolve(),
     progress: (text) => void progress.push(text),
+    signal: new AbortController().signal,
   };
+}
+
+/**
+ * Runs a command line in this process.
+ * @param line split at its spaces
+ * @param words that follow it, as they are
+ */
+export async function runWith(context: CommandContext, line: string, ...words: string[]): Promise<Output> {
+  const found = findCommand([...line.split(' '), ...words]);
+  if (!found) throw new Error(`There is no command ${line}`);
+  return found.command.parse(found.rest).run((work) => work(context));
 }

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { checkLedger } from '../../src/audit/check.js';
-import type { Command, Options } from '../../src/commands/command.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { commandContext } from '../support/command-context.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { deployFactory } from '../support/forwarders.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -33,11 +32,7 @@ export interface TreasuryFixture {
   scan(): Promise<void>;
   balance(token: 'ETH' | 'USDT', owner: string): Promise<bigint>;
   /** Runs a command in this process. @returns its JSON output */
-  command<T = Record<string, unknown>>(
-    command: Command | undefined,
-    options: Options,
-    positionals?: readonly string[],
-  ): Promise<T>;
+  command<T = Record<string, unknown>>(line: string): Promise<T>;
   booksInOrder(): Promise<void>;
   /** Makes enough blocks, and has the watcher read them. */
   watch(): Promise<void>;
@@ -140,9 +135,8 @@ export async function openTreasury(
       );
       return locked;
     },
-    async command<T>(command: Command | undefined, options: Options, positionals: readonly string[] = []) {
-      if (!command) throw new Error('There is no such command');
-      const { json } = await command.run(commandContext(server), options, positionals);
+    async command<T>(line: string) {
+      const { json } = await runWith(commandContext(server), line);
       return JSON.parse(JSON.stringify(json)) as T;
     },
     async booksInOrder() {

@@ -1,8 +1,6 @@
 /** A merchant with a treasury, through the whole server: offered only when it is safe, paid, planned and swept. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { networkCommands } from '../../src/commands/networks.js';
-import { sweepCommands } from '../../src/treasury/commands/sweeps.js';
-import { addressCommands } from '../../src/commands/addresses.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { startServer } from '../support/server.js';
@@ -45,19 +43,9 @@ describe.each(engines)('a treasury on $name', (engine) => {
     const { message } = (await response.json()) as { message: string };
     return { status: response.status, message };
   };
-  const plan = async () => (await fixture.command<Plan[]>(sweepCommands['sweeps plan'], {}))[0]?.items ?? [];
+  const plan = async () => (await fixture.command<Plan[]>('sweeps plan'))[0]?.items ?? [];
   const check = () =>
-    networkCommands['networks check']?.run(
-      {
-        ...fixture.server.app,
-        database: fixture.server.database,
-        actor: 'a test',
-        print: () => Promise.resolve(),
-        progress: () => {},
-      },
-      { merchant: fixture.merchantId },
-      [],
-    );
+    runWith(commandContext(fixture.server), 'networks check --merchant', fixture.merchantId);
 
   it('is not offered before the factory is deployed, and the operator is told what to do', async () => {
     await fixture.setTreasury();
@@ -68,7 +56,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
         /evm-dev \(test\) is not offered to merchants with a treasury: .*sweeps deploy/,
       ) as string,
     });
-    const { text = '' } = (await check()) ?? {};
+    const { text } = await check();
     expect(text).toMatch(/PROBLEM +evm-dev: Not offered: the forwarder factory is not deployed/);
     expect(text).toContain('10 USD would be  payable in nothing: there is a problem, see above');
   });
@@ -90,15 +78,14 @@ describe.each(engines)('a treasury on $name', (engine) => {
 
   it('is offered once the printed transaction was sent', async () => {
     const printed = await fixture.command<{ isDeployed: boolean; transaction: { to: string; data: string } }>(
-      sweepCommands['sweeps deploy'],
-      { network: 'evm-dev' },
+      'sweeps deploy --network evm-dev',
     );
     expect(printed.isDeployed).toBe(false);
     await transact(fixture.anvil, printed.transaction.to, printed.transaction.data);
     await expect.poll(offers, { timeout: 15_000, interval: 200 }).toBe(true);
     await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ message: 'Ready' });
-    expect((await check())?.text).toContain('The forwarder factory is there, and derives the same addresses');
-    expect(await fixture.command(sweepCommands['sweeps deploy'], { network: 'evm-dev' })).toMatchObject({
+    expect((await check()).text).toContain('The forwarder factory is there, and derives the same addresses');
+    expect(await fixture.command('sweeps deploy --network evm-dev')).toMatchObject({
       isDeployed: true,
     });
   });
@@ -123,10 +110,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
     expect((await plan()).map(({ address, currency, skipped }) => [address, currency, skipped])).toEqual(
       paid.map(({ address }, index) => [address, index === 0 ? 'ETH' : 'USDT', null]),
     );
-    const exported = await fixture.command<Exported>(sweepCommands['sweeps export'], {
-      network: 'evm-dev',
-      format: 'json',
-    });
+    const exported = await fixture.command<Exported>('sweeps export --network evm-dev --format json');
     const before = [await fixture.balance('ETH', treasury), await fixture.balance('USDT', treasury)];
     for (const { to, data } of exported.transactions) {
       await transact(fixture.anvil, to, data, '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc');
@@ -145,15 +129,11 @@ describe.each(engines)('a treasury on $name', (engine) => {
     await transact(
       fixture.anvil,
       factory.address,
-      (
-        await fixture.command<Exported>(sweepCommands['sweeps export'], {
-          network: 'evm-dev',
-          format: 'json',
-        })
-      ).transactions[0]?.data ?? '',
+      (await fixture.command<Exported>('sweeps export --network evm-dev --format json')).transactions[0]
+        ?.data ?? '',
     );
     await fixture.sendTo(dust.address, 'ETH', 1000n);
-    const all = await fixture.command<Plan[]>(sweepCommands['sweeps plan'], { all: true });
+    const all = await fixture.command<Plan[]>('sweeps plan --all');
     const left = new Map(all[0]?.items.map(({ address, skipped }) => [address, skipped]));
     expect([left.get(open.address), left.get(dust.address)]).toEqual(['open', 'small']);
   });
@@ -161,8 +141,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
   it('is exported for a Safe, as call data, and with the salts of all addresses', async () => {
     await fixture.pay('USDT');
     const safe = await fixture.command<{ chainId: string; transactions: { to: string; value: string }[] }>(
-      sweepCommands['sweeps export'],
-      { network: 'evm-dev', format: 'safe' },
+      'sweeps export --network evm-dev --format safe',
     );
     expect(safe).toMatchObject({
       version: '1.0',
@@ -170,8 +149,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
       transactions: [{ to: factory.address, value: '0' }],
     });
     const { addresses } = await fixture.command<{ addresses: { index: number; salt: string }[] }>(
-      addressCommands['addresses export'],
-      { merchant: fixture.merchantId, format: 'json', mode: 'test' },
+      `addresses export --merchant ${fixture.merchantId} --format json`,
     );
     expect(addresses.length).toBeGreaterThan(3);
     for (const { salt } of addresses) expect(salt).toMatch(/^0x[0-9a-f]{64}$/);

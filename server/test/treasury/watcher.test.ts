@@ -1,10 +1,6 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAddress } from 'viem';
-import { ledgerCommands } from '../../src/commands/ledger.js';
-import { sweepCommands } from '../../src/treasury/commands/sweeps.js';
-import { transferExportCommands } from '../../src/treasury/commands/transfer-export.js';
-import { transferCommands } from '../../src/commands/transfers.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -22,8 +18,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
 
   async function sweep(from?: string): Promise<void> {
     const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
-      sweepCommands['sweeps export'],
-      { network: 'evm-dev', format: 'json' },
+      'sweeps export --network evm-dev --format json',
     );
     for (const { to, data } of transactions) await transact(fixture.anvil, to, data, from);
   }
@@ -51,13 +46,11 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
   }
   const pass = () => fixture.server.app.treasury.watcher.advance(new AbortController().signal);
   const settleByHand = (id: string, txHash: string) =>
-    fixture.command(transferCommands['transfers settle'], { 'tx-hash': txHash }, [id]);
+    fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
   const exported = () =>
-    fixture.command<{ id: string; paidBy: string[] }[]>(transferExportCommands['transfers export'], {
-      network: 'evm-dev',
-      merchant: fixture.merchantId,
-      format: 'json',
-    });
+    fixture.command<{ id: string; paidBy: string[] }[]>(
+      `transfers export --network evm-dev --merchant ${fixture.merchantId} --format json`,
+    );
 
   it('show what a stranger swept in the treasury, and at the addresses before', async () => {
     const [ether, usdt] = [await fixture.pay('ETH'), await fixture.pay('USDT')];
@@ -104,8 +97,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     const { amount } = await fixture.pay('USDT');
     await fixture.anvil.mine(2);
     const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
-      sweepCommands['sweeps export'],
-      { network: 'evm-dev', format: 'json' },
+      'sweeps export --network evm-dev --format json',
     );
     await transact(fixture.anvil, factory.address, transactions[0]?.data ?? '');
     await fixture.watch();
@@ -137,11 +129,9 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
   });
 
   const chainCheck = async () => {
-    const checks = await fixture.command<{ invariant: string; violations: string[] }[]>(
-      ledgerCommands['ledger check'],
-      { chain: true },
-    );
-    expect(checks.some(({ invariant }) => invariant.includes('lies on evm-dev'))).toBe(true);
+    const checks =
+      await fixture.command<{ invariant: string; violations: string[] }[]>('ledger check --chain');
+    expect(checks.some(({ invariant }) => invariant.includes('held on evm-dev'))).toBe(true);
     return checks.flatMap(({ violations }) => violations);
   };
 
@@ -157,7 +147,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x5']);
     await fixture.watch();
     expect(await chainCheck()).toEqual([
-      expect.stringMatching(/lie 0\.000000000000000005 ETH, the books say 0 ETH/),
+      expect.stringMatching(/hold 0\.000000000000000005 ETH, the books say 0 ETH/),
     ]);
     await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x0']);
     const held = await fixture.balance('ETH', treasury);
@@ -171,14 +161,11 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
 
   it('settle what is paid by the exported transactions and links', async () => {
     const ids = [await createTransfer(2.5), await createTransfer(0.002, 'ETH')];
-    const options = { network: 'evm-dev', merchant: fixture.merchantId };
+    const line = `transfers export --network evm-dev --merchant ${fixture.merchantId} --format`;
     const safe = await fixture.command<{
       transactions: { to: string; value: string; data: string | null }[];
-    }>(transferExportCommands['transfers export'], { ...options, format: 'safe' });
-    const links = await fixture.command<{ link: string }[]>(transferExportCommands['transfers export'], {
-      ...options,
-      format: 'links',
-    });
+    }>(`${line} safe`);
+    const links = await fixture.command<{ link: string }[]>(`${line} links`);
     expect(links.map(({ link }) => link)).toEqual([
       `ethereum:${getAddress(fixture.token)}@31337/transfer?address=${destination}&uint256=2500000`,
       `ethereum:${destination}@31337?value=2000000000000000`,
@@ -187,13 +174,8 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
       await transact(fixture.anvil, to, data ?? '0x', treasury, BigInt(value));
     }
     // Nobody pays twice while the blocks are not final.
-    expect(
-      await fixture.command(transferExportCommands['transfers export'], { ...options, format: 'safe' }),
-    ).toMatchObject({ transactions: [] });
-    const json = await fixture.command<{ paidBy: string[] }[]>(transferExportCommands['transfers export'], {
-      ...options,
-      format: 'json',
-    });
+    expect(await fixture.command(`${line} safe`)).toMatchObject({ transactions: [] });
+    const json = await fixture.command<{ paidBy: string[] }[]>(`${line} json`);
     expect(json.map(({ paidBy }) => paidBy.length)).toEqual([1, 1]);
     await fixture.watch();
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
@@ -294,7 +276,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     await payOut(destination, 450_000n);
     await fixture.watch();
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['pending', 'pending']);
-    await fixture.command(transferCommands['transfers fail'], { reason: 'Not needed' }, [ids[0] ?? '']);
+    await fixture.command(`transfers fail ${ids[0] ?? ''} --reason Unneeded`);
     await pass();
     expect(await Promise.all(ids.map(transferStatus))).toEqual(['failed', 'success']);
     await fixture.booksInOrder();

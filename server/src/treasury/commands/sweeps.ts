@@ -1,211 +1,179 @@
-/** `sweeps …`: fetches what lies at the forwarders of treasuries, on EVM networks. */
-import { fromUnits, toUnits } from 'crypto-checkout/contract';
+/** `sweeps …`: sweeps what the forwarders of treasuries hold, on EVM networks. */
+import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
 import { safeBatch } from '../export.js';
 import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
+import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
 import type { GasTransactionTable } from '../../db/schema.js';
-import { amountOf } from '../../commands/amounts.js';
+import { amountOf, amountText } from '../../commands/amounts.js';
+import { command, listRecords, type Group } from '../../commands/command.js';
+import type { CommandContext } from '../../commands/context.js';
 import { counted } from '../../commands/counted.js';
-import {
-  oneOf,
-  optional,
-  required,
-  text,
-  UsageError,
-  type Command,
-  type CommandContext,
-  type Options,
-} from '../../commands/command.js';
-
-/** Ethereum takes no transaction above 16.7 million gas (EIP-7825). */
-const defaultMost = 100;
-const mostAtOnce = 200;
+import { UsageError } from '../../commands/errors.js';
+import * as option from '../../commands/options.js';
+import { newGasKey } from './gas-key.js';
 
 const planOptions = {
-  network: text,
-  merchant: text,
-  base: text,
-  'min-value': text,
-  all: { type: 'boolean' },
-} as const;
+  merchant: option.merchant('only the forwarders of this merchant'),
+  base: option.code('the currency of worth and cost').default('USD'),
+  minValue: option
+    .decimal(
+      'leave what is worth less than this in that currency. What is worth less than its gas is always left',
+    )
+    .default('0'),
+  all: option.flag('look at every address that was given out, for coins that were sent on the wrong network'),
+};
+const network = option.code('the network').required();
 
-const planHelp = `  --merchant ID   only the forwarders of this merchant
-  --base CODE     the currency of worth and cost (default USD)
-  --min-value N   leave what is worth less than this in that currency (default 0). What is worth less than its gas is
-                  always left
-  --all           look at every address that was given out, for coins that were sent on the wrong network`;
-
-export const sweepCommands: Readonly<Record<string, Command>> = {
-  'sweeps plan': {
-    usage: 'sweeps plan [--network CODE] [--merchant ID] [--base CODE] [--min-value N] [--all]',
-    help: `Shows what lies at the addresses of treasuries, what it costs to fetch it with the gas of now, and what is left: too small
-to be worth its gas, of a payment that still waits for money, or refused by the treasury or the token. Changes nothing.
-
-  --network CODE  only this network (default: all EVM networks)
-${planHelp}`,
-    options: planOptions,
-    positionals: [],
-    async run(context, options) {
-      const networks = chosenNetworks(context, options);
-      const plans: SweepPlan[] = [];
-      for (const network of networks) {
-        context.progress(`${network.network.code}: reading balances`);
-        plans.push(await plan(context, network, options));
-      }
-      return { json: plans.map(planJson), text: plans.map(describePlan).join('\n\n') };
-    },
-  },
-  'sweeps export': {
-    usage:
-      'sweeps export --network CODE --format json|safe|calldata [--merchant ID] [--base CODE] [--min-value N] [--all] [--most N]',
-    help: `Prints the transactions that sweep what "sweeps plan" shows. Any account can send them: whoever does pays the gas, and the
-money goes to the treasuries whatever account it is. Treasuries of different merchants get transactions of their own.
-
-  --network CODE  the network
-  --format F      json, safe (a file for Safe's transaction builder) or calldata (one line per transaction: to and data)
-${planHelp}
-  --most N        balances per transaction (default ${defaultMost}, at most ${mostAtOnce}). An address with two coins has two`,
-    options: { ...planOptions, format: text, most: text },
-    positionals: [],
-    async run(context, options) {
-      required(options, 'network');
-      const format = oneOf(options, 'format', ['json', 'safe', 'calldata']);
-      const most = readMost(options);
-      const [network] = chosenNetworks(context, options);
-      if (!network) throw new UsageError('--network is required');
-      context.progress(`${network.network.code}: reading balances`);
-      const planned = await plan(context, network, options);
-      const transactions = transactionsOf(planned, most);
-      const swept = transactions.reduce((sum, { items }) => sum + items.length, 0);
-      context.progress(`${counted(swept, 'balance')} in ${counted(transactions.length, 'transaction')}`);
-      const json = {
-        network: planned.network.code,
-        chainId: planned.chainId,
-        transactions: transactions.map(({ to, data, items }) => ({
-          to,
-          value: '0',
-          data,
-          items: items.map(itemJson),
-        })),
-      };
-      const batch = safeBatch(
-        'Sweep of deposit addresses',
-        planned.chainId,
-        transactions,
-        context.clock.real(),
-      );
-      const output = {
-        json: JSON.stringify(json, null, 2),
-        safe: JSON.stringify(batch, null, 2),
-        calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
-      }[format];
-      return { json: format === 'safe' ? batch : json, text: output };
-    },
-  },
-  'sweeps list': {
-    usage: 'sweeps list',
-    help: `Lists the last 100 transactions of the gas key, newest first: network, nonce, hash, state and cost. Those with the same
-nonce replace each other: one of them gets into a block.`,
-    options: {},
-    positionals: [],
-    async run({ database }) {
-      const rows = await listTransactions(database.reader, 100);
-      return {
-        json: rows.map(transactionJson),
-        text: rows.map(transactionLine).join('\n') || 'The gas key has made no transactions',
-      };
-    },
-  },
-  'sweeps deploy': {
-    usage: 'sweeps deploy --network CODE',
-    help: `Prints the transaction that deploys the forwarder factory on a network, if it is not there yet. Any account can send it: the
-factory has no owner, and its address and code are the same whoever deploys it. It is not audited.
-
-  --network CODE  the network`,
-    options: { network: text },
-    positionals: [],
-    async run(context, options) {
-      required(options, 'network');
-      const [network] = chosenNetworks(context, options);
-      if (!network) throw new UsageError('--network is required');
-      const { name, code } = network.network;
-      const { address, deployer, salt, initCode } = forwarderFactory;
-      const { problem, hasDeployer } = await readFactory(network.evm, name, new AbortController().signal);
-      const transaction = { to: deployer, value: '0', data: salt + initCode.slice(2) };
-      const json = { network: code, address, isDeployed: problem === undefined, hasDeployer, transaction };
-      if (problem === undefined) {
-        return { json, text: `The forwarder factory is at ${address} on ${name}. There is nothing to do.` };
-      }
-      if (!hasDeployer) {
+export const sweepCommands: Group = {
+  name: 'sweeps',
+  summary: 'Sweeps of the money at the addresses of treasuries, on EVM networks.',
+  commands: [
+    command({
+      name: 'plan',
+      summary:
+        'Shows what the addresses of treasuries hold, what it costs to fetch it with the gas of now, and what is left: too small to be worth its gas, of a payment that still waits for money, or refused by the treasury or the token.',
+      details: 'Changes nothing.',
+      options: {
+        network: option.code('only this network (default: all EVM networks)'),
+        ...planOptions,
+      },
+      async run(context, { network: code, ...given }) {
+        const plans: SweepPlan[] = [];
+        for (const chosen of chosenNetworks(context, code)) plans.push(await plan(context, chosen, given));
+        return { json: plans.map(planJson), text: plans.map(describePlan).join('\n\n') };
+      },
+    }),
+    command({
+      name: 'export',
+      summary: 'Prints the transactions that sweep what "sweeps plan" shows.',
+      details:
+        'Any account can send them: whoever does pays the gas, and the money goes to the treasuries whatever account it is. Treasuries of different merchants get transactions of their own.',
+      options: {
+        network,
+        format: option.format(
+          ['json', 'safe', 'calldata'],
+          "json, safe (a file for Safe's transaction builder) or calldata (one line per transaction: to and data)",
+        ),
+        ...planOptions,
+        // Ethereum takes no transaction above 16.7 million gas (EIP-7825).
+        most: option
+          .integer('N', 'balances per transaction; an address with two coins has two', { min: 1, max: 200 })
+          .default(100),
+      },
+      async run(context, { network: code, format, most, ...given }) {
+        const planned = await plan(context, chosenNetwork(context, code), given);
+        const transactions = transactionsOf(planned, most);
+        const swept = transactions.reduce((sum, { items }) => sum + items.length, 0);
+        context.progress(`${counted(swept, 'balance')} in ${counted(transactions.length, 'transaction')}`);
+        const { chainId } = planned;
+        const json = {
+          ...{ network: code, chainId },
+          transactions: transactions.map(({ to, data, items }) => ({
+            ...{ to, value: '0', data },
+            items: items.map(itemJson),
+          })),
+        };
+        const name = 'Sweep of deposit addresses';
+        const batch = safeBatch(name, chainId, transactions, context.clock.real());
+        const output = {
+          json: JSON.stringify(json, null, 2),
+          safe: JSON.stringify(batch, null, 2),
+          calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
+        }[format];
+        return { json: format === 'safe' ? batch : json, text: output };
+      },
+    }),
+    command({
+      name: 'list',
+      summary:
+        'Lists the last 100 transactions of the gas key, newest first: network, nonce, hash, state and cost.',
+      details: 'Those with the same nonce replace each other: one of them gets into a block.',
+      options: {
+        merchant: option.merchant('only those that pay the treasuries of this merchant'),
+      },
+      async run({ database: { reader }, depositKeys }, { merchant }) {
+        const keys = merchant === undefined ? undefined : await depositKeys.list(reader, merchant);
+        const treasuries = keys?.flatMap(({ treasury }) => treasury ?? []);
+        const rows = await listTransactions(reader, 100, treasuries);
+        return listRecords(rows, transactionJson, transactionLine, 'The gas key has made no transactions');
+      },
+    }),
+    command({
+      name: 'deploy',
+      summary:
+        'Prints the transaction that deploys the forwarder factory on a network, if it is not there yet.',
+      details:
+        'Any account can send it: the factory has no owner, and its address and code are the same whoever deploys it. It is not audited.',
+      options: { network },
+      async run(context, given) {
+        const chosen = chosenNetwork(context, given.network);
+        const { name, code } = chosen.network;
+        const { address, deployer, salt, initCode } = forwarderFactory;
+        const { problem, hasDeployer } = await readFactory(chosen.evm, name, context.signal);
+        const transaction = { to: deployer, value: '0', data: salt + initCode.slice(2) };
+        const json = { network: code, address, isDeployed: problem === undefined, hasDeployer, transaction };
+        if (problem === undefined) {
+          return { json, text: `The forwarder factory is at ${address} on ${name}. There is nothing to do.` };
+        }
+        if (!hasDeployer) {
+          return {
+            json,
+            hasFailed: true,
+            text: `The deterministic deployment proxy ${deployer} is not on ${name}, so the factory cannot get its address there.
+Deploy the proxy first: https://github.com/Arachnid/deterministic-deployment-proxy has its transaction.`,
+          };
+        }
         return {
           json,
-          hasFailed: true,
-          text: `The deterministic deployment proxy ${deployer} is not on ${name}, so the factory cannot get its address there.
-Deploy the proxy first: https://github.com/Arachnid/deterministic-deployment-proxy has its transaction.`,
-        };
-      }
-      return {
-        json,
-        text: `Send this from any account with about 0.9 million gas. The factory will be at ${address}.
+          text: `Send this from any account with about 0.9 million gas. The factory will be at ${address}.
 
 to     ${transaction.to}
 value  0
 data   ${transaction.data}`,
-      };
-    },
-  },
+        };
+      },
+    }),
+    newGasKey,
+  ],
 };
 
-function chosenNetworks({ connected }: CommandContext, { network: code }: Options): EvmConnected[] {
-  const networks = evmNetworks(connected).filter(
-    ({ network }) => code === undefined || network.code === code,
-  );
+function chosenNetworks({ connected }: CommandContext, code: string | undefined): EvmConnected[] {
+  if (code !== undefined) return [chosenNetwork({ connected }, code)];
+  const networks = evmNetworks(connected);
   if (networks.length > 0) return networks;
-  throw new UsageError(
-    typeof code === 'string'
-      ? `The network "${code}" is not an EVM network in NETWORKS_FILE`
-      : 'No EVM network is configured: NETWORKS_FILE is not set, or has none',
-  );
+  throw new UsageError('No EVM network is configured: NETWORKS_FILE is not set, or has none');
 }
 
-async function plan(context: CommandContext, network: EvmConnected, options: Options): Promise<SweepPlan> {
-  const { database, depositKeys, currencies, rates, worldRates, merchants } = context;
-  const base = optional(options, 'base')?.toUpperCase() ?? 'USD';
-  const currency = currencies.all().find(({ code }) => code === base);
-  if (!currency) throw new UsageError(`--base: there is no currency ${base}`);
-  const merchantId = optional(options, 'merchant');
-  if (merchantId !== undefined) await merchants.retrieve(database.reader, merchantId);
-  const { signal } = new AbortController();
+function chosenNetwork({ connected }: Pick<CommandContext, 'connected'>, code: string): EvmConnected {
+  const found = evmNetworks(connected).find(({ network }) => network.code === code);
+  if (found) return found;
+  throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
+}
+
+interface GivenPlan {
+  readonly merchant: string | undefined;
+  readonly base: string;
+  readonly minValue: string;
+  readonly all: boolean;
+}
+
+async function plan(context: CommandContext, network: EvmConnected, given: GivenPlan): Promise<SweepPlan> {
+  const { database, depositKeys, currencies, rates, worldRates, signal } = context;
+  const { merchant: merchantId, base, minValue, all: everything } = given;
+  context.progress(`${network.network.code}: reading balances`);
+  const currency = currencies.all().find(({ code }) => code === base.toUpperCase());
+  if (!currency) throw new UsageError(`--base: there is no currency ${base.toUpperCase()}`);
   await worldRates?.refresh(signal);
+  const minimum = parseAmount(minValue, currency, '--min-value', currency.decimals);
   return planSweeps(
     { reader: database.reader, depositKeys, currencies, rates },
-    {
-      network,
-      merchantId,
-      baseCurrency: base,
-      minimum: minimumOf(options, currency.decimals),
-      everything: options['all'] === true,
-    },
+    { network, merchantId, baseCurrency: currency.code, minimum, everything },
     signal,
   );
-}
-
-function minimumOf(options: Options, decimals: number): bigint {
-  const given = optional(options, 'min-value') ?? '0';
-  try {
-    return toUnits(given, decimals);
-  } catch {
-    throw new UsageError(`--min-value must be a decimal, not "${given}"`);
-  }
-}
-
-function readMost(options: Options): number {
-  const most = Number(optional(options, 'most') ?? defaultMost);
-  if (Number.isInteger(most) && most >= 1 && most <= mostAtOnce) return most;
-  throw new UsageError(`--most must be an integer from 1 to ${mostAtOnce}`);
 }
 
 function transactionJson(row: GasTransactionTable) {
@@ -222,18 +190,9 @@ function transactionJson(row: GasTransactionTable) {
 function transactionLine(row: GasTransactionTable): string {
   const { network, nonce, attempt, txHash, status, addresses, cost, currency, createdAt } =
     transactionJson(row);
-  const price = cost === null ? '' : `cost ${cost} ${currency}`;
-  return [
-    createdAt,
-    network,
-    `nonce ${nonce}.${attempt}`,
-    txHash,
-    status,
-    counted(addresses, 'balance'),
-    price,
-  ]
-    .filter((part) => part !== '')
-    .join('  ');
+  const price = cost === null ? [] : [`cost ${cost} ${currency}`];
+  const swept = counted(addresses, 'balance');
+  return [createdAt, network, `nonce ${nonce}.${attempt}`, txHash, status, swept, ...price].join('  ');
 }
 
 function planJson(planned: SweepPlan) {
@@ -247,8 +206,8 @@ function planJson(planned: SweepPlan) {
     items: items.map((item) => ({
       ...itemJson(item),
       isDeployed: item.isDeployed,
-      worth: item.worth === undefined ? null : amountOf(item.worth.toString(), baseCurrency),
-      cost: item.cost === undefined ? null : amountOf(item.cost.toString(), baseCurrency),
+      worth: item.worth === undefined ? null : amountOf(item.worth, baseCurrency),
+      cost: item.cost === undefined ? null : amountOf(item.cost, baseCurrency),
       skipped: item.skipped ?? null,
     })),
   };
@@ -261,7 +220,7 @@ function itemJson({ merchantId, address, treasury, salt, currency, units }: Swee
     treasury,
     salt,
     currency,
-    amount: amountOf(units.toString(), currency),
+    amount: amountOf(units, currency),
   };
 }
 
@@ -277,7 +236,7 @@ function describePlan({ network, baseCurrency, gasPrice, items }: SweepPlan): st
   const lines = [
     `${network.code} (${network.mode}): gas ${gwei(gasPrice.baseFee + gasPrice.priorityFee)} gwei`,
   ];
-  if (items.length === 0) return `${lines.join('')}\n  Nothing lies at the addresses of treasuries`;
+  if (items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
   const groups = new Map<string, SweepItem[]>();
   for (const item of items) {
     const name = `${item.merchantId}  ${item.treasury}  ${item.currency}  ${item.skipped ?? ''}`;
@@ -287,24 +246,16 @@ function describePlan({ network, baseCurrency, gasPrice, items }: SweepPlan): st
     const [first] = group;
     if (!first) continue;
     const { merchantId, treasury, currency, skipped } = first;
-    const sum = (of: (item: SweepItem) => bigint | undefined) =>
-      group.reduce((total, item) => total + (of(item) ?? 0n), 0n).toString();
-    const worth = `worth ${amountOf(
-      sum((item) => item.worth),
-      baseCurrency,
-    )} ${baseCurrency}`;
-    const cost = `gas ${amountOf(
-      sum((item) => item.cost),
-      baseCurrency,
-    )} ${baseCurrency}`;
-    const count = `${group.length} ${group.length === 1 ? 'address' : 'addresses'}`;
-    const amount = `${amountOf(
-      sum((item) => item.units),
-      currency,
-    )} ${currency}`;
+    const sum = (code: string, of: (item: SweepItem) => bigint | undefined) => {
+      const total = group.reduce((units, item) => units + (of(item) ?? 0n), 0n);
+      return amountText(total, code);
+    };
+    const amount = `${sum(currency, ({ units }) => units)} at ${counted(group.length, 'address', 'addresses')}`;
+    const worth = `worth ${sum(baseCurrency, (item) => item.worth)}`;
+    const cost = `gas ${sum(baseCurrency, (item) => item.cost)}`;
     lines.push(
       `  ${merchantId}  to ${treasury}`,
-      `    ${amount} at ${count}, ${worth}, ${cost}${skipped ? `: left, ${reasons[skipped]}` : ''}`,
+      `    ${amount}, ${worth}, ${cost}${skipped ? `: left, ${reasons[skipped]}` : ''}`,
     );
   }
   return lines.join('\n');

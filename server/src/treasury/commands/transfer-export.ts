@@ -6,79 +6,80 @@ import { safeBatch, type WalletCall } from '../export.js';
 import { evmNetworks } from '../forwarder-checks.js';
 import { unmatchedPayments, type UnmatchedPayment } from '../unmatched-payments.js';
 import { amountOf } from '../../commands/amounts.js';
-import { oneOf, optional, required, text, UsageError, type Command } from '../../commands/command.js';
+import { command, type Group } from '../../commands/command.js';
+import { UsageError } from '../../commands/errors.js';
+import * as option from '../../commands/options.js';
+import { transferCommands } from '../../commands/transfers.js';
 
-export const transferExportCommands: Readonly<Record<string, Command>> = {
-  'transfers export': {
-    usage: 'transfers export --network CODE --format json|safe|links [--merchant ID]',
-    help: `Prints the pending transfers on an EVM network for the wallet that pays them. What a treasury pays settles by itself, once it
-has the network's confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of
-several transfers was paid, they wait for "transfers settle". A transfer that the treasury has paid in a block that is not
-final yet is left out. What only waits in your wallet or in a node is not seen: do not export again before it is in a block.
-
-  --network CODE  the network
-  --format F      json, safe (a file for Safe's transaction builder) or links (EIP-681, one per transfer, for a wallet
-                  that opens ethereum: links)
-  --merchant ID   only the transfers of this merchant; needed for safe if there are several`,
-    options: { network: text, format: text, merchant: text },
-    positionals: [],
-    async run({ connected, database, transfers, depositKeys, clock, progress }, options) {
-      const code = required(options, 'network');
-      const format = oneOf(options, 'format', ['json', 'safe', 'links']);
-      const merchantId = optional(options, 'merchant');
-      const found = evmNetworks(connected).find(({ network }) => network.code === code);
-      if (!found || !('chainId' in found.identity)) {
-        throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
-      }
-      const { chainId } = found.identity;
-      const rows = (await transfers.listAll('pending')).filter(
-        (row) =>
-          row.executor === 'operator' &&
-          row.mode === found.network.mode &&
-          row.network === code &&
-          (merchantId === undefined || row.merchant_id === merchantId),
-      );
-      if (format === 'safe' && new Set(rows.map((row) => row.merchant_id)).size > 1) {
-        throw new UsageError(
-          'These are transfers of several merchants, whose wallets differ: name one with --merchant',
+export const transferExportCommands: Group = {
+  ...transferCommands,
+  commands: [
+    command({
+      name: 'export',
+      summary: 'Prints the pending transfers on an EVM network for the wallet that pays them.',
+      details:
+        'What a treasury pays settles by itself, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle". A transfer that the treasury has paid in a block that is not final yet is left out. What only waits in your wallet or in a node is not seen: do not export again before it is in a block.',
+      options: {
+        network: option.code('the network').required(),
+        format: option.format(
+          ['json', 'safe', 'links'],
+          "json, safe (a file for Safe's transaction builder) or links (EIP-681, one per transfer, for a wallet that opens ethereum: links)",
+        ),
+        merchant: option.merchant(
+          'only the transfers of this merchant; needed for safe if there are several',
+        ),
+      },
+      async run(context, { network: code, format, merchant: merchantId }) {
+        const { connected, database, transfers, depositKeys, clock, progress, signal } = context;
+        const found = evmNetworks(connected).find(({ network }) => network.code === code);
+        if (!found || !('chainId' in found.identity)) {
+          throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
+        }
+        const { chainId } = found.identity;
+        const rows = (await transfers.listAll({ merchantId, status: 'pending' })).filter(
+          (row) => row.executor === 'operator' && row.mode === found.network.mode && row.network === code,
         );
-      }
-      const keys = (await depositKeys.list(database.reader)).filter(
-        (key) => key.mode === found.network.mode && rows.some((row) => row.merchant_id === key.merchantId),
-      );
-      const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
-      const { signal } = new AbortController();
-      const paid = await unmatchedPayments(database.reader, found, treasuries, rows, signal);
-      const exported = rows.map((row) => {
-        const call = callOf(row, found.chainAssets[row.currency]);
-        return {
-          id: row.id,
-          merchant: row.merchant_id,
-          amount: amountOf(row.amount, row.currency),
-          currency: row.currency,
-          address: row.address,
-          ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
-          link: linkOf(row, found.chainAssets[row.currency], chainId),
-          // Waiting for confirmations, or maybe of another transfer.
-          paidBy: paid.filter((one) => isOf(one, row)).map(({ txHash }) => txHash),
-        };
-      });
-      const unpaid = exported.filter(({ paidBy }) => paidBy.length === 0);
-      if (unpaid.length < exported.length) {
-        progress(
-          `Left out: ${exported.length - unpaid.length} transfers that the treasury seems to have paid. They settle once that is final. --format json names the transactions`,
+        if (format === 'safe' && new Set(rows.map((row) => row.merchant_id)).size > 1) {
+          throw new UsageError(
+            'These are transfers of several merchants, whose wallets differ: name one with --merchant',
+          );
+        }
+        const keys = (await depositKeys.list(database.reader)).filter(
+          (key) => key.mode === found.network.mode && rows.some((row) => row.merchant_id === key.merchantId),
         );
-      }
-      const calls = unpaid.map(({ to, value, data }) => ({ to, data, value: BigInt(value) }));
-      const batch = safeBatch('Pending transfers', chainId, calls, clock.real());
-      const output = {
-        json: JSON.stringify(exported, null, 2),
-        safe: JSON.stringify(batch, null, 2),
-        links: unpaid.map(({ link }) => link).join('\n'),
-      }[format];
-      return { json: format === 'safe' ? batch : exported, text: output };
-    },
-  },
+        const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
+        const paid = await unmatchedPayments(database.reader, found, treasuries, rows, signal);
+        const exported = rows.map((row) => {
+          const call = callOf(row, found.chainAssets[row.currency]);
+          return {
+            id: row.id,
+            merchant: row.merchant_id,
+            amount: amountOf(row.amount, row.currency),
+            currency: row.currency,
+            address: row.address,
+            ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
+            link: linkOf(row, found.chainAssets[row.currency], chainId),
+            // Waiting for confirmations, or maybe of another transfer.
+            paidBy: paid.filter((one) => isOf(one, row)).map(({ txHash }) => txHash),
+          };
+        });
+        const unpaid = exported.filter(({ paidBy }) => paidBy.length === 0);
+        if (unpaid.length < exported.length) {
+          progress(
+            `Left out: ${exported.length - unpaid.length} transfers that the treasury seems to have paid. They settle once that is final. --format json names the transactions`,
+          );
+        }
+        const calls = unpaid.map(({ to, value, data }) => ({ to, data, value: BigInt(value) }));
+        const batch = safeBatch('Pending transfers', chainId, calls, clock.real());
+        const output = {
+          json: JSON.stringify(exported, null, 2),
+          safe: JSON.stringify(batch, null, 2),
+          links: unpaid.map(({ link }) => link).join('\n'),
+        }[format];
+        return { json: format === 'safe' ? batch : exported, text: output };
+      },
+    }),
+  ],
 };
 
 const isOf = (paid: UnmatchedPayment, row: TransferTable): boolean =>

@@ -1,0 +1,15 @@
+/** What a command runs with: the server's rules and its database. */
+import type { App } from '../app.js';
+import type { Database } from '../db/database.js';
+
+export interface CommandContext extends App {
+  readonly database: Database;
+  /** Who runs the command, for the audit log. */
+  readonly actor: string;
+  /** For calls of nodes. */
+  readonly signal: AbortSignal;
+  /** Prints a part of a long output at once. Resolves when more can be written. */
+  print(text: string): Promise<void>;
+  /** Says on stderr how far a long command is. */
+  progress(text: string): void;
+}
