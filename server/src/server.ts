@@ -12,7 +12,7 @@ import { createFirstContact } from './chains/connect.js';
 import { networkHealth } from './chains/network-health.js';
 import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
-import { ensureTestSeed } from './chains/addresses/test-seed.js';
+import { ensureTestSeed } from './addresses/test-seed.js';
 import type { Config } from './config.js';
 import { type Database } from './db/database.js';
 import { extendCheckpoints } from './db/list-checkpoints.js';

@@ -6,7 +6,7 @@ import { HDKey } from '@scure/bip32';
 import { verifyPayment } from 'crypto-checkout/client';
 import { api, sandbox, type Endpoint, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAddressSource, createTestAddressSources } from '../src/chains/addresses/address-sources.js';
+import { createAddressSource, createTestAddressSources } from '../src/addresses/address-sources.js';
 import type { Network } from '../src/chains/networks.js';
 import { makeCertificate } from './support/certificate.js';
 import { engines } from './support/engines.js';

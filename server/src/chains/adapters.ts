@@ -1,5 +1,5 @@
 /** The adapter of each family of networks. */
-import type { BitcoinFamily } from './addresses/bitcoin-scripts.js';
+import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
 import { coinOf } from './assets.js';
 import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';

@@ -1,5 +1,5 @@
 /** `addresses …`: exports the deposit addresses of a merchant, for its wallet and its bookkeeping. */
-import { exportAddresses, type ExportedAddress, type ExportedKey } from '../chains/addresses/export.js';
+import { exportAddresses, type ExportedAddress, type ExportedKey } from '../addresses/export.js';
 import { isoTime } from '../shared/clock.js';
 import { amountOf, amountText } from './amounts.js';
 import { command, type Group } from './command.js';

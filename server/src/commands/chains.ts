@@ -29,7 +29,7 @@ export const chainCommands: Group = {
         ];
         const isFailing = networks.some((one) => 'problem' in one);
         return {
-          json: { networks, setAside: quarantined },
+          json: { networks, quarantined },
           text: lines.join('\n'),
           hasFailed: isFailing || quarantined.length > 0,
         };

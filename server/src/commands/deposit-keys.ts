@@ -1,5 +1,5 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
-import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../chains/addresses/deposit-keys.js';
+import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';

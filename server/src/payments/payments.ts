@@ -1,6 +1,6 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
 import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
-import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';

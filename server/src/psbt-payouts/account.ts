@@ -9,8 +9,8 @@ import {
   type AddressPrefixes,
   type BitcoinFamily,
   type ScriptType,
-} from '../chains/addresses/bitcoin-scripts.js';
-import { readAccountKey } from '../chains/addresses/extended-keys.js';
+} from '../addresses/bitcoin-scripts.js';
+import { readAccountKey } from '../addresses/extended-keys.js';
 
 /** 0: receiving, 1: change. */
 export type Branch = 0 | 1;

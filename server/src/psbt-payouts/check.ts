@@ -13,7 +13,7 @@ import {
   hash160,
   type AddressPrefixes,
   type ScriptType,
-} from '../chains/addresses/bitcoin-scripts.js';
+} from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import { replaceableSequence, transactionVersion } from './build.js';
 

@@ -1,9 +1,9 @@
 /** What the rules of PSBTs share: the network of each, the account that signs it, and how amounts are written. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
-import { defaultNet } from '../chains/addresses/formats.js';
-import type { BitcoinFamily } from '../chains/addresses/bitcoin-scripts.js';
-import type { DepositKeyRecord, DepositKeys } from '../chains/addresses/deposit-keys.js';
+import { defaultNet } from '../addresses/formats.js';
+import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { readSpendingAccount, type SpendingAccount } from './account.js';
 import { scriptOfAddress, scriptsOf } from './build.js';
 import type { ExpectedTransaction } from './check.js';

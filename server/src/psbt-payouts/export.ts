@@ -2,8 +2,8 @@
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress } from './build.js';
 import { dustLimit } from './sizes.js';
-import { takeIndexes } from '../chains/addresses/address-pool.js';
-import type { DepositKeyRecord } from '../chains/addresses/deposit-keys.js';
+import { takeIndexes } from '../addresses/address-pool.js';
+import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Transaction } from '../db/engine.js';
 import { isUniqueViolation } from '../db/errors.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';

@@ -1,5 +1,5 @@
 /** The size of a payout's transaction once it is signed, and the outputs that are too small to be relayed. */
-import type { BitcoinFamily, ScriptType } from '../chains/addresses/bitcoin-scripts.js';
+import type { BitcoinFamily, ScriptType } from '../addresses/bitcoin-scripts.js';
 
 /**
  * Weight units of a signed input, with the longest signature that nodes relay (72 bytes with its sighash type; 65 for

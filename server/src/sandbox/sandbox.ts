@@ -1,7 +1,7 @@
 /** The rules of the sandbox: what secret test keys can do to the simulated networks and to their merchant's clock. */
 import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
-import { parseAddress } from '../chains/addresses/formats.js';
+import { parseAddress } from '../addresses/formats.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import { findReceiver } from '../chains/simulated/receiver.js';
 import type { Scanner } from '../chains/scanner.js';

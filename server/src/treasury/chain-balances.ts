@@ -2,7 +2,7 @@
  * Compares the books with the chain at one height, network by network: what forwarders hold, which nobody but a sweep can move,
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
-import type { DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { fromChain } from '../chains/assets.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';

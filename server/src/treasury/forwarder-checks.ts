@@ -5,8 +5,8 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { AddressSources } from '../chains/addresses/address-sources.js';
-import type { CurrentForwarders } from '../chains/addresses/deposit-keys.js';
+import type { AddressSources } from '../addresses/address-sources.js';
+import type { CurrentForwarders } from '../addresses/deposit-keys.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { addressOfWord } from '../chains/evm/abi.js';

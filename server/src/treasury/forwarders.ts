@@ -11,9 +11,9 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/config/presets.js';
-import type { AddressSource } from '../chains/addresses/address-sources.js';
+import type { AddressSource } from '../addresses/address-sources.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import { addressFormat } from '../chains/addresses/formats.js';
+import { addressFormat } from '../addresses/formats.js';
 
 const bytesOf = (text: string): Uint8Array => hexToBytes(text.slice(2).toLowerCase());
 

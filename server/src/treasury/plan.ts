@@ -1,6 +1,6 @@
 /** Plans sweeps: what each forwarder holds, what it costs to fetch it, and what is too small to be worth it. */
-import type { AddressSource } from '../chains/addresses/address-sources.js';
-import type { DepositKeyRecord, DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { AddressSource } from '../addresses/address-sources.js';
+import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { coinOf, fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { unlessRefused, type EvmClient, type GasPrice } from '../chains/evm/client.js';

@@ -1,5 +1,5 @@
 /** Books what happened at treasuries in blocks that were read: sweeps, payments that may settle transfers, and gas. */
-import { addressFormat } from '../chains/addresses/formats.js';
+import { addressFormat } from '../addresses/formats.js';
 import { assetAt, coinOf, fromChain, toChain } from '../chains/assets.js';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';

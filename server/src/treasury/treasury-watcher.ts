@@ -5,7 +5,7 @@
  * Each block is read once it has the network's confirmations. The last blocks are read again at each pass: if one was
  * dropped all the same, what was posted for it is taken back, once.
  */
-import type { DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { isCoin } from '../chains/assets.js';
 import type { TransferTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';

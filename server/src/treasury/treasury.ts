@@ -1,7 +1,7 @@
 /** Treasuries: forwarders that payers pay to, sweeps to the merchant's own account, and the books of both. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { DepositKeys } from '../chains/addresses/deposit-keys.js';
+import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Database } from '../db/database.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -1,7 +1,7 @@
 /** Wallet addresses that merchants save as destinations of transfers. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
-import { canonicalForms, parseAddress } from '../chains/addresses/formats.js';
+import { canonicalForms, parseAddress } from '../addresses/formats.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';

@@ -1,6 +1,6 @@
 /** Hosted wallets: permanent deposit addresses, one on each network of a currency. */
 import type { api, Data } from 'crypto-checkout/contract';
-import type { DepositAddresses } from '../chains/addresses/deposit-addresses.js';
+import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';

@@ -1,7 +1,7 @@
 /** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
 import { toUnits } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
-import { parseAddress } from '../chains/addresses/formats.js';
+import { parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';

@@ -4,7 +4,7 @@
  */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAddressSource, type AddressSource } from '../../src/chains/addresses/address-sources.js';
+import { createAddressSource, type AddressSource } from '../../src/addresses/address-sources.js';
 import { readCursor } from '../../src/chains/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
 import type { ScanBatch } from '../../src/chains/scan.js';

@@ -1,6 +1,6 @@
 /** A database with simulated chains, a clock that tests move by hand, and a sink that records its batches. */
 import pino, { type Logger } from 'pino';
-import { createTestAddressSources } from '../../src/chains/addresses/address-sources.js';
+import { createTestAddressSources } from '../../src/addresses/address-sources.js';
 import type { Chain, ChainTransfer, NetworkRef } from '../../src/chains/chain.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { ScannedNetwork } from '../../src/chains/network-scan.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAddressSource } from '../../src/chains/addresses/address-sources.js';
+import { createAddressSource } from '../../src/addresses/address-sources.js';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { ConfiguredNetwork } from '../../src/chains/config/networks-file.js';
 import type { Adapter, ConnectDeps, NetworkFinding } from '../../src/chains/connect.js';

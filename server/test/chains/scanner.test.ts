@@ -181,7 +181,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
       await fixture.reorg('tron', 290, keep);
       const applied = fixture.sink.batches.length;
       const message =
-        'tron was reorganised below block 101, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "chains rescan --network tron --from HEIGHT --accept-reorg"';
+        'tron was reorganised below block 101, the oldest one that is kept. Nothing more is read from it. If its node is on the right chain, choose a block before the fork and run "chains rescan --network tron --from HEIGHT --accept-reorg --mode test"';
       for (let attempt = 0; attempt < 2; attempt += 1) {
         await expect(scanner.scanNow(testNetwork('tron'))).rejects.toThrow(message);
         await fixture.mine('tron');
@@ -301,7 +301,7 @@ describe.each(engines)('The scanner on $name', (engine) => {
     await expectBehind(3);
     fixture.clock.time += 5 * 60_000;
     for (let time = 0; time < 2; time += 1) await expectBehind(3);
-    const remedy = 'run "chains rescan --network tron --from 1 --accept-reorg"';
+    const remedy = 'run "chains rescan --network tron --from 1 --accept-reorg --mode test"';
     expect(scanner.status()[0]?.problem).toContain(remedy);
     expect((await readCursor(fixture.database.reader, tron))?.problem).toContain(remedy);
     expect(stuck()).toMatchObject([{ network: 'tron', problem: expect.stringContaining(remedy) as string }]);

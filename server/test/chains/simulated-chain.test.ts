@@ -1,7 +1,7 @@
 /** The simulated chains: blocks and transfers, mining and reorganising, and that everything survives a restart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { parseAddress } from '../../src/chains/addresses/formats.js';
+import { parseAddress } from '../../src/addresses/formats.js';
 import {
   bestChain,
   merchantId,

@@ -8,7 +8,7 @@ import {
   createTestAddressSources,
   type AddressSource,
   type AddressSources,
-} from '../../src/chains/addresses/address-sources.js';
+} from '../../src/addresses/address-sources.js';
 import type { Network } from '../../src/chains/networks.js';
 import { engines } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';

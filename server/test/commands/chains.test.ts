@@ -9,7 +9,7 @@ import { startServer } from '../support/server.js';
 
 interface Status {
   readonly networks: readonly { network: string; height: number; headHeight: number; problem?: string }[];
-  readonly setAside: readonly { network: string; paymentId?: string; reason: string; tries: number }[];
+  readonly quarantined: readonly { network: string; paymentId?: string; reason: string; tries: number }[];
 }
 
 describe.each(engines)('the commands about chains, on $name', (engine) => {
@@ -22,7 +22,7 @@ describe.each(engines)('the commands about chains, on $name', (engine) => {
       const merchant = openMerchant(server);
       const quarantined = async () => {
         const { exitCode, stdout } = await merchant.run('chains', 'status', '--json');
-        const { networks, setAside: found } = JSON.parse(stdout) as Status;
+        const { networks, quarantined: found } = JSON.parse(stdout) as Status;
         expect(networks.map(({ network }) => network)).toContain('tron');
         expect(exitCode).toBe(found.length > 0 ? 1 : 0);
         return found;

@@ -6,7 +6,7 @@ import { HDKey } from '@scure/bip32';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.js';
-import { createAddressSource } from '../../src/chains/addresses/address-sources.js';
+import { createAddressSource } from '../../src/addresses/address-sources.js';
 import type { Chain } from '../../src/chains/chain.js';
 import type { Adapter } from '../../src/chains/connect.js';
 import { runCommand } from '../../src/commands/run.js';

@@ -7,7 +7,7 @@ import { HDKey } from '@scure/bip32';
 import { Transaction } from '@scure/btc-signer';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
-import type { ScriptType } from '../../src/chains/addresses/bitcoin-scripts.js';
+import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
 import type { TransferTable } from '../../src/db/schema.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.js';
-import { ensureTestSeed } from '../../src/chains/addresses/test-seed.js';
+import { ensureTestSeed } from '../../src/addresses/test-seed.js';
 import { checkLedger } from '../../src/audit/check.js';
 import { readConfig } from '../../src/config.js';
 import { openDatabase } from '../../src/db/open.js';

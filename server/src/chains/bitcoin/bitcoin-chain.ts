@@ -1,6 +1,6 @@
 /** Bitcoin and Litecoin, read through the JSON-RPC interface of Bitcoin Core and Litecoin Core. */
-import { addressPrefixes } from '../addresses/bitcoin-scripts.js';
-import { defaultNet } from '../addresses/formats.js';
+import { addressPrefixes } from '../../addresses/bitcoin-scripts.js';
+import { defaultNet } from '../../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import { ChainBehind } from '../read-chain.js';
 import { isObject, type NodeClient } from '../rpc/node-client.js';

@@ -1,6 +1,6 @@
 /** The configuration of a network that is read from Bitcoin Core or Litecoin Core. */
 import type { Mode } from '../../shared/scope.js';
-import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import type { BitcoinFamily } from '../../addresses/bitcoin-scripts.js';
 import type { AddressNet } from '../networks.js';
 
 export interface BitcoinConfig {

@@ -4,7 +4,7 @@ import {
   hash160,
   addressOfKey,
   type AddressPrefixes,
-} from '../addresses/bitcoin-scripts.js';
+} from '../../addresses/bitcoin-scripts.js';
 import type { ChainTransfer } from '../chain.js';
 import { readSatoshis } from './amounts.js';
 import { isObject } from '../rpc/node-client.js';

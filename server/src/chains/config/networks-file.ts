@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
-import { parseAddress } from '../addresses/formats.js';
+import { parseAddress } from '../../addresses/formats.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, EvmNetwork, Network } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';

@@ -1,5 +1,5 @@
 /** What differs between EVM networks and those that only answer like one. */
-import { addressFormat } from '../addresses/formats.js';
+import { addressFormat } from '../../addresses/formats.js';
 import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmTransaction } from './replies.js';
 

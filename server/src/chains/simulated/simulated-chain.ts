@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
 import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
-import { addressFormat } from '../addresses/formats.js';
+import { addressFormat } from '../../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer } from '../chain.js';
 import { findReceiver } from './receiver.js';

@@ -1,5 +1,5 @@
 /** Finds the transfers of a scan that go to our addresses. */
-import type { DepositAddresses } from '../../chains/addresses/deposit-addresses.js';
+import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
 import type { ChainBlock } from '../../chains/chain.js';
 import { keyOf, type ScanBatch } from '../../chains/scan.js';
 import type { AddressTable, QuarantineTable } from '../../db/schema.js';

@@ -1,6 +1,6 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { Logger } from 'pino';
-import type { DepositAddresses } from '../../chains/addresses/deposit-addresses.js';
+import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
 import { transferKey, type ScanBatch, type ScanSink } from '../../chains/scan.js';
 import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';

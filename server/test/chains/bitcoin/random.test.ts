@@ -1,6 +1,6 @@
 /** Random payments, replacements, blocks, reorgs and failures: a scan that followed them ends where a fresh one does, and with what the node's coins say. */
 import { describe, expect, it } from 'vitest';
-import { createAddressSource } from '../../../src/chains/addresses/address-sources.js';
+import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { readSatoshis } from '../../../src/chains/bitcoin/amounts.js';
 import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/chains/chain.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/chains/addresses/formats.js';
+import { parseAddress } from '../../../src/addresses/formats.js';
 import { NetworksFileError, parseNetworks } from '../../../src/chains/config/networks-file.js';
 import { networkPresets } from '../../../src/chains/config/presets.js';
 import { ConfigError, readConfig } from '../../../src/config.js';

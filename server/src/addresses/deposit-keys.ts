@@ -1,11 +1,11 @@
 /** Deposit keys: the merchant's own extended public keys and treasuries, from which the addresses of payments on real networks come. */
-import type { Database } from '../../db/database.js';
-import type { Reader, Transaction } from '../../db/engine.js';
-import { errorMessage } from '../../shared/error-message.js';
-import type { NewId } from '../../shared/ids.js';
-import { invalidField } from '../../shared/problem.js';
-import type { Mode, Scope } from '../../shared/scope.js';
-import type { AddressNet, Family } from '../networks.js';
+import type { Database } from '../db/database.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { NewId } from '../shared/ids.js';
+import { invalidField } from '../shared/problem.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { AddressNet, Family } from '../chains/networks.js';
 import {
   createAddressSource,
   type AddressSource,
@@ -13,7 +13,7 @@ import {
   type Forwarder,
 } from './address-sources.js';
 import * as store from './deposit-key-store.js';
-import type { DepositKeyTable } from '../../db/schema.js';
+import type { DepositKeyTable } from '../db/schema.js';
 
 /** How a Bitcoin or Litecoin wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;

@@ -2,9 +2,9 @@
  * Finds which addresses of a block are deposit addresses. Nearly all of a block's addresses are strangers'. A filter in memory
  * knows that without asking the database, at the same cost for ten addresses and for a million, in 4 MB.
  */
-import { inChunks } from '../../db/chunks.js';
-import type { Database } from '../../db/database.js';
-import type { Mode } from '../../shared/scope.js';
+import { inChunks } from '../db/chunks.js';
+import type { Database } from '../db/database.js';
+import type { Mode } from '../shared/scope.js';
 import { createAddressFilter } from './address-filter.js';
 import { canonicalForms } from './formats.js';
 

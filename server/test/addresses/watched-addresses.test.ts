@@ -1,14 +1,11 @@
 /** Deposit addresses are found among strangers', whoever added them and when, and few are looked up in the database. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createWatchedAddresses,
-  type WatchedAddresses,
-} from '../../src/chains/addresses/watched-addresses.js';
+import { createWatchedAddresses, type WatchedAddresses } from '../../src/addresses/watched-addresses.js';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import { openDatabase } from '../../src/db/open.js';
 import { newId } from '../../src/shared/ids.js';
-import { testAddress } from './fixture.js';
+import { testAddress } from '../chains/fixture.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 

@@ -2,13 +2,10 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import {
-  createAddressSource,
-  type AddressSourceOptions,
-} from '../../src/chains/addresses/address-sources.js';
-import { descriptorChecksum } from '../../src/chains/addresses/descriptor-checksum.js';
-import { readAccountKey } from '../../src/chains/addresses/extended-keys.js';
-import { parseAddress } from '../../src/chains/addresses/formats.js';
+import { createAddressSource, type AddressSourceOptions } from '../../src/addresses/address-sources.js';
+import { descriptorChecksum } from '../../src/addresses/descriptor-checksum.js';
+import { readAccountKey } from '../../src/addresses/extended-keys.js';
+import { parseAddress } from '../../src/addresses/formats.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { Mode } from '../../src/shared/scope.js';
 import { withVersion } from '../support/extended-keys.js';

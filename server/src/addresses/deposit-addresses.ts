@@ -1,13 +1,13 @@
 /** Deposit addresses: one per payment or wallet, currency and network. An address is never assigned twice. */
-import { inChunks } from '../../db/chunks.js';
-import type { AddressTable } from '../../db/schema.js';
-import type { NewId } from '../../shared/ids.js';
-import type { Mode, Scope } from '../../shared/scope.js';
-import type { Network } from '../networks.js';
+import { inChunks } from '../db/chunks.js';
+import type { AddressTable } from '../db/schema.js';
+import type { NewId } from '../shared/ids.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { Network } from '../chains/networks.js';
 import { createAddressPool, type AddressPool } from './address-pool.js';
 import type { AddressSource, AddressSources } from './address-sources.js';
-import type { Transaction, Reader } from '../../db/engine.js';
-import { prepared, preparedSend } from '../../db/prepared.js';
+import type { Transaction, Reader } from '../db/engine.js';
+import { prepared, preparedSend } from '../db/prepared.js';
 
 /** What an address belongs to. */
 export type AddressOwner = { readonly paymentId: string } | { readonly walletId: string };

@@ -1,8 +1,8 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
-import { inChunks } from '../../db/chunks.js';
-import type { Reader } from '../../db/engine.js';
-import type { Scope } from '../../shared/scope.js';
-import type { Family } from '../networks.js';
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import type { Scope } from '../shared/scope.js';
+import type { Family } from '../chains/networks.js';
 import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
 
 export interface ExportedKey {

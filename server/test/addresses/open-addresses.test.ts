@@ -1,9 +1,9 @@
 /** Which addresses have their balances read: those of open payments, and those that a reorganisation could concern. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAnyoneExpected, readOpenAddresses } from '../../../src/chains/addresses/open-addresses.js';
-import { engines } from '../../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../../support/merchant-fixture.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { isAnyoneExpected, readOpenAddresses } from '../../src/addresses/open-addresses.js';
+import { engines } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
 
 const dayMs = 86_400_000;
 

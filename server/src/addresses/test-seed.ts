@@ -3,9 +3,9 @@
  * published seed, coins that somebody sends to one by mistake would belong to whoever takes them first.
  */
 import { randomBytes } from 'node:crypto';
-import type { Reader } from '../../db/engine.js';
-import type { Database } from '../../db/database.js';
-import { ensureSetting, readSetting } from '../../db/settings.js';
+import type { Reader } from '../db/engine.js';
+import type { Database } from '../db/database.js';
+import { ensureSetting, readSetting } from '../db/settings.js';
 
 const setting = 'test-seed';
 

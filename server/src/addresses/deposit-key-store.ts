@@ -1,9 +1,9 @@
 /** Stores deposit keys. */
-import type { Reader, Transaction } from '../../db/engine.js';
-import { ensureSetting, readSetting, writeSetting } from '../../db/settings.js';
-import type { DepositKeyTable } from '../../db/schema.js';
-import type { Scope } from '../../shared/scope.js';
-import type { Family } from '../networks.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
+import type { DepositKeyTable } from '../db/schema.js';
+import type { Scope } from '../shared/scope.js';
+import type { Family } from '../chains/networks.js';
 
 const versionSetting = 'deposit-keys-version';
 

@@ -1,7 +1,7 @@
 /** Where deposit addresses come from: one extended public key or treasury per merchant, mode and family of networks. */
 import { HDKey } from '@scure/bip32';
-import type { Mode, Scope } from '../../shared/scope.js';
-import type { AddressNet, Family } from '../networks.js';
+import type { Mode, Scope } from '../shared/scope.js';
+import type { AddressNet, Family } from '../chains/networks.js';
 import type { ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
 import { addressFormat, defaultNet } from './formats.js';

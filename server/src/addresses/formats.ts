@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { createBase58check, hex } from '@scure/base';
 import { Address, NETWORK } from '@scure/btc-signer';
-import type { Mode } from '../../shared/scope.js';
-import type { AddressNet, Family, Network } from '../networks.js';
+import type { Mode } from '../shared/scope.js';
+import type { AddressNet, Family, Network } from '../chains/networks.js';
 import { addressOfKey, addressPrefixes, type AddressPrefixes, type ScriptType } from './bitcoin-scripts.js';
 
 /** The address format of one family on one of its networks. */

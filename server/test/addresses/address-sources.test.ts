@@ -5,8 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource, createTestAddressSources } from '../../src/chains/addresses/address-sources.js';
-import { addressFormat, parseAddress } from '../../src/chains/addresses/formats.js';
+import { createAddressSource, createTestAddressSources } from '../../src/addresses/address-sources.js';
+import { addressFormat, parseAddress } from '../../src/addresses/formats.js';
 import type { Family } from '../../src/chains/networks.js';
 import type { Mode } from '../../src/shared/scope.js';
 

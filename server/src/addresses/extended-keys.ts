@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pointAddScalar } from 'tiny-secp256k1';
-import type { Family, AddressNet } from '../networks.js';
+import type { Family, AddressNet } from '../chains/networks.js';
 import type { ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 

@@ -4,7 +4,7 @@ import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { xOnlyPointAddTweak } from 'tiny-secp256k1';
-import type { AddressNet } from '../networks.js';
+import type { AddressNet } from '../chains/networks.js';
 
 /** How a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export type ScriptType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';

@@ -5,11 +5,11 @@
  * the derivation. Blocks start at one index and double while they are used up quickly, so that a quiet shop leaves no
  * unused indexes, which its wallet would have to scan past.
  */
-import { prepared } from '../../db/prepared.js';
-import type { DerivationTable } from '../../db/schema.js';
+import { prepared } from '../db/prepared.js';
+import type { DerivationTable } from '../db/schema.js';
 import type { AddressSource } from './address-sources.js';
-import type { Transaction } from '../../db/engine.js';
-import { afterCommit } from '../../db/transaction-context.js';
+import type { Transaction } from '../db/engine.js';
+import { afterCommit } from '../db/transaction-context.js';
 
 export interface PooledAddress {
   readonly index: number;

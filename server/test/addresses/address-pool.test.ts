@@ -1,7 +1,7 @@
 /** The address pool reserves indexes in blocks, gives out each one once, and derives addresses in advance. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressPool } from '../../src/chains/addresses/address-pool.js';
+import { createAddressPool } from '../../src/addresses/address-pool.js';
 import { type Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/db/open.js';

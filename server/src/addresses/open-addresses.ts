@@ -1,8 +1,8 @@
 /** The addresses of open payments on a network, whose balances an adapter may have to read. */
 import { paymentStates, paymentStatuses, statesWith } from 'crypto-checkout/contract';
-import type { Reader } from '../../db/engine.js';
-import type { Mode } from '../../shared/scope.js';
-import type { Network } from '../networks.js';
+import type { Reader } from '../db/engine.js';
+import type { Mode } from '../shared/scope.js';
+import type { Network } from '../chains/networks.js';
 
 const watchedAfterEndMs = 86_400_000;
 /** Adapters read no more than these in a block. */
