@@ -140,7 +140,7 @@ module.exports = {
       'handlers',
       'Handlers call their rule: they know no store, database, ledger or chain, and of the API what a handler is.',
       { path: '^server/src/.+handlers\\.ts$' },
-      { path: '^server/src/(.+store\\.ts$|(db|ledger|chains|ops)/|api/(?!handler\\.ts$))' },
+      { path: '^server/src/(.+store\\.ts$|(db|ledger|chains|addresses|ops)/|api/(?!handler\\.ts$))' },
     ),
     never(
       'rules',
