@@ -122,18 +122,19 @@ function elementTables(reference: WidgetReference): Html {
   )}`;
 }
 
-const errorList = html`<dl class="parameters">
-  ${(Object.keys(errorStatus) as ErrorCode[]).map(
-    (name) =>
-      html`<div id="error-${name}">
-        <dt>
-          <a href="docs/errors#${name}"><code>${name}</code></a>
-          <span class="status">${String(errorStatus[name])}</span>
-        </dt>
-        <dd>${code(apiErrors[name].meaning)}</dd>
-      </div>`,
-  )}
-</dl>`;
+const errorList = html`<p><a href="docs/errors">Errors</a> explains each one and says what to do.</p>
+  <dl class="parameters">
+    ${(Object.keys(errorStatus) as ErrorCode[]).map(
+      (name) =>
+        html`<div id="error-${name}">
+          <dt>
+            <a href="docs/errors#${name}"><code>${name}</code></a>
+            <span class="status">${String(errorStatus[name])}</span>
+          </dt>
+          <dd>${code(apiErrors[name].meaning)}</dd>
+        </div>`,
+    )}
+  </dl>`;
 
 function definitions(rows: readonly (readonly [term: Html, text: Html])[]): Html {
   return html`<dl class="parameters">
