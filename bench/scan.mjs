@@ -10,7 +10,7 @@ import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
 import { measureWebhooks } from './seen-to-webhook.mjs';
-import { createWatchedAddresses } from '../server/dist/chains/addresses/watched-addresses.js';
+import { createWatchedAddresses } from '../server/dist/addresses/watched-addresses.js';
 import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
 import { createScanner } from '../server/dist/chains/scanner.js';
 import { openDatabase } from '../server/dist/db/open.js';
