@@ -1,5 +1,6 @@
-/** The type of a handler: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
+/** What a handler is: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
 import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
+import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
 import type { Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -20,7 +21,7 @@ export interface Context {
    * Runs a change in one transaction. With an Idempotency-Key, the reply is stored in the same transaction, so a
    * repeated request gets that reply and changes nothing. Call it at most once per request.
    */
-  change<D>(work: (transaction: Transaction) => Promise<Reply<D>>): Promise<Reply<D>>;
+  change<D>(work: (transaction: Transaction) => Promise<D>): Promise<Reply<D>>;
 }
 
 export type Handler<E extends Endpoint> = (input: Input<E>, context: Context) => Promise<Reply<Data<E>>>;
@@ -34,3 +35,12 @@ export type Handlers<Table extends Record<string, Record<string, Endpoint>>> = {
 
 /** The handlers of one API resource. */
 export type ApiHandlers<Resource extends keyof Api> = Handlers<Api>[Resource];
+
+export async function replyWith<D>(data: Promise<D>): Promise<Reply<D>> {
+  return { data: await data };
+}
+
+export async function replyWithPage<R>(request: PageRequest, page: Promise<Page<R>>): Promise<Reply<R[]>> {
+  const { rows, total } = await page;
+  return { data: rows, pagination: paginate(request, rows.length, total) };
+}

@@ -3,7 +3,7 @@ import type { Data, Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import type { Database } from '../db/database.js';
 import { invalidField } from '../shared/problem.js';
-import type { Context, Handler, Reply } from './handler.js';
+import { replyWith, type Context, type Handler, type Reply } from './handler.js';
 import { readIdempotencyKey, type Idempotency, type KeyedReply, type OpenRecord } from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
 import { readBody } from './read-body.js';
@@ -53,7 +53,7 @@ export function createOperation<E extends Endpoint>(
     record?: OpenRecord,
   ): Promise<string> {
     let committed: string | undefined;
-    const change = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
+    const commit = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
       if (committed !== undefined) throw new Error('A handler may call change() only once');
       let json = '';
       const reply = await database.write(async (transaction) => {
@@ -67,10 +67,12 @@ export function createOperation<E extends Endpoint>(
       committed = json;
       return reply;
     };
-    const context = new RequestContext(call, stopping, change);
+    const context = new RequestContext(call, stopping, (work) =>
+      commit((transaction) => replyWith(work(transaction))),
+    );
     const reply = await handler(input, context);
     // The reply is stored even if the handler changed nothing.
-    if (committed === undefined && record) await change(() => Promise.resolve(reply));
+    if (committed === undefined && record) await commit(() => Promise.resolve(reply));
     return committed ?? serialize(reply);
   }
 

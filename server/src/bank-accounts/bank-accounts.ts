@@ -14,7 +14,7 @@ import { hasNubanCheckDigit } from './nuban.js';
 import * as store from './store.js';
 import type { StoredBankAccount } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type BankAccount = Data<typeof api.bankAccounts.retrieve>;
 export type AccountHolder = Data<typeof api.bankAccounts.checkName>;
@@ -41,7 +41,7 @@ export interface BankAccounts {
   create(transaction: Transaction, scope: Scope, input: NewBankAccount): Promise<BankAccount>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<BankAccount>;
-  list(scope: Scope, filter: BankAccountFilter): Promise<{ bankAccounts: BankAccount[]; total: number }>;
+  list(scope: Scope, filter: BankAccountFilter): Promise<Page<BankAccount>>;
   /** Makes an account the primary one, replacing the previous one. Problem: `not_found`. */
   makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
   /** Hides an account for good, and returns it as it was. Problem: `not_found`. */
@@ -151,7 +151,7 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
         currency: currency?.toUpperCase(),
         bank: accountBank,
       });
-      return { bankAccounts: rows.map(view), total };
+      return { rows: rows.map(view), total };
     },
 
     async makePrimary(transaction, scope, id) {

@@ -1,6 +1,5 @@
 /** Handlers of `/v1/bank-accounts`. */
-import type { ApiHandlers } from '../api/handler.js';
-import { paginate } from '../shared/pagination.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { BankAccounts } from './bank-accounts.js';
 
 export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandlers<'bankAccounts'> {
@@ -11,32 +10,17 @@ export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandle
     },
 
     create: ({ body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await bankAccounts.create(transaction, caller, body),
-      })),
+      change((transaction) => bankAccounts.create(transaction, caller, body)),
 
-    async list({ query }, { caller }) {
-      const { bankAccounts: records, total } = await bankAccounts.list(caller, query);
-      return {
-        data: records,
-        pagination: paginate(query, records.length, total),
-      };
-    },
+    list: ({ query }, { caller }) => replyWithPage(query, bankAccounts.list(caller, query)),
 
-    async retrieve({ params }, { caller }) {
-      const data = await bankAccounts.retrieve(caller, params.bank_account_id);
-      return { data };
-    },
+    retrieve: ({ params }, { caller }) => replyWith(bankAccounts.retrieve(caller, params.bank_account_id)),
 
     makePrimary: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await bankAccounts.makePrimary(transaction, caller, params.bank_account_id),
-      })),
+      change((transaction) => bankAccounts.makePrimary(transaction, caller, params.bank_account_id)),
 
     archive: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await bankAccounts.archive(transaction, caller, params.bank_account_id),
-      })),
+      change((transaction) => bankAccounts.archive(transaction, caller, params.bank_account_id)),
 
     async listBanks({ params }) {
       return { data: [...bankAccounts.listBanks(params.country_code)] };

@@ -4,7 +4,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { BankAccountTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type BankAccountRow = BankAccountTable;
 
@@ -99,7 +99,7 @@ export function listBankAccounts(
   reader: Reader,
   scope: Scope,
   query: BankAccountQuery,
-): Promise<{ rows: StoredBankAccount[]; total: number }> {
+): Promise<Page<StoredBankAccount>> {
   const { isPrimary, country, currency, bank } = query;
   const rows = selectAccounts(reader)
     .where(isListed('bank_accounts', scope, query))

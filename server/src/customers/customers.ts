@@ -9,7 +9,7 @@ import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { CustomerRow } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type Customer = Data<typeof api.customers.retrieve>;
 
@@ -41,7 +41,7 @@ export interface Customers {
   retrieve(scope: Scope, id: string): Promise<Customer>;
   /** Problems: `not_found`, `customer_exists`. */
   update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange): Promise<Customer>;
-  list(scope: Scope, filter: CustomerFilter): Promise<{ customers: Customer[]; total: number }>;
+  list(scope: Scope, filter: CustomerFilter): Promise<Page<Customer>>;
   /**
    * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,
    * because nothing proves that the payer is that customer.
@@ -111,7 +111,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
         ...filter,
         emailLower: email?.toLowerCase(),
       });
-      return { customers: rows.map(view), total };
+      return { rows: rows.map(view), total };
     },
 
     async link(transaction, scope, payer) {

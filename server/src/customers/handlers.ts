@@ -1,35 +1,24 @@
 /** Handlers of `/v1/customers`. */
-import type { ApiHandlers } from '../api/handler.js';
-import { paginate } from '../shared/pagination.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Customers } from './customers.js';
 
 export function createCustomerHandlers(customers: Customers): ApiHandlers<'customers'> {
   return {
-    async list({ query: { isBlackListed, ...query } }, { caller }) {
-      const { customers: records, total } = await customers.list(caller, {
-        ...query,
-        isBlacklisted: isBlackListed,
-      });
-      return {
-        data: records,
-        pagination: paginate(query, records.length, total),
-      };
-    },
+    list: ({ query: { isBlackListed, ...query } }, { caller }) =>
+      replyWithPage(
+        query,
+        customers.list(caller, {
+          ...query,
+          isBlacklisted: isBlackListed,
+        }),
+      ),
 
-    async retrieve({ params }, { caller }) {
-      return {
-        data: await customers.retrieve(caller, params.customer_id),
-      };
-    },
+    retrieve: ({ params }, { caller }) => replyWith(customers.retrieve(caller, params.customer_id)),
 
     create: ({ body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await customers.create(transaction, caller, body),
-      })),
+      change((transaction) => customers.create(transaction, caller, body)),
 
     update: ({ params, body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await customers.update(transaction, caller, params.customer_id, body),
-      })),
+      change((transaction) => customers.update(transaction, caller, params.customer_id, body)),
   };
 }

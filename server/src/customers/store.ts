@@ -4,7 +4,7 @@ import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { CustomerTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type CustomerRow = CustomerTable;
 
@@ -79,7 +79,7 @@ export function listCustomers(
   reader: Reader,
   scope: Scope,
   query: CustomerQuery,
-): Promise<{ rows: CustomerRow[]; total: number }> {
+): Promise<Page<CustomerRow>> {
   const { isBlacklisted, emailLower, phoneNumber } = query;
   const rows = reader
     .selectFrom('customers')

@@ -1,6 +1,6 @@
 /** Reads one page of a list, newest first, and the total number of rows. */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { locatePage, startsAt } from './list-checkpoints.js';
 import type { CheckpointedList } from './tables/lists.js';
@@ -29,7 +29,7 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   table: TB,
   { page, skip }: PageRequest,
-): Promise<{ rows: O[]; total: number }> {
+): Promise<Page<O>> {
   const { total } = await query
     .clearSelect()
     .select(sql`count(*)`.as('total'))
@@ -53,7 +53,7 @@ export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
   list: CheckpointedList,
   scope: Scope,
   request: PageRequest,
-): Promise<{ rows: O[]; total: number }> {
+): Promise<Page<O>> {
   const { total, limit, offset, start } = await locatePage(reader, list, scope, request);
   if (limit === 0) return { rows: [], total };
   const id = sql.ref<string>(`${table}.id`);

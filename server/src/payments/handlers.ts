@@ -1,5 +1,5 @@
 /** Handlers of `/v1/payments`. */
-import type { ApiHandlers } from '../api/handler.js';
+import { replyWith, type ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
 import { checkReference } from './validate.js';
 
@@ -27,35 +27,23 @@ export function createPaymentHandlers({
           metadata: body.metadata,
           refusesUnpayable: true,
         });
-        return {
-          data: { payment: { ...payment, _id: payment.id }, url: `${checkoutUrl}/${payment.id}` },
-        };
+        return { payment: { ...payment, _id: payment.id }, url: `${checkoutUrl}/${payment.id}` };
       }),
 
-    async retrieve({ params }, { caller }) {
-      return { data: await payments.retrieve(caller, params.payment_id) };
-    },
+    retrieve: ({ params }, { caller }) => replyWith(payments.retrieve(caller, params.payment_id)),
 
     cancel: ({ params }, { caller, change }) =>
       change(async (transaction) => {
         await payments.cancel(transaction, caller, params.payment_id);
-        return { data: undefined };
+        return undefined;
       }),
 
     setCurrency: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await payments.setCurrency(
-          transaction,
-          caller,
-          params.payment_id,
-          params.currency,
-          params.network,
-        ),
-      })),
+      change((transaction) =>
+        payments.setCurrency(transaction, caller, params.payment_id, params.currency, params.network),
+      ),
 
     lockCurrency: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await payments.lockCurrency(transaction, caller, params.payment_id),
-      })),
+      change((transaction) => payments.lockCurrency(transaction, caller, params.payment_id)),
   };
 }

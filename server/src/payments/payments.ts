@@ -30,7 +30,7 @@ import { checkRedirect, readOrigins } from './validate.js';
 import { viewBranding, viewLogEntry } from './view.js';
 import { scopeOf, type Actor, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export interface PaymentTimes {
   /** Time to choose a currency, from creation. */
@@ -94,10 +94,7 @@ export interface Payments {
   events(scope: Scope, id: string): Promise<PaymentRecord['transactionTimeLog']>;
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
-  list(
-    scope: Scope,
-    query: PageRequest & PaymentFilter,
-  ): Promise<{ payments: PaymentRecord[]; total: number }>;
+  list(scope: Scope, query: PageRequest & PaymentFilter): Promise<Page<PaymentRecord>>;
   /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
   cancel(transaction: Transaction, actor: Actor, id: string): Promise<void>;
   /**
@@ -294,7 +291,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async list(scope, query) {
       const page = await store.listRecords(database.reader, scope, query);
-      return { payments: page.records.map((record) => reader.view('secret', record)), total: page.total };
+      return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 
     async cancel(transaction, actor, id) {

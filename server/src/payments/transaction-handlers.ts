@@ -1,38 +1,19 @@
 /** Handlers of `/v1/transactions`: the merchant's view of payments. */
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import type { ApiHandlers } from '../api/handler.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
-import { paginate } from '../shared/pagination.js';
 
 export function createTransactionHandlers(payments: Payments): ApiHandlers<'transactions'> {
   return {
-    async list({ query }, { caller }) {
-      const { payments: records, total } = await payments.list(caller, query);
-      return {
-        data: records,
-        pagination: paginate(query, records.length, total),
-      };
-    },
+    list: ({ query }, { caller }) => replyWithPage(query, payments.list(caller, query)),
 
-    async retrieve({ params }, { caller }) {
-      const data = await payments.verify(caller, params.transaction_id);
-      return { data };
-    },
+    retrieve: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
 
-    async verify({ params }, { caller }) {
-      const data = await payments.verify(caller, params.transaction_id);
-      return { data };
-    },
+    verify: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
 
-    async verifyCheckout({ params }, { caller }) {
-      const data = await payments.verify(caller, params.transaction_id);
-      return { data };
-    },
+    verifyCheckout: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
 
-    async events({ params }, { caller }) {
-      const data = await payments.events(caller, params.transaction_id);
-      return { data };
-    },
+    events: ({ params }, { caller }) => replyWith(payments.events(caller, params.transaction_id)),
 
     async fee({ params }, { caller }) {
       const payment = await payments.verify(caller, params.transaction_id);
@@ -42,7 +23,7 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
     resendWebhook: ({ params }, { caller, change }) =>
       change(async (transaction) => {
         await payments.resendWebhook(transaction, caller, params.transaction_id);
-        return { data: undefined };
+        return undefined;
       }),
   };
 }

@@ -18,7 +18,7 @@ export function createSandboxHandlers(
     async transfer({ body }, { caller, change }) {
       spend(caller.merchantId, 1);
       const reply = await change(async (transaction) => ({
-        data: { txHash: await sandbox.transfer(transaction, caller.merchantId, body) },
+        txHash: await sandbox.transfer(transaction, caller.merchantId, body),
       }));
       await sandbox.syncNetwork(body.network);
       return reply;
@@ -26,18 +26,14 @@ export function createSandboxHandlers(
 
     async mine({ body }, { caller, change }) {
       spend(caller.merchantId, 1 + body.count / blocksPerWork);
-      const reply = await change(async (transaction) => ({
-        data: await sandbox.mine(transaction, body.network, body.count),
-      }));
+      const reply = await change((transaction) => sandbox.mine(transaction, body.network, body.count));
       await sandbox.syncNetwork(body.network);
       return reply;
     },
 
     async reorg({ body }, { caller, change }) {
       spend(caller.merchantId, 1 + body.depth / blocksPerWork);
-      const reply = await change(async (transaction) => ({
-        data: await sandbox.reorg(transaction, caller.merchantId, body),
-      }));
+      const reply = await change((transaction) => sandbox.reorg(transaction, caller.merchantId, body));
       await sandbox.syncNetwork(body.network);
       return reply;
     },
@@ -45,9 +41,7 @@ export function createSandboxHandlers(
     async advanceClock({ body }, { caller, change }) {
       spend(caller.merchantId, body.advanceSeconds === 0 ? 1 : clockWork);
       const reply = await change(async (transaction) => ({
-        data: {
-          now: isoTime(await sandbox.advanceClock(transaction, caller.merchantId, body.advanceSeconds)),
-        },
+        now: isoTime(await sandbox.advanceClock(transaction, caller.merchantId, body.advanceSeconds)),
       }));
       await sandbox.syncClock();
       return reply;

@@ -12,6 +12,13 @@ export interface PageRequest {
   readonly to?: number | undefined;
 }
 
+/** One page of a list. */
+export interface Page<Row> {
+  readonly rows: Row[];
+  /** How many rows the whole list has. */
+  readonly total: number;
+}
+
 /** Computes `meta.pagination`. `from` and `to` are 1-based row numbers; both are 0 if the page is empty. */
 export function paginate(
   { page, skip }: { readonly page: number; readonly skip: number },

@@ -1,7 +1,6 @@
 /** Handlers of `/v1/payment-plans`. */
 import { frequencies } from 'crypto-checkout/contract';
-import type { ApiHandlers } from '../api/handler.js';
-import { paginate } from '../shared/pagination.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { PaymentPlans } from './plans.js';
 
 export function createPaymentPlanHandlers(paymentPlans: PaymentPlans): ApiHandlers<'paymentPlans'> {
@@ -9,26 +8,13 @@ export function createPaymentPlanHandlers(paymentPlans: PaymentPlans): ApiHandle
     listFrequencies: () => Promise.resolve({ data: { frequencies: [...frequencies] } }),
 
     create: ({ body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await paymentPlans.create(transaction, caller, body),
-      })),
+      change((transaction) => paymentPlans.create(transaction, caller, body)),
 
-    async list({ query }, { caller }) {
-      const { plans, total } = await paymentPlans.list(caller, query);
-      return {
-        data: plans,
-        pagination: paginate(query, plans.length, total),
-      };
-    },
+    list: ({ query }, { caller }) => replyWithPage(query, paymentPlans.list(caller, query)),
 
-    async retrieve({ params }, { caller }) {
-      const data = await paymentPlans.retrieve(caller, params.payment_plan_id);
-      return { data };
-    },
+    retrieve: ({ params }, { caller }) => replyWith(paymentPlans.retrieve(caller, params.payment_plan_id)),
 
     update: ({ params, body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await paymentPlans.update(transaction, caller, params.payment_plan_id, body),
-      })),
+      change((transaction) => paymentPlans.update(transaction, caller, params.payment_plan_id, body)),
   };
 }

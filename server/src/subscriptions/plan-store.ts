@@ -4,7 +4,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { PaymentPlanTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type PlanRow = PaymentPlanTable;
 
@@ -53,11 +53,7 @@ export async function updatePlan(
 }
 
 /** Newest first. */
-export function listPlans(
-  reader: Reader,
-  scope: Scope,
-  query: PlanQuery,
-): Promise<{ rows: PlanRow[]; total: number }> {
+export function listPlans(reader: Reader, scope: Scope, query: PlanQuery): Promise<Page<PlanRow>> {
   const { currency } = query;
   const rows = reader
     .selectFrom('payment_plans')

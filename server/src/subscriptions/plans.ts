@@ -7,10 +7,10 @@ import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { unitsToNumber } from '../money/units.js';
 import { notFound, Problem } from '../shared/problem.js';
+import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import * as store from './plan-store.js';
 import type { PlanQuery, PlanRow } from './plan-store.js';
-
 import type { Transaction } from '../db/engine.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
@@ -51,7 +51,7 @@ export interface PaymentPlans {
   create(transaction: Transaction, scope: Scope, input: NewPlan): Promise<PaymentPlan>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<PaymentPlan>;
-  list(scope: Scope, query: PlanQuery): Promise<{ plans: PaymentPlan[]; total: number }>;
+  list(scope: Scope, query: PlanQuery): Promise<Page<PaymentPlan>>;
   /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
   update(transaction: Transaction, scope: Scope, id: string, change: PlanChange): Promise<PaymentPlan>;
   /** What a plan charges. It cannot change until the transaction ends. Problem: `not_found`. */
@@ -130,7 +130,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       // An unknown currency is not an error here: it matches nothing.
       const currency = query.currency && (currencies.find(query.currency)?.code ?? query.currency);
       const { rows, total } = await store.listPlans(database.reader, scope, { ...query, currency });
-      return { plans: rows.map(view), total };
+      return { rows: rows.map(view), total };
     },
 
     async update(transaction, scope, id, change) {

@@ -1,6 +1,5 @@
 /** Handlers of `/v1/payment-plan-subscribers`. */
-import type { ApiHandlers } from '../api/handler.js';
-import { paginate } from '../shared/pagination.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Subscribers } from './subscribers.js';
 
 export function createSubscriberHandlers(subscribers: Subscribers): ApiHandlers<'subscribers'> {
@@ -8,25 +7,15 @@ export function createSubscriberHandlers(subscribers: Subscribers): ApiHandlers<
     create: ({ params, body }, { caller, change }) =>
       change(async (transaction) => {
         await subscribers.create(transaction, caller, params.payment_plan_id, body.email);
-        return { data: undefined };
+        return undefined;
       }),
 
-    async list({ query }, { caller }) {
-      const { subscribers: records, total } = await subscribers.list(caller, query);
-      return {
-        data: records,
-        pagination: paginate(query, records.length, total),
-      };
-    },
+    list: ({ query }, { caller }) => replyWithPage(query, subscribers.list(caller, query)),
 
-    async retrieve({ params }, { caller }) {
-      const data = await subscribers.retrieve(caller, params.payment_plan_subscriber_id);
-      return { data };
-    },
+    retrieve: ({ params }, { caller }) =>
+      replyWith(subscribers.retrieve(caller, params.payment_plan_subscriber_id)),
 
     remove: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await subscribers.remove(transaction, caller, params.payment_plan_subscriber_id),
-      })),
+      change((transaction) => subscribers.remove(transaction, caller, params.payment_plan_subscriber_id)),
   };
 }

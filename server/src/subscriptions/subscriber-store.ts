@@ -5,7 +5,7 @@ import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { PaymentTable, SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
 
@@ -73,7 +73,7 @@ export function listSubscribers(
   reader: Reader,
   scope: Scope,
   query: SubscriberQuery,
-): Promise<{ rows: SubscriberRow[]; total: number }> {
+): Promise<Page<SubscriberRow>> {
   const { customerId, isActive } = query;
   const rows = reader
     .selectFrom('subscribers')

@@ -13,7 +13,7 @@ import * as store from './subscriber-store.js';
 import type { SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber, type Subscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export interface SubscriberFilter extends PageRequest {
   /** The customer's email, in any case. */
@@ -29,7 +29,7 @@ export interface Subscribers {
   create(transaction: Transaction, scope: Scope, planId: string, email: string): Promise<void>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Subscriber>;
-  list(scope: Scope, filter: SubscriberFilter): Promise<{ subscribers: Subscriber[]; total: number }>;
+  list(scope: Scope, filter: SubscriberFilter): Promise<Page<Subscriber>>;
   /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
   remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber>;
 }
@@ -85,9 +85,9 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     async list(scope, { customer, ...query }) {
       const customerId =
         customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);
-      if (customer !== undefined && customerId === undefined) return { subscribers: [], total: 0 };
+      if (customer !== undefined && customerId === undefined) return { rows: [], total: 0 };
       const { rows, total } = await store.listSubscribers(database.reader, scope, { ...query, customerId });
-      return { subscribers: rows.map(viewSubscriber), total };
+      return { rows: rows.map(viewSubscriber), total };
     },
 
     async remove(transaction, scope, id) {

@@ -1,6 +1,5 @@
 /** Handlers of `/v1/wallet-addresses`. */
-import type { ApiHandlers } from '../api/handler.js';
-import { paginate } from '../shared/pagination.js';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { WalletAddresses } from './wallet-addresses.js';
 
 export function createWalletAddressHandlers(
@@ -8,26 +7,14 @@ export function createWalletAddressHandlers(
 ): ApiHandlers<'walletAddresses'> {
   return {
     create: ({ body }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await walletAddresses.create(transaction, caller, body),
-      })),
+      change((transaction) => walletAddresses.create(transaction, caller, body)),
 
-    async list({ query }, { caller }) {
-      const { walletAddresses: records, total } = await walletAddresses.list(caller, query);
-      return {
-        data: records,
-        pagination: paginate(query, records.length, total),
-      };
-    },
+    list: ({ query }, { caller }) => replyWithPage(query, walletAddresses.list(caller, query)),
 
-    async retrieve({ params }, { caller }) {
-      const data = await walletAddresses.retrieve(caller, params.wallet_address_id);
-      return { data };
-    },
+    retrieve: ({ params }, { caller }) =>
+      replyWith(walletAddresses.retrieve(caller, params.wallet_address_id)),
 
     makePrimary: ({ params }, { caller, change }) =>
-      change(async (transaction) => ({
-        data: await walletAddresses.makePrimary(transaction, caller, params.wallet_address_id),
-      })),
+      change((transaction) => walletAddresses.makePrimary(transaction, caller, params.wallet_address_id)),
   };
 }

@@ -3,7 +3,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { WalletAddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type WalletAddressRow = WalletAddressTable;
 
@@ -67,7 +67,7 @@ export function listWalletAddresses(
   reader: Reader,
   scope: Scope,
   query: WalletAddressQuery,
-): Promise<{ rows: StoredWalletAddress[]; total: number }> {
+): Promise<Page<StoredWalletAddress>> {
   const { isPrimary, currency, network, addresses, label } = query;
   const rows = selectAddresses(reader)
     .where(isListed('wallet_addresses', scope, query))

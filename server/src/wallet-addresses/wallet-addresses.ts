@@ -12,7 +12,7 @@ import type { Caller, Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { StoredWalletAddress } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type WalletAddress = Data<typeof api.walletAddresses.retrieve>;
 
@@ -50,10 +50,7 @@ export interface WalletAddresses {
   create(transaction: Transaction, caller: Caller, input: NewWalletAddress): Promise<WalletAddress>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<WalletAddress>;
-  list(
-    scope: Scope,
-    filter: WalletAddressFilter,
-  ): Promise<{ walletAddresses: WalletAddress[]; total: number }>;
+  list(scope: Scope, filter: WalletAddressFilter): Promise<Page<WalletAddress>>;
   /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
   makePrimary(transaction: Transaction, caller: Caller, id: string): Promise<WalletAddress>;
   find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined>;
@@ -162,7 +159,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
         network: network?.toLowerCase(),
         addresses: address === undefined ? undefined : canonicalForms(scope.mode, address),
       });
-      return { walletAddresses: rows.map(view), total };
+      return { rows: rows.map(view), total };
     },
 
     async makePrimary(transaction, caller, id) {

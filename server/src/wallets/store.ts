@@ -4,7 +4,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export interface WalletFilter extends PageRequest {
   /** In upper case. */
@@ -50,7 +50,7 @@ export async function listWallets(
   reader: Reader,
   scope: Scope,
   filter: WalletFilter,
-): Promise<{ rows: WalletTable[]; total: number }> {
+): Promise<Page<WalletTable>> {
   const { currency, label } = filter;
   let query = reader
     .selectFrom('wallets')

@@ -8,6 +8,7 @@ import type { Database } from '../db/database.js';
 import type { AddressTable, WalletTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
 import { notFound, Problem } from '../shared/problem.js';
+import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import * as store from './store.js';
 import type { WalletFilter } from './store.js';
@@ -31,7 +32,7 @@ export interface Wallets {
     scope: Scope,
     input: { readonly currency: string; readonly label: string },
   ): Promise<Wallet>;
-  list(scope: Scope, filter: WalletFilter): Promise<{ wallets: Wallet[]; total: number }>;
+  list(scope: Scope, filter: WalletFilter): Promise<Page<Wallet>>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Wallet>;
   /**
@@ -102,7 +103,7 @@ export function createWallets(deps: WalletsDeps): Wallets {
     async list(scope, filter) {
       const currency = filter.currency === undefined ? undefined : filter.currency.toUpperCase();
       const { rows, total } = await store.listWallets(database.reader, scope, { ...filter, currency });
-      return { wallets: await viewAll(database.reader, rows), total };
+      return { rows: await viewAll(database.reader, rows), total };
     },
 
     async retrieve(scope, id) {

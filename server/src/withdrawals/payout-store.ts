@@ -5,6 +5,7 @@ import { forUpdate } from '../db/locks.js';
 import { isListed } from '../db/pages.js';
 import type { PayoutTable, Schema } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
+import type { Page } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { sortableDecimal } from './sortable-amount.js';
 import type { OperatorFilter } from './transfer-store.js';
@@ -105,7 +106,7 @@ export async function listPayouts(
   reader: Reader,
   scope: Scope,
   query: PayoutQuery,
-): Promise<{ rows: PayoutTable[]; total: number }> {
+): Promise<Page<PayoutTable>> {
   const matching = reader
     .selectFrom('payouts')
     .where(isListed('payouts', scope, query))

@@ -19,6 +19,7 @@ import { viewPayout } from './payout-view.js';
 import type { OperatorFilter } from './transfer-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
+import type { Page } from '../shared/pagination.js';
 
 export type Payout = Data<Api['payouts']['retrieve']>;
 
@@ -34,7 +35,7 @@ export interface BankPayoutRequest {
 
 export interface Payouts {
   retrieve(scope: Scope, id: string): Promise<Payout>;
-  list(scope: Scope, query: PayoutQuery): Promise<{ payouts: Payout[]; total: number }>;
+  list(scope: Scope, query: PayoutQuery): Promise<Page<Payout>>;
   /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
   syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void>;
   /**
@@ -118,7 +119,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
 
     async list(scope, query) {
       const { rows, total } = await store.listPayouts(database.reader, scope, query);
-      return { payouts: rows.map((row) => viewPayout(row, currencies)), total };
+      return { rows: rows.map((row) => viewPayout(row, currencies)), total };
     },
 
     async syncWithTransfer(transaction, transfer) {

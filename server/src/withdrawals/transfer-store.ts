@@ -6,7 +6,7 @@ import type { TransferTable } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
 
 export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
@@ -54,11 +54,7 @@ export async function sumSince(
   return BigInt(total);
 }
 
-export function listTransfers(
-  reader: Reader,
-  scope: Scope,
-  page: PageRequest,
-): Promise<{ rows: TransferTable[]; total: number }> {
+export function listTransfers(reader: Reader, scope: Scope, page: PageRequest): Promise<Page<TransferTable>> {
   const query = reader
     .selectFrom('transfers')
     .selectAll()

@@ -20,7 +20,7 @@ import * as store from './transfer-store.js';
 import type { OperatorFilter } from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type Transfer = Data<Api['transfers']['retrieve']>;
 
@@ -34,7 +34,7 @@ export interface Transfers {
   quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }>;
   /** Problem: `not_found`. */
   retrieve(scope: Scope, id: string): Promise<Transfer>;
-  list(scope: Scope, page: PageRequest): Promise<{ transfers: Transfer[]; total: number }>;
+  list(scope: Scope, page: PageRequest): Promise<Page<Transfer>>;
   /** For operators: a transfer of any merchant; undefined if there is none. */
   findAny(reader: Reader, id: string): Promise<TransferTable | undefined>;
   /** For operators: transfers of all merchants, oldest first, at most 1000. */
@@ -151,7 +151,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     async list(scope, page) {
       const { rows, total } = await store.listTransfers(database.reader, scope, page);
-      return { transfers: rows.map(view), total };
+      return { rows: rows.map(view), total };
     },
 
     findAny: (reader, id) => store.findAnyTransfer(reader, id),

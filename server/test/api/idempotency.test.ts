@@ -18,7 +18,7 @@ const declare = {
   description: 'For tests.',
   body,
   data: note,
-  sample: { message: 'Done' },
+  sample: { message: 'Note created' },
 } as const;
 
 const table = {
@@ -76,13 +76,10 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
               const data = { id: await write(transaction, text), text };
               onEntered();
               await gate;
-              return { message: 'Note created', data };
+              return data;
             }),
           async crash({ body: { text } }, { change }) {
-            await change(async (transaction) => ({
-              message: 'Note created',
-              data: { id: await write(transaction, text), text },
-            }));
+            await change(async (transaction) => ({ id: await write(transaction, text), text }));
             throw new Error('The process died before it could reply');
           },
           refuse: ({ body: { text } }, { change }) =>
@@ -92,21 +89,15 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
             }),
           wrong: ({ body: { text } }, { change }) =>
             change(async (transaction) => ({
-              message: 'Note created',
-              data: { id: String(await write(transaction, text)) as unknown as number, text },
+              id: String(await write(transaction, text)) as unknown as number,
+              text,
             })),
           unchanged: ({ body: { text } }) =>
             Promise.resolve({ message: 'Looked up', data: { id: (now += 1), text } }),
           update: ({ body: { text } }, { change }) =>
-            change(async (transaction) => ({
-              message: 'Note updated',
-              data: { id: await write(transaction, text), text },
-            })),
+            change(async (transaction) => ({ id: await write(transaction, text), text })),
           remove: ({ body: { text } }, { change }) =>
-            change(async (transaction) => ({
-              message: 'Note removed',
-              data: { id: await write(transaction, text), text },
-            })),
+            change(async (transaction) => ({ id: await write(transaction, text), text })),
         },
       },
     });

@@ -28,15 +28,14 @@ it.each(engines)(
       await dispose();
     });
     const sample = api.wallets.retrieve.sample;
-    const reply = { message: sample.message, data: sample.data };
     const changes: string[] = [];
     const endpoint = api.wallets.retrieve;
     const run = createOperation(
       endpoint,
       endpoint.path,
       async (_input, context) => {
-        await context.change(() => Promise.resolve((changes.push('first'), reply)));
-        return context.change(() => Promise.resolve((changes.push('second'), reply)));
+        await context.change(() => Promise.resolve((changes.push('first'), sample.data)));
+        return context.change(() => Promise.resolve((changes.push('second'), sample.data)));
       },
       { database, idempotency: undefined, stopping: new AbortController().signal },
     );
