@@ -1,11 +1,11 @@
 /** `addresses …`: exports the deposit addresses of a merchant, for its wallet and its bookkeeping. */
 import { exportAddresses, type ExportedAddress, type ExportedKey } from '../addresses/export.js';
 import { isoTime } from '../shared/clock.js';
-import { amountOf, amountText } from './amounts.js';
 import { command, type Group } from './command.js';
 import { csvField } from './csv.js';
 import { families } from './deposit-keys.js';
 import * as option from './options.js';
+import { amountOf, amountText, recordJson } from './records.js';
 
 export const addressCommands: Group = {
   name: 'addresses',
@@ -44,8 +44,7 @@ function keyJson({ key, descriptor, range }: ExportedKey) {
     ...(key.script && { script: key.script }),
     ...(descriptor !== undefined && { descriptor }),
     range,
-    createdAt: isoTime(key.createdAt),
-    replacedAt: key.replacedAt === null ? null : isoTime(key.replacedAt),
+    ...recordJson(key, 'createdAt', 'replacedAt'),
   };
 }
 

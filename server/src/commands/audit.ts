@@ -1,8 +1,9 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
 import { isoTime } from '../shared/clock.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
-import { command, listRecords, type Group } from './command.js';
+import { command, type Group } from './command.js';
 import * as option from './options.js';
+import { listRecords } from './records.js';
 
 export const auditCommands: Group = {
   name: 'audit',

@@ -4,9 +4,9 @@ import { acceptReorg, rescan } from '../chains/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
-import { counted } from './counted.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
+import { counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
   name: 'chains',
@@ -19,19 +19,18 @@ export const chainCommands: Group = {
       details:
         'Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is quarantined.',
       async run({ database }) {
-        const networks = (await listCursors(database.reader)).map(cursorJson);
-        const quarantined = (await listQuarantine(database.reader)).map(quarantineJson);
+        const cursors = await listCursors(database.reader);
+        const quarantined = await listQuarantine(database.reader);
         const lines = [
-          ...networks.map(networkLine),
-          ...(networks.length === 0 ? ['No network has been scanned yet'] : []),
+          ...cursors.map(cursorLine),
+          ...(cursors.length === 0 ? ['No network has been scanned yet'] : []),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
         ];
-        const isFailing = networks.some((one) => 'problem' in one);
         return {
-          json: { networks, quarantined },
+          json: { networks: cursors.map(cursorJson), quarantined: quarantined.map(quarantineJson) },
           text: lines.join('\n'),
-          hasFailed: isFailing || quarantined.length > 0,
+          hasFailed: cursors.some(({ problem }) => problem !== null) || quarantined.length > 0,
         };
       },
     }),
@@ -99,40 +98,29 @@ A reorganisation that reaches below the blocks that are kept, which are at least
 type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
-function cursorJson({ mode, network, height, head_height: headHeight, synced_at, problem }: Cursor) {
-  const cursor = { mode, network, height, headHeight, syncedAt: isoTime(synced_at) };
-  return problem === null ? cursor : { ...cursor, problem };
+function cursorJson(row: Cursor) {
+  const cursor = recordJson(row, 'mode', 'network', 'height', 'head_height', 'synced_at');
+  return row.problem === null ? cursor : { ...cursor, problem: row.problem };
 }
 
-function networkLine(cursor: ReturnType<typeof cursorJson>): string {
-  const { mode, network, height, headHeight, syncedAt } = cursor;
-  const blocks =
-    height >= headHeight
-      ? `block ${height}`
-      : `block ${height} of ${headHeight}, ${headHeight - height} left to read`;
-  const failure = 'problem' in cursor ? [`fails: ${cursor.problem}`] : [];
-  return [mode, network, blocks, `read up to ${syncedAt}`, ...failure].join('  ');
+function cursorLine({ mode, network, height, head_height: head, synced_at, problem }: Cursor): string {
+  const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
+  const failure = problem === null ? [] : [`fails: ${problem}`];
+  return [mode, network, `block ${height}${left}`, `read up to ${isoTime(synced_at)}`, ...failure].join('  ');
 }
 
 function quarantineJson(row: Quarantined) {
   return {
-    ...{ mode: row.mode, network: row.network },
+    ...recordJson(row, 'mode', 'network'),
     ...(row.payment_id !== null && { paymentId: row.payment_id }),
     ...(row.transfer !== null && { transfer: row.id }),
-    ...{ reason: row.reason, tries: row.tries },
-    ...{ failedAt: isoTime(row.failed_at), retryAt: isoTime(row.retry_at) },
+    ...recordJson(row, 'reason', 'tries', 'failed_at', 'retry_at'),
   };
 }
 
-function quarantineLine({
-  mode,
-  network,
-  transfer,
-  paymentId,
-  tries,
-  failedAt,
-  reason,
-}: ReturnType<typeof quarantineJson>): string {
-  const what = transfer === undefined ? `payment ${paymentId ?? ''}` : `transfer ${transfer}`;
-  return [mode, network, what, `failed ${counted(tries, 'time')} since ${failedAt}`, reason].join('  ');
+function quarantineLine(row: Quarantined): string {
+  const { mode, network, tries, reason } = row;
+  const what = row.transfer === null ? `payment ${row.payment_id ?? ''}` : `transfer ${row.id}`;
+  const failures = `failed ${counted(tries, 'time')} since ${isoTime(row.failed_at)}`;
+  return [mode, network, what, failures, reason].join('  ');
 }

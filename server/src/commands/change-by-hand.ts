@@ -1,9 +1,10 @@
-/** Changes a withdrawal that an operator carries out by hand, and shows a record. */
+/** Changes a withdrawal that an operator carries out by hand. */
 import type { AuditAction, AuditFields } from '../merchants/audit-log.js';
 import type { Transaction } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
 import type { Output } from './command.js';
 import type { CommandContext } from './context.js';
+import { showRecord } from './records.js';
 
 /** A transfer or a payout, as it is stored. */
 interface Withdrawal {
@@ -11,40 +12,36 @@ interface Withdrawal {
   readonly mode: Mode;
 }
 
-interface ChangeByHand<Row extends Withdrawal> {
-  readonly id: string;
-  readonly action: AuditAction;
-  find(transaction: Transaction): Promise<Row | undefined>;
-  change(transaction: Transaction): Promise<Row>;
+interface Kind<Row extends Withdrawal> {
+  find(context: CommandContext, transaction: Transaction, id: string): Promise<Row | undefined>;
   /** What the audit log shows of it, before and after. */
   facts(row: Row): AuditFields;
-  /** What the audit log says about the change itself. */
-  readonly remarks?: AuditFields;
+  json(row: Row): Readonly<Record<string, unknown>>;
 }
 
-/** Changes a withdrawal, and records who did it. Repeating a change records nothing. */
-export function changeByHand<Row extends Withdrawal>(
-  { database, auditLog, actor }: CommandContext,
-  { id, action, find, change, facts, remarks }: ChangeByHand<Row>,
-): Promise<Row> {
-  return database.write(async (transaction) => {
-    const former = await find(transaction);
-    const changed = await change(transaction);
-    await auditLog.record(transaction, {
-      merchantId: changed.merchant_id,
-      mode: changed.mode,
-      actor,
-      action,
-      subjectId: id,
-      before: former && facts(former),
-      after: { ...facts(changed), ...remarks },
+/**
+ * Makes the function that changes one kind of withdrawals, records who did it, and shows the result. Repeating a change
+ * records nothing. Its `remarks` are what the audit log says about the change itself.
+ */
+export function changingByHand<Row extends Withdrawal>({ find, facts, json }: Kind<Row>) {
+  return async (
+    context: CommandContext,
+    id: string,
+    action: AuditAction,
+    change: (transaction: Transaction) => Promise<Row>,
+    remarks: AuditFields = {},
+  ): Promise<Output> => {
+    const { database, auditLog, actor } = context;
+    const changed = await database.write(async (transaction) => {
+      const former = await find(context, transaction, id);
+      const row = await change(transaction);
+      await auditLog.record(transaction, {
+        ...{ merchantId: row.merchant_id, mode: row.mode, actor, action, subjectId: id },
+        before: former && facts(former),
+        after: { ...facts(row), ...remarks },
+      });
+      return row;
     });
-    return changed;
-  });
-}
-
-/** A record with one field on each line. */
-export function showRecord(json: Readonly<Record<string, unknown>>): Output {
-  const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(15)} ${String(value)}`);
-  return { json, text: lines.join('\n') };
+    return showRecord(json(changed));
+  };
 }

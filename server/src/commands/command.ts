@@ -163,13 +163,3 @@ function refuseOtherFormat(options: Options, values: object): void {
     );
   }
 }
-
-/** Lists records: as JSON, and one line of text for each. */
-export function listRecords<Row>(
-  rows: readonly Row[],
-  json: (row: Row) => unknown,
-  line: (row: Row) => string,
-  none: string,
-): Output {
-  return { json: rows.map(json), text: rows.map(line).join('\n') || none };
-}

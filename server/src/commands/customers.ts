@@ -1,7 +1,7 @@
 /** `customers …`: erases a customer's personal data. */
 import { command, type Group } from './command.js';
-import { counted } from './counted.js';
 import * as option from './options.js';
+import { counted } from './records.js';
 
 export const customerCommands: Group = {
   name: 'customers',

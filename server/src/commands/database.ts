@@ -6,10 +6,10 @@ import { isScanned } from '../chains/cursors.js';
 import { copyDatabase, NotEmpty } from '../db/copy.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
 import { command, type Group } from './command.js';
-import { counted } from './counted.js';
 import { CommandError, UsageError } from './errors.js';
 import { writeNewFile } from './files.js';
 import * as option from './options.js';
+import { counted } from './records.js';
 
 const serverIsRunning =
   'A server is running on this database. Stop it first: what it writes during the copy would be missing. If it has just crashed, try again in a minute. --while-running copies all the same';

@@ -4,10 +4,11 @@ import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-import { command, listRecords, type Group } from './command.js';
+import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
+import { listRecords, recordJson } from './records.js';
 
 export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
 
@@ -67,7 +68,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
       options: { merchant: option.merchant('only the keys of this merchant') },
       async run({ database, depositKeys }, { merchant }) {
         const keys = await depositKeys.list(database.reader, merchant);
-        return listRecords(keys, keyJson, keyLine, 'There are no deposit keys');
+        return listRecords(keys, (key) => recordJson(key), keyLine, 'There are no deposit keys');
       },
     }),
   ],
@@ -156,18 +157,13 @@ function sharingNote(merchantIds: readonly string[]): string {
   return `Careful: this is also the key of ${merchantIds.join(', ')}. Their coins arrive in the same wallet.\n\n`;
 }
 
-interface PreviewedAddress {
-  readonly index: number;
-  readonly address: string;
-}
-
 /** The first addresses, in the form of each of the family's configured networks. */
 function firstAddresses(
   { connected, depositKeys }: CommandContext,
   scope: Scope,
   family: Family,
   key: GivenKey,
-): PreviewedAddress[] {
+): { readonly index: number; readonly address: string }[] {
   const configured = connected
     .filter(({ network }) => network.mode === scope.mode && network.family === family)
     .map(({ network }) => network.addressNet);
@@ -176,14 +172,6 @@ function firstAddresses(
     const source = depositKeys.preview(scope, family, key, net);
     return Array.from({ length: previewed }, (_, index) => ({ index, address: source.derive(index) }));
   });
-}
-
-function keyJson({ createdAt, replacedAt, ...key }: DepositKeyRecord) {
-  return {
-    ...key,
-    createdAt: isoTime(createdAt),
-    replacedAt: replacedAt === null ? null : isoTime(replacedAt),
-  };
 }
 
 function keyLine(key: DepositKeyRecord): string {

@@ -5,7 +5,7 @@ import { keyScopes, type KeyScope } from '../shared/scope.js';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { table } from './table.js';
+import { recordJson, table } from './records.js';
 
 export const keyCommands: Group = {
   name: 'keys',
@@ -85,14 +85,8 @@ export const keyCommands: Group = {
   ],
 };
 
-function keyJson({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord) {
-  return {
-    ...key,
-    scope: scopeOf(key),
-    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-    createdAt: isoTime(createdAt),
-    revokedAt: revokedAt === null ? null : isoTime(revokedAt),
-  };
+function keyJson({ expiresAt, createdAt, revokedAt, ...key }: KeyRecord) {
+  return { ...key, scope: scopeOf(key), ...recordJson({ expiresAt, createdAt, revokedAt }) };
 }
 
 function keyRow(record: KeyRecord, now: number): string[] {

@@ -5,10 +5,10 @@ import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js'
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { PlaceBalance } from '../treasury/chain-balances.js';
-import { amountText } from './amounts.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
+import { amountText } from './records.js';
 
 export const ledgerCommands: Group = {
   name: 'ledger',

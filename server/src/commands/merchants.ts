@@ -7,7 +7,7 @@ import { command, type Group, type Output } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { table } from './table.js';
+import { table } from './records.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Mode, Scope } from '../shared/scope.js';
 

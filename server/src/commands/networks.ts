@@ -96,6 +96,7 @@ async function check(
 ): Promise<CheckedNetwork> {
   const { network } = connected;
   const findings: NetworkFinding[] = [];
+  const problem = (what: string) => findings.push({ subject: network.code, kind: 'problem', text: what });
   context.progress(`${network.code}: asking its nodes`);
   try {
     for await (const finding of connected.check(context.signal)) {
@@ -103,22 +104,14 @@ async function check(
       context.progress(`${network.code}: ${finding.subject}: ${finding.text}`);
     }
   } catch (error) {
-    findings.push({ subject: network.code, kind: 'problem', text: errorMessage(error) });
+    problem(errorMessage(error));
   }
-  const source =
-    merchantId === undefined
-      ? undefined
-      : context.depositKeys.sources.find(
-          { merchantId, mode: network.mode },
-          network.family,
-          network.addressNet,
-        );
+  const { mode, family, addressNet } = network;
+  const source = merchantId && context.depositKeys.sources.find({ merchantId, mode }, family, addressNet);
   if (merchantId !== undefined && !source) {
-    findings.push({
-      subject: network.code,
-      kind: 'problem',
-      text: `The merchant has no deposit key for it: deposit-keys set --merchant ${merchantId} --mode ${network.mode} --family ${network.family} --xpub …`,
-    });
+    problem(
+      `The merchant has no deposit key for it: deposit-keys set --merchant ${merchantId} --mode ${mode} --family ${family} --xpub …`,
+    );
   }
   findings.push(...(await checkForwarders(context, connected, merchantId)));
   const notOffered = findUnusable(connected, findings);

@@ -1,11 +1,11 @@
 /** `payments …`: exports payments for a merchant's accountant. */
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { csvLine } from './csv.js';
-import { counted } from './counted.js';
 import { writeNewFile } from './files.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
+import { camelCase, counted } from './records.js';
 
 export const paymentCommands: Group = {
   name: 'payments',
@@ -52,7 +52,7 @@ async function write(
   context?: Pick<CommandContext, 'progress'>,
 ): Promise<number> {
   let count = 0;
-  await print(format === 'csv' ? csvLine(columns) : '[');
+  await print(format === 'csv' ? `${header}\r\n` : '[');
   for await (const payment of payments) {
     await print(
       format === 'csv' ? csvLines(payment) : `${count === 0 ? '' : ','}\n${JSON.stringify(payment)}`,
@@ -64,53 +64,19 @@ async function write(
   return count;
 }
 
-const columns = [
-  'record',
-  'payment_id',
-  'mode',
-  'tx_ref',
-  'time',
-  'status',
-  'description',
-  'customer',
-  'base_currency',
-  'base_amount',
-  'currency',
-  'network',
-  'amount',
-  'fee',
-  'net',
-  'tx_hash',
-  'paid_at',
-] as const;
+const header =
+  'record,payment_id,mode,tx_ref,time,status,description,customer,base_currency,base_amount,currency,network,amount,fee,net,tx_hash,paid_at';
+const columns = header.split(',').map(camelCase);
 
-type Row = Partial<Record<(typeof columns)[number], string>>;
-
-function csvLines(payment: ExportedPayment): string {
-  const { id, mode, txRef, createdAt, receipts, credited } = payment;
-  const common = { payment_id: id, mode, tx_ref: txRef };
-  const rows: Row[] = [
-    {
-      ...common,
-      record: 'payment',
-      time: createdAt,
-      status: payment.status,
-      description: payment.description,
-      customer: payment.customer,
-      base_currency: payment.baseCurrency,
-      base_amount: payment.baseAmount,
-      currency: payment.currency,
-      network: payment.network,
-      amount: payment.amount,
-      paid_at: payment.paidAt,
-    },
-    ...receipts.map(({ currency, network, amount, txHash, status, firstSeenAt, confirmedAt }) => ({
-      ...{ ...common, record: 'receipt', time: firstSeenAt, status, currency, network, amount },
-      ...{ tx_hash: txHash, paid_at: confirmedAt },
-    })),
-    ...credited.map(({ currency, amount, fee, net }) => ({
-      ...{ ...common, record: 'credit', time: createdAt, currency, amount, fee, net },
-    })),
+function csvLines({ id: paymentId, receipts, credited, ...payment }: ExportedPayment): string {
+  const { mode, txRef, createdAt } = payment;
+  const common = { paymentId, mode, txRef };
+  const rows: Readonly<Record<string, string>>[] = [
+    { ...payment, paymentId, record: 'payment', time: createdAt },
+    ...receipts.map(({ firstSeenAt: time, confirmedAt: paidAt, ...receipt }) => {
+      return { ...common, ...receipt, record: 'receipt', time, paidAt };
+    }),
+    ...credited.map((credit) => ({ ...common, ...credit, record: 'credit', time: createdAt })),
   ];
   return rows.map((row) => csvLine(columns.map((column) => row[column] ?? ''))).join('');
 }

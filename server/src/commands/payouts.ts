@@ -1,13 +1,10 @@
 /** `payouts …`: payouts to bank accounts, which an operator creates and settles by hand. */
 import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
-import { amountOf, amountText } from './amounts.js';
-import { command, listRecords, type Group, type Output } from './command.js';
-import type { CommandContext } from './context.js';
-import { changeByHand, showRecord } from './change-by-hand.js';
+import { command, type Group } from './command.js';
+import { changingByHand } from './change-by-hand.js';
 import * as option from './options.js';
-import type { Transaction } from '../db/engine.js';
-import type { AuditFields } from '../merchants/audit-log.js';
+import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
 
 const id = option.id('the payout, as "payouts list" shows it');
 
@@ -80,36 +77,19 @@ export const payoutCommands: Group = {
   ],
 };
 
-/** Changes a payout by hand, and shows it. */
-async function changePayout(
-  context: CommandContext,
-  id: string,
-  action: 'payout.settled' | 'payout.failed',
-  change: (transaction: Transaction) => Promise<PayoutTable>,
-): Promise<Output> {
-  const find = (transaction: Transaction) => context.payouts.findAny(transaction, id);
-  const changed = await changeByHand(context, { id, action, find, change, facts: payoutFacts });
-  return showRecord(payoutJson(changed));
-}
-
-function payoutFacts({ status, failure_reason: failureReason }: PayoutTable): AuditFields {
-  return { status, failureReason };
-}
+const changePayout = changingByHand<PayoutTable>({
+  find: ({ payouts }, transaction, id) => payouts.findAny(transaction, id),
+  facts: ({ status, failure_reason: failureReason }) => ({ status, failureReason }),
+  json: payoutJson,
+});
 
 function payoutJson(row: PayoutTable) {
   return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    mode: row.mode,
-    status: row.status,
+    ...recordJson(row, 'id', 'merchant_id', 'mode', 'status'),
     amount: amountOf(row.amount, row.currency),
-    currency: row.currency,
-    bankAccountId: row.bank_account_id,
-    destination: row.destination,
-    reference: row.reference,
+    ...recordJson(row, 'currency', 'bank_account_id', 'destination', 'reference'),
     ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
+    ...recordJson(row, 'created_at', 'updated_at'),
   };
 }
 

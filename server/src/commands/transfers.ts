@@ -1,14 +1,13 @@
 /** `transfers …`: for operators, who send transfers by hand on networks where the server has no signer. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
-import { amountOf, amountText } from './amounts.js';
 import { proveSettlement } from '../withdrawals/settlement-proof.js';
-import { command, listRecords, type Group, type Output } from './command.js';
+import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
-import { changeByHand, showRecord } from './change-by-hand.js';
+import { changingByHand } from './change-by-hand.js';
 import * as option from './options.js';
+import { amountOf, amountText, listRecords, recordJson } from './records.js';
 import type { Transaction } from '../db/engine.js';
-import type { AuditFields } from '../merchants/audit-log.js';
 
 const id = option.id('the transfer, as "transfers list" shows it');
 
@@ -75,18 +74,13 @@ export const transferCommands: Group = {
   ],
 };
 
-/** Changes a transfer by hand, and shows it. */
-async function changeTransfer(
-  context: CommandContext,
-  id: string,
-  action: 'transfer.settled' | 'transfer.failed',
-  change: (transaction: Transaction) => Promise<TransferTable>,
-  remarks: AuditFields = {},
-): Promise<Output> {
-  const find = (transaction: Transaction) => context.transfers.findAny(transaction, id);
-  const changed = await changeByHand(context, { id, action, find, change, facts: transferFacts, remarks });
-  return showRecord(transferJson(changed));
-}
+const changeTransfer = changingByHand<TransferTable>({
+  find: ({ transfers }, transaction, id) => transfers.findAny(transaction, id),
+  facts: ({ status, tx_hash, network_fee, failure_reason }) => {
+    return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
+  },
+  json: transferJson,
+});
 
 /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
 async function placeOf(
@@ -106,26 +100,15 @@ async function placeOf(
   return hasTreasury ? 'treasury' : undefined;
 }
 
-function transferFacts({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
-  return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
-}
-
 function transferJson(row: TransferTable) {
   return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    mode: row.mode,
-    status: row.status,
-    executor: row.executor,
+    ...recordJson(row, 'id', 'merchant_id', 'mode', 'status', 'executor'),
     amount: amountOf(row.amount, row.currency),
     fee: amountOf(row.fee, row.currency),
-    currency: row.currency,
-    network: row.network,
-    address: row.address,
+    ...recordJson(row, 'currency', 'network', 'address'),
     ...(row.tx_hash !== null && { txHash: row.tx_hash }),
     ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
+    ...recordJson(row, 'created_at', 'updated_at'),
   };
 }
 

@@ -2,8 +2,9 @@
 import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
-import { command, listRecords, type Group } from './command.js';
+import { command, type Group } from './command.js';
 import * as option from './options.js';
+import { listRecords, recordJson } from './records.js';
 
 export const webhookCommands: Group = {
   name: 'webhooks',
@@ -61,13 +62,12 @@ function sampleJson({ type, id, status, durationMs, excerpt, error }: SampleResu
   return { type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null };
 }
 
-function eventJson({ createdAt, dueAt, attempts, ...event }: WebhookRecord) {
-  return {
-    ...event,
-    createdAt: isoTime(createdAt),
-    dueAt: dueAt === null ? null : isoTime(dueAt),
-    tries: attempts.map(({ attemptedAt, ...attempt }) => ({ ...attempt, triedAt: isoTime(attemptedAt) })),
-  };
+function eventJson({ attempts, ...event }: WebhookRecord) {
+  const tries = attempts.map(({ attemptedAt, ...attempt }) => ({
+    ...attempt,
+    triedAt: isoTime(attemptedAt),
+  }));
+  return { ...recordJson(event), tries };
 }
 
 function eventText(event: WebhookRecord): string {

@@ -5,11 +5,11 @@ import { isoTime } from '../shared/clock.js';
 import type { PsbtTable } from '../db/schema.js';
 import type { Exported } from './export.js';
 import type { PsbtPayouts } from './psbt-payouts.js';
-import { amountOf, amountText } from '../commands/amounts.js';
-import { command, listRecords, type Group, type Output } from '../commands/command.js';
+import { command, type Group, type Output } from '../commands/command.js';
 import type { CommandContext } from '../commands/context.js';
 import { readGivenFile, writeNewFile } from '../commands/files.js';
 import * as option from '../commands/options.js';
+import { amountOf, amountText, listRecords, recordJson } from '../commands/records.js';
 
 type StoredPsbt = Awaited<ReturnType<PsbtPayouts['retrieve']>>;
 
@@ -193,17 +193,8 @@ function describe(psbt: StoredPsbt): string[] {
 }
 
 function rowJson(row: PsbtTable) {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    mode: row.mode,
-    network: row.network,
-    currency: row.currency,
-    state: row.state,
-    problem: row.problem,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
+  const names = ['id', 'merchant_id', 'mode', 'network', 'currency', 'state', 'problem'] as const;
+  return recordJson(row, ...names, 'created_at', 'updated_at');
 }
 
 function psbtJson(psbt: StoredPsbt) {
@@ -212,14 +203,12 @@ function psbtJson(psbt: StoredPsbt) {
     ...rowJson(psbt),
     changePath: change === null ? null : `1/${change}`,
     transfers: psbt.transfers.map((row) => ({
-      id: row.id,
-      status: row.status,
+      ...recordJson(row, 'id', 'status'),
       amount: amountOf(row.amount, currency),
       address: row.address,
     })),
     inputs: psbt.inputs.map((input) => ({
-      txHash: input.tx_hash,
-      outputIndex: input.output_index,
+      ...recordJson(input, 'tx_hash', 'output_index'),
       amount: amountOf(input.amount, currency),
       path: `${input.branch}/${input.derivation_index}`,
     })),
@@ -228,8 +217,7 @@ function psbtJson(psbt: StoredPsbt) {
       fee: amountOf(version.fee, currency),
       virtualSize: version.virtual_size,
       change: amountOf(version.change_amount, currency),
-      txHash: version.tx_hash,
-      importedAt: version.imported_at === null ? null : isoTime(version.imported_at),
+      ...recordJson(version, 'tx_hash', 'imported_at'),
       isSettled: version.number === psbt.settled_version,
     })),
   };

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { optionName } from '../../src/commands/command.js';
-import { counted } from '../../src/commands/counted.js';
+import { counted } from '../../src/commands/records.js';
 import { CommandError } from '../../src/commands/errors.js';
 import { readGivenFile, writeNewFile } from '../../src/commands/files.js';
 import { commands } from '../../src/commands/registry.js';

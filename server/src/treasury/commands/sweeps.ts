@@ -8,12 +8,11 @@ import { listTransactions } from '../gas-transactions.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
 import type { GasTransactionTable } from '../../db/schema.js';
-import { amountOf, amountText } from '../../commands/amounts.js';
-import { command, listRecords, type Group } from '../../commands/command.js';
+import { command, type Group } from '../../commands/command.js';
 import type { CommandContext } from '../../commands/context.js';
-import { counted } from '../../commands/counted.js';
 import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
+import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
 import { newGasKey } from './gas-key.js';
 
 const planOptions = {
@@ -177,22 +176,21 @@ async function plan(context: CommandContext, network: EvmConnected, given: Given
 }
 
 function transactionJson(row: GasTransactionTable) {
-  const { network, mode, sender, nonce, attempt, status, addresses, currency, cost } = row;
+  const { cost, currency } = row;
   return {
-    ...{ network, mode, sender, nonce, attempt, txHash: row.tx_hash, status, addresses },
+    ...recordJson(row, 'network', 'mode', 'sender', 'nonce', 'attempt', 'tx_hash', 'status', 'addresses'),
     maxFeeGwei: gwei(BigInt(row.max_fee)),
     cost: cost === null ? null : amountOf(cost, currency),
-    currency,
-    createdAt: isoTime(row.created_at),
+    ...recordJson(row, 'currency', 'created_at'),
   };
 }
 
 function transactionLine(row: GasTransactionTable): string {
-  const { network, nonce, attempt, txHash, status, addresses, cost, currency, createdAt } =
-    transactionJson(row);
-  const price = cost === null ? [] : [`cost ${cost} ${currency}`];
+  const { network, nonce, attempt, tx_hash: txHash, status, addresses, cost, currency } = row;
+  const price = cost === null ? [] : [`cost ${amountText(cost, currency)}`];
   const swept = counted(addresses, 'balance');
-  return [createdAt, network, `nonce ${nonce}.${attempt}`, txHash, status, swept, ...price].join('  ');
+  const time = isoTime(row.created_at);
+  return [time, network, `nonce ${nonce}.${attempt}`, txHash, status, swept, ...price].join('  ');
 }
 
 function planJson(planned: SweepPlan) {

@@ -5,10 +5,10 @@ import { transferData } from '../../chains/evm/abi.js';
 import { safeBatch, type WalletCall } from '../export.js';
 import { evmNetworks } from '../forwarder-checks.js';
 import { unmatchedPayments, type UnmatchedPayment } from '../unmatched-payments.js';
-import { amountOf } from '../../commands/amounts.js';
 import { command, type Group } from '../../commands/command.js';
 import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
+import { amountOf } from '../../commands/records.js';
 import { transferCommands } from '../../commands/transfers.js';
 
 export const transferExportCommands: Group = {
