@@ -54,14 +54,8 @@ const purposes: Readonly<Record<ScriptType, number>> = {
 
 /** @throws Error with a sentence about `--fingerprint` or `--path`, if they do not fit the key */
 export function readSpendingAccount(extendedPublicKey: string, use: AccountUse): SpendingAccount {
-  const { family, net } = use;
-  const { script } = readAccountKey(extendedPublicKey, { family, net, script: use.script });
-  const prefixes = addressPrefixes[family][net];
-  const bytes = base58check.decode(extendedPublicKey.trim());
-  // SLIP-132 prefixes differ from BIP-32's in these four bytes alone.
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, versions.public);
-  const account = HDKey.fromExtendedKey(base58check.encode(bytes), versions);
-  const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
+  const { script, account, branches } = accountKey(extendedPublicKey, use);
+  const prefixes = addressPrefixes[use.family][use.net];
   const root = rootOf(account, script, use);
 
   function publicKey(branch: Branch, index: number): Uint8Array {
@@ -77,6 +71,35 @@ export function readSpendingAccount(extendedPublicKey: string, use: AccountUse):
     address: (branch, index) => addressOfKey(publicKey(branch, index), script, prefixes),
     origin: (branch, index) => ({ fingerprint: root.fingerprint, path: [...root.path, branch, index] }),
   };
+}
+
+interface AccountKey {
+  readonly script: ScriptType;
+  readonly account: HDKey;
+  readonly branches: Readonly<Record<Branch, HDKey>>;
+}
+
+/** Each step of a PSBT asks for its account, and to derive it takes milliseconds. The oldest go first. */
+const accountKeys = new Map<string, AccountKey>();
+const mostAccountKeys = 100;
+
+function accountKey(extendedPublicKey: string, { family, net, script }: AccountUse): AccountKey {
+  const name = [extendedPublicKey, family, net, script].join('/');
+  const known = accountKeys.get(name);
+  if (known) return known;
+  const read = readAccountKey(extendedPublicKey, { family, net, script });
+  const bytes = base58check.decode(extendedPublicKey.trim());
+  // SLIP-132 prefixes differ from BIP-32's in these four bytes alone.
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, versions.public);
+  const account = HDKey.fromExtendedKey(base58check.encode(bytes), versions);
+  const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
+  const key = { script: read.script, account, branches };
+  for (const oldest of accountKeys.keys()) {
+    if (accountKeys.size < mostAccountKeys) break;
+    accountKeys.delete(oldest);
+  }
+  accountKeys.set(name, key);
+  return key;
 }
 
 /**

@@ -6,70 +6,71 @@ import { Problem } from '../shared/problem.js';
 import { planFee } from './coins.js';
 import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
-import type { Follow } from './follow.js';
+import { look } from './follow.js';
+import { newVersion } from './new-version.js';
 import { previousTransactions } from './previous-transactions.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
-import type { Transitions } from './transitions.js';
 
-export type Bump = (id: string, feeRate: string, actor: string, signal: AbortSignal) => Promise<StoredPsbt>;
-
-export function createBump(deps: PsbtDeps, transitions: Transitions, look: Follow['look']): Bump {
+export async function bump(
+  deps: PsbtDeps,
+  id: string,
+  feeRate: string,
+  actor: string,
+  signal: AbortSignal,
+): Promise<StoredPsbt> {
   const { database, auditLog } = deps;
-
-  return async (id, feeRate, actor, signal) => {
-    parseFeeRate(feeRate);
-    const found = await look(id, signal);
-    const psbt = await store.requirePsbt(database.reader, id);
-    if (psbt.state !== 'open' && psbt.state !== 'sent') {
+  parseFeeRate(feeRate);
+  const found = await look(deps, id, signal);
+  const psbt = await store.requirePsbt(database.reader, id);
+  if (psbt.state !== 'open' && psbt.state !== 'sent') {
+    throw new Problem(
+      'invalid_state',
+      `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`,
+    );
+  }
+  if (found?.kind === 'block') {
+    throw new Problem('invalid_state', 'Its transaction is in a block already: there is nothing to bump');
+  }
+  if (found?.kind !== 'absent' && found?.kind !== 'waiting') {
+    throw new Problem('invalid_state', psbt.problem ?? 'Its coins are not there: see transfers psbt list');
+  }
+  const to = networkOf(deps, psbt.mode, psbt.network);
+  const account = await accountOfPsbt(deps, psbt, to);
+  const rates = await to.node.feeRates(signal);
+  const rate = chooseFeeRate(feeRate, rates);
+  const plan = planBump(psbt, account, to, rate, rates.increment);
+  const sum = psbt.transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  refuseHighFee(plan.fee, sum, to);
+  const outpoints = psbt.inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({
+    txHash,
+    outputIndex,
+  }));
+  // What waits in the mempool spends them, and must not hide their blocks.
+  const unspent = await to.node.unspent(outpoints, false, signal);
+  const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
+  const previous = await previousTransactions(database.reader, to, account, coins, signal);
+  return database.write(async (transaction) => {
+    const current = await store.lockPsbt(transaction, id);
+    if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
       throw new Problem(
         'invalid_state',
-        `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`,
+        'The PSBT has changed meanwhile. Look at it, and run the command again',
       );
     }
-    if (found?.kind === 'block') {
-      throw new Problem('invalid_state', 'Its transaction is in a block already: there is nothing to bump');
-    }
-    if (found?.kind !== 'absent' && found?.kind !== 'waiting') {
-      throw new Problem('invalid_state', psbt.problem ?? 'Its coins are not there: see transfers psbt list');
-    }
-    const to = networkOf(deps, psbt.mode, psbt.network);
-    const account = await accountOfPsbt(deps, psbt, to);
-    const rates = await to.node.feeRates(signal);
-    const rate = chooseFeeRate(feeRate, rates);
-    const plan = planBump(psbt, account, to, rate, rates.increment);
-    const sum = psbt.transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
-    refuseHighFee(plan.fee, sum, to);
-    const outpoints = psbt.inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({
-      txHash,
-      outputIndex,
-    }));
-    // What waits in the mempool spends them, and must not hide their blocks.
-    const unspent = await to.node.unspent(outpoints, false, signal);
-    const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
-    const previous = await previousTransactions(database.reader, to, account, coins, signal);
-    return database.write(async (transaction) => {
-      const current = await transitions.lock(transaction, id);
-      if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
-        throw new Problem(
-          'invalid_state',
-          'The PSBT has changed meanwhile. Look at it, and run the command again',
-        );
-      }
-      const version = transitions.newVersion(current, plan, account, previous);
-      await store.insertVersion(transaction, version);
-      await auditLog.record(transaction, {
-        merchantId: psbt.merchant_id,
-        mode: psbt.mode,
-        actor,
-        action: 'psbt.bumped',
-        subjectId: id,
-        before: { version: psbt.versions.length, feeUnits: psbt.versions.at(-1)?.fee },
-        after: { version: version.number, feeUnits: version.fee },
-      });
-      return { ...current, versions: [...current.versions, version] };
+    const version = newVersion(deps, current, plan, account, previous);
+    await store.insertVersion(transaction, version);
+    await auditLog.record(transaction, {
+      merchantId: psbt.merchant_id,
+      mode: psbt.mode,
+      actor,
+      action: 'psbt.bumped',
+      subjectId: id,
+      before: { version: psbt.versions.length, feeUnits: psbt.versions.at(-1)?.fee },
+      after: { version: version.number, feeUnits: version.fee },
     });
-  };
+    return { ...current, versions: [...current.versions, version] };
+  });
 }
 
 /** The same coins and transfers with a higher fee, which the change pays. Problem: `invalid_state`. */

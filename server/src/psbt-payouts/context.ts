@@ -119,19 +119,21 @@ export function expectedOf(
   account: SpendingAccount,
 ): ExpectedTransaction {
   const { script: type, prefixes } = account;
-  const scriptOfKey = (branch: 0 | 1, index: number) =>
-    scriptsOf(account.publicKey(branch, index), type, prefixes).script;
+  const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type, prefixes).script;
   const change = BigInt(version.change_amount);
   return {
     type,
     prefixes,
-    inputs: psbt.inputs.map((input) => ({
-      txHash: input.tx_hash,
-      outputIndex: input.output_index,
-      amount: BigInt(input.amount),
-      script: scriptOfKey(input.branch, input.derivation_index),
-      publicKey: account.publicKey(input.branch, input.derivation_index),
-    })),
+    inputs: psbt.inputs.map((input) => {
+      const publicKey = account.publicKey(input.branch, input.derivation_index);
+      return {
+        txHash: input.tx_hash,
+        outputIndex: input.output_index,
+        amount: BigInt(input.amount),
+        script: scriptOf(publicKey),
+        publicKey,
+      };
+    }),
     outputs: [
       ...psbt.transfers.map(({ address, amount }) => ({
         script: scriptOfAddress(address, prefixes),
@@ -139,7 +141,7 @@ export function expectedOf(
         isChange: false,
       })),
       ...(change > 0n && psbt.change_index !== null
-        ? [{ script: scriptOfKey(1, psbt.change_index), amount: change, isChange: true }]
+        ? [{ script: scriptOf(account.publicKey(1, psbt.change_index)), amount: change, isChange: true }]
         : []),
     ],
   };

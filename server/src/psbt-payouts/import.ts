@@ -6,7 +6,7 @@ import { Problem } from '../shared/problem.js';
 import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
-import type { Transitions } from './transitions.js';
+import * as transitions from './transitions.js';
 
 export interface Imported {
   readonly psbt: StoredPsbt;
@@ -17,76 +17,74 @@ export interface Imported {
   readonly problem: string | undefined;
 }
 
-export type ImportSigned = (file: Uint8Array, actor: string, signal: AbortSignal) => Promise<Imported>;
-
-export function createImport(deps: PsbtDeps, transitions: Transitions): ImportSigned {
+export async function importSigned(
+  deps: PsbtDeps,
+  file: Uint8Array,
+  actor: string,
+  signal: AbortSignal,
+): Promise<Imported> {
   const { database, auditLog } = deps;
-
-  async function importSigned(file: Uint8Array, actor: string, signal: AbortSignal): Promise<Imported> {
-    const { psbt, version, signed, to } = await checkReturned(file).catch((error: unknown) => {
-      throw error instanceof Refused ? new Problem('invalid_state', error.message) : error;
+  const { psbt, version, signed, to } = await checkReturned(deps, file).catch((error: unknown) => {
+    throw error instanceof Refused ? new Problem('invalid_state', error.message) : error;
+  });
+  const stored = await database.write(async (transaction) => {
+    const current = await store.lockPsbt(transaction, psbt.id);
+    refuseEnded(current);
+    const same = current.versions.find(({ number }) => number === version.number);
+    if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
+    await transitions.lockBooks(deps, transaction, current);
+    const isNew = same.signed_transaction === null;
+    await transitions.markSent(deps, transaction, current, same, {
+      txHash: signed.txHash,
+      transaction: signed.transaction,
     });
-    const stored = await database.write(async (transaction) => {
-      const current = await transitions.lock(transaction, psbt.id);
-      refuseEnded(current);
-      const same = current.versions.find(({ number }) => number === version.number);
-      if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
-      await transitions.lockBooks(transaction, current);
-      const isNew = same.signed_transaction === null;
-      await transitions.markSent(transaction, current, same, {
-        txHash: signed.txHash,
-        transaction: signed.transaction,
+    if (isNew) {
+      await auditLog.record(transaction, {
+        merchantId: current.merchant_id,
+        mode: current.mode,
+        actor,
+        action: 'psbt.imported',
+        subjectId: current.id,
+        after: { version: version.number, txHash: signed.txHash },
       });
-      if (isNew) {
-        await auditLog.record(transaction, {
-          merchantId: current.merchant_id,
-          mode: current.mode,
-          actor,
-          action: 'psbt.imported',
-          subjectId: current.id,
-          after: { version: version.number, txHash: signed.txHash },
-        });
-      }
-      return same;
-    });
-    const problem = await to.node
-      .send(signed.transaction, signal)
-      .catch((error: unknown) => errorMessage(error));
-    return {
-      psbt: await store.requirePsbt(database.reader, psbt.id),
-      version: { ...stored, tx_hash: signed.txHash },
-      isBroadcast: problem === undefined,
-      problem,
-    };
-  }
-
-  /** Finds the version that came back. @throws Refused */
-  async function checkReturned(file: Uint8Array) {
-    const returned = readReturned(file);
-    const ids = await store.psbtsSpending(database.reader, outpointsOf(returned));
-    let refusal: Refused | undefined;
-    for (const id of ids) {
-      const psbt = await store.requirePsbt(database.reader, id);
-      const to = networkOf(deps, psbt.mode, psbt.network);
-      const account = await accountOfPsbt(deps, psbt, to);
-      const format = amountIn(to.currency);
-      for (const version of [...psbt.versions].reverse()) {
-        const expected = expectedOf(psbt, version, account);
-        const difference = findDifference(returned, expected, format);
-        if (difference !== undefined) {
-          refusal ??= new Refused(
-            `This is not the transaction that was exported as ${id}. ${difference}. Nothing was stored or sent`,
-          );
-          continue;
-        }
-        refuseEnded(psbt);
-        return { psbt, version, to, signed: finalize(returned, expected) };
-      }
     }
-    throw refusal ?? new Refused('It spends no coin of a PSBT that was exported here');
-  }
+    return same;
+  });
+  const problem = await to.node
+    .send(signed.transaction, signal)
+    .catch((error: unknown) => errorMessage(error));
+  return {
+    psbt: await store.requirePsbt(database.reader, psbt.id),
+    version: { ...stored, tx_hash: signed.txHash },
+    isBroadcast: problem === undefined,
+    problem,
+  };
+}
 
-  return importSigned;
+/** Finds the version that came back. @throws Refused */
+async function checkReturned(deps: PsbtDeps, file: Uint8Array) {
+  const returned = readReturned(file);
+  const ids = await store.psbtsSpending(deps.database.reader, outpointsOf(returned));
+  let refusal: Refused | undefined;
+  for (const id of ids) {
+    const psbt = await store.requirePsbt(deps.database.reader, id);
+    const to = networkOf(deps, psbt.mode, psbt.network);
+    const account = await accountOfPsbt(deps, psbt, to);
+    const format = amountIn(to.currency);
+    for (const version of [...psbt.versions].reverse()) {
+      const expected = expectedOf(psbt, version, account);
+      const difference = findDifference(returned, expected, format);
+      if (difference !== undefined) {
+        refusal ??= new Refused(
+          `This is not the transaction that was exported as ${id}. ${difference}. Nothing was stored or sent`,
+        );
+        continue;
+      }
+      refuseEnded(psbt);
+      return { psbt, version, to, signed: finalize(returned, expected) };
+    }
+  }
+  throw refusal ?? new Refused('It spends no coin of a PSBT that was exported here');
 }
 
 function refuseEnded({ id, state, problem }: PsbtTable): void {

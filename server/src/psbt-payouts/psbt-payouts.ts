@@ -8,32 +8,32 @@ import type { PsbtTable } from '../db/schema.js';
 import type { Feature } from '../shared/feature.js';
 import { Problem } from '../shared/problem.js';
 import type { EnsureFree } from '../withdrawals/transfers.js';
-import { createBump, type Bump } from './bump.js';
+import { bump } from './bump.js';
 import { networkOf, type PsbtDeps } from './context.js';
-import { createExport, type ExportWaiting } from './export.js';
-import { createFollow } from './follow.js';
+import { exportWaiting, type Exported, type ExportRequest } from './export.js';
+import { createFollow, look } from './follow.js';
 import { sumUnspent, type Holder } from './holdings.js';
-import { createImport, type ImportSigned } from './import.js';
+import { importSigned, type Imported } from './import.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
-import { createTransitions } from './transitions.js';
+import * as transitions from './transitions.js';
 
 export interface PsbtPayouts extends Feature {
   /**
    * Makes one PSBT of the transfers that wait, and reserves them and the coins. Problems: `not_found`, `invalid_state`.
    * @throws NodesUnavailable
    */
-  readonly exportWaiting: ExportWaiting;
+  exportWaiting(request: ExportRequest, signal: AbortSignal): Promise<Exported>;
   /**
    * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
    * @param feeRate satoshis per virtual byte
    */
-  readonly bump: Bump;
+  bump(id: string, feeRate: string, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
   /**
    * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
    * with a sentence that names the difference. Importing the same again broadcasts it again.
    */
-  readonly importSigned: ImportSigned;
+  importSigned(file: Uint8Array, actor: string, signal: AbortSignal): Promise<Imported>;
   /** Gives a PSBT up that was not broadcast, or whose coins went elsewhere. Repeating it changes nothing. */
   discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
   /** Problem: `not_found`. */
@@ -55,8 +55,7 @@ const listed = 1000;
 
 export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   const { database, auditLog } = deps;
-  const transitions = createTransitions(deps);
-  const { look, follow } = createFollow(deps, transitions);
+  const follow = createFollow(deps);
   const retrieve = (id: string) => store.requirePsbt(database.reader, id);
 
   async function discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt> {
@@ -64,7 +63,7 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
     if (psbt.state === 'discarded') return psbt;
     if (psbt.state === 'open') {
       // The operator's wallet may have broadcast it by itself.
-      const found = await look(id, signal);
+      const found = await look(deps, id, signal);
       if (found === undefined) networkOf(deps, psbt.mode, psbt.network);
       psbt = await retrieve(id);
       if (psbt.state === 'open' && found?.kind !== 'absent') {
@@ -82,11 +81,11 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
     }
     if (psbt.state === 'settled') throw new Problem('invalid_state', 'It is settled: the transfers are paid');
     await database.write(async (transaction) => {
-      const current = await transitions.lock(transaction, id);
+      const current = await store.lockPsbt(transaction, id);
       if (current.state !== psbt.state) {
         throw new Problem('invalid_state', `The PSBT has become ${current.state} meanwhile`);
       }
-      await transitions.discard(transaction, current);
+      await transitions.discard(deps, transaction, current);
       await auditLog.record(transaction, {
         merchantId: psbt.merchant_id,
         mode: psbt.mode,
@@ -101,9 +100,9 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   }
 
   return {
-    exportWaiting: createExport(deps, transitions, look),
-    bump: createBump(deps, transitions, look),
-    importSigned: createImport(deps, transitions),
+    exportWaiting: (request, signal) => exportWaiting(deps, request, signal),
+    bump: (id, feeRate, actor, signal) => bump(deps, id, feeRate, actor, signal),
+    importSigned: (file, actor, signal) => importSigned(deps, file, actor, signal),
     discard,
     retrieve,
     list: (merchantId) => store.listPsbts(database.reader, merchantId, listed),

@@ -29,14 +29,16 @@ export interface KnownCoin {
   readonly derivation_index: number;
 }
 
-/** Locks a PSBT until the transaction ends. */
-export function lockPsbt(transaction: Transaction, id: string): Promise<PsbtTable | undefined> {
-  return transaction
+/** Locks a PSBT until the transaction ends, and reads it anew. */
+export async function lockPsbt(transaction: Transaction, id: string): Promise<StoredPsbt> {
+  const psbt = await transaction
     .selectFrom('psbts')
     .selectAll()
     .where('id', '=', id)
     .$call(forUpdate(transaction))
     .executeTakeFirst();
+  if (!psbt) throw new Error(`The PSBT ${id} is gone`);
+  return { ...psbt, ...(await readParts(transaction, id)) };
 }
 
 export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt | undefined> {

@@ -5,13 +5,10 @@
  * PSBT that pays what a discarded one paid spends one of that one's coins. So a chain can have only one of them.
  */
 import { Transaction as BitcoinTransaction } from '@scure/btc-signer';
-import type { SpendingAccount } from './account.js';
-import { buildPsbt } from './build.js';
-import { signedHash } from './check.js';
 import type { Transaction } from '../db/engine.js';
 import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
-import { expectedOf, type PsbtDeps } from './context.js';
+import type { PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -26,266 +23,222 @@ export interface BlockPlace {
   readonly height: number;
 }
 
-export function createTransitions(deps: PsbtDeps) {
-  const { database, clock, ledger, settlement } = deps;
-
-  /** Locks everything that the end of its transfers posts to, in the ledger's own order. */
-  async function lockBooks(transaction: Transaction, psbt: PsbtTable): Promise<void> {
-    const { merchant_id: merchantId, mode, network, currency } = psbt;
-    const accounts: AccountName[] = [
-      { kind: 'available', merchantId },
-      { kind: 'reserved', network, merchantId },
-      { kind: 'custody', network, merchantId },
-      { kind: 'network_fee' },
-      { kind: 'fee_income' },
-    ];
-    await ledger.lock(
-      transaction,
-      mode,
-      accounts.map((account) => ({ currency, account })),
-    );
-  }
-
-  /** The transfers of a PSBT, locked, in the order of their outputs. */
-  async function lockTransfers(transaction: Transaction, psbt: StoredPsbt): Promise<TransferTable[]> {
-    const locked = new Map<string, TransferTable>();
-    for (const id of psbt.transfers.map((transfer) => transfer.id).sort()) {
-      const row = await settlement.lock(transaction, id);
-      if (row) locked.set(id, row);
-    }
-    return psbt.transfers.flatMap(({ id }) => locked.get(id) ?? []);
-  }
-
-  /** Notes that a version is signed. Its transfers are on their way from now on, and nothing else may pay them. */
-  async function markSent(
-    transaction: Transaction,
-    psbt: StoredPsbt,
-    version: PsbtVersionTable,
-    { txHash, transaction: raw }: Signed,
-  ): Promise<void> {
-    await store.updateVersion(transaction, version, {
-      tx_hash: txHash,
-      signed_transaction: raw ?? version.signed_transaction,
-      imported_at: version.imported_at ?? clock.real(),
-    });
-    if (psbt.state !== 'settled') {
-      await store.holdAll(transaction, psbt);
-      await store.updatePsbt(transaction, psbt.id, {
-        state: 'sent',
-        problem: null,
-        updated_at: clock.real(),
-      });
-      for (const row of await lockTransfers(transaction, psbt)) {
-        if (row.status !== 'pending' && row.status !== 'processing') continue;
-        await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
-      }
-    }
-  }
-
-  /** Reads a PSBT anew under its lock. */
-  async function lock(transaction: Transaction, id: string): Promise<StoredPsbt> {
-    await store.lockPsbt(transaction, id);
-    const psbt = await store.readPsbt(transaction, id);
-    if (!psbt) throw new Error(`The PSBT ${id} is gone`);
-    return psbt;
-  }
-
-  return {
-    lock,
-    markSent,
-    lockBooks,
-    lockTransfers,
-
-    /** A version was found on the network although it was not imported. */
-    adopt: (id: string, number: number, signed: Signed) =>
-      database.write(async (transaction) => {
-        const psbt = await lock(transaction, id);
-        const version = psbt.versions.find((one) => one.number === number);
-        if (!version || (version.imported_at !== null && (psbt.state === 'sent' || psbt.state === 'settled')))
-          return;
-        await lockBooks(transaction, psbt);
-        await markSent(transaction, psbt, version, signed);
-      }),
-
-    /** The wallet has replaced the transaction by one with another change, which is in a block. */
-    adoptReplacement: (id: string, changeAmount: bigint, signed: Signed) =>
-      database.write(async (transaction) => {
-        const psbt = await lock(transaction, id);
-        if (psbt.versions.some(({ tx_hash: hash }) => hash === signed.txHash)) return;
-        const last = psbt.versions.at(-1);
-        if (!last) return;
-        const raw = signed.transaction;
-        const version: PsbtVersionTable = {
-          ...last,
-          number: last.number + 1,
-          // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
-          psbt: '',
-          fee: feeOf(psbt, changeAmount).toString(),
-          virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
-          change_amount: changeAmount.toString(),
-          signed_transaction: raw ?? null,
-          tx_hash: signed.txHash,
-          imported_at: null,
-          block_hash: null,
-          block_height: null,
-          created_at: clock.real(),
-        };
-        await store.insertVersion(transaction, version);
-        await lockBooks(transaction, psbt);
-        await markSent(transaction, psbt, version, signed);
-      }),
-
-    noteBlock: (version: PsbtVersionTable, { blockHash, height }: BlockPlace) =>
-      database.write((transaction) =>
-        store.updateVersion(transaction, version, { block_hash: blockHash, block_height: height }),
-      ),
-
-    /** A version is deep enough in the chain: its transfers end, and each bears a part of the network's fee. */
-    settle: (id: string, number: number) =>
-      database.write(async (transaction): Promise<string | undefined> => {
-        const psbt = await lock(transaction, id);
-        const version = psbt.versions.find((one) => one.number === number);
-        const txHash = version?.tx_hash;
-        if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
-        if (psbt.settled_version === number && psbt.state === 'settled') {
-          await store.updatePsbt(transaction, id, { confirmed_at: clock.real(), problem: null });
-          return undefined;
-        }
-        await lockBooks(transaction, psbt);
-        const rows = await lockTransfers(transaction, psbt);
-        const shares = sharesOf(BigInt(version.fee), rows.length);
-        const unpaid: string[] = [];
-        for (const [position, row] of rows.entries()) {
-          const sent = { txHash, networkFee: shares[position] ?? 0n };
-          if (row.status === 'pending' || row.status === 'processing') {
-            await settlement.succeed(transaction, row, sent);
-          } else if (row.status === 'success') {
-            if (psbt.state === 'settled') await settlement.correct(transaction, row, sent);
-            else if (row.tx_hash !== txHash) unpaid.push(row.id);
-          } else unpaid.push(row.id);
-        }
-        await store.holdAll(transaction, psbt);
-        const problem =
-          unpaid.length === 0
-            ? null
-            : `It has paid ${unpaid.join(', ')} too, which had ended already: compare them with the wallet`;
-        await store.updatePsbt(transaction, id, {
-          state: 'settled',
-          settled_version: number,
-          confirmed_at: clock.real(),
-          problem,
-          updated_at: clock.real(),
-        });
-        return problem ?? undefined;
-      }),
-
-    /** The chain has dropped the transaction of a settled PSBT. Its transfers stay ended: it is sent again. */
-    markUnconfirmed: (id: string) =>
-      database.write(async (transaction) => {
-        const psbt = await lock(transaction, id);
-        if (psbt.state === 'settled' && psbt.confirmed_at !== null) {
-          await store.updatePsbt(transaction, id, { confirmed_at: null });
-        }
-      }),
-
-    /** Its coins went elsewhere for good. What it had settled was not paid, and is given back. */
-    conflict: (id: string, problem: string) =>
-      database.write(async (transaction) => {
-        const psbt = await lock(transaction, id);
-        if (psbt.state === 'conflicted' || psbt.state === 'discarded') return;
-        if (psbt.state === 'settled') {
-          await lockBooks(transaction, psbt);
-          const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
-          for (const row of await lockTransfers(transaction, psbt)) {
-            if (row.status !== 'success' || row.tx_hash !== settledHash) continue;
-            await settlement.lose(
-              transaction,
-              row,
-              'The network dropped the transaction, and its coins were spent elsewhere',
-            );
-          }
-        }
-        await store.updatePsbt(transaction, id, {
-          state: 'conflicted',
-          confirmed_at: null,
-          problem,
-          updated_at: clock.real(),
-        });
-      }),
-
-    /** Gives it up. Its transfers wait again, for another PSBT or another way to be paid. */
-    async discard(transaction: Transaction, psbt: StoredPsbt): Promise<void> {
-      const held = new Set(psbt.transfers.filter((one) => one.is_held === 1).map(({ id }) => id));
-      for (const row of await lockTransfers(transaction, psbt)) {
-        if (row.status === 'processing' && held.has(row.id)) {
-          await settlement.move(transaction, row, { status: 'pending', tx_hash: null });
-        }
-      }
-      await store.releaseAll(transaction, psbt.id);
-      await store.updatePsbt(transaction, psbt.id, {
-        state: 'discarded',
-        problem: null,
-        updated_at: clock.real(),
-      });
-    },
-
-    /** @returns whether it is another one than before */
-    noteProblem: (psbt: PsbtTable, problem: string | null) =>
-      psbt.problem === problem
-        ? Promise.resolve(false)
-        : database.write(async (transaction) => {
-            await store.updatePsbt(transaction, psbt.id, { problem });
-            return true;
-          }),
-
-    noteHeight: (id: string, height: number) =>
-      database.write((transaction) => store.updatePsbt(transaction, id, { from_height: height })),
-
-    /** The next version of a PSBT: the same coins and transfers, with another fee. */
-    newVersion(
-      psbt: StoredPsbt,
-      plan: { readonly fee: bigint; readonly change: bigint; readonly virtualSize: number },
-      account: SpendingAccount,
-      rawTransactions: ReadonlyMap<string, string>,
-    ): PsbtVersionTable {
-      const bytes = buildPsbt(
-        {
-          inputs: psbt.inputs.map((input) => ({
-            txHash: input.tx_hash,
-            outputIndex: input.output_index,
-            amount: BigInt(input.amount),
-            branch: input.branch,
-            index: input.derivation_index,
-          })),
-          outputs: psbt.transfers.map(({ address, amount }) => ({ address, amount: BigInt(amount) })),
-          change:
-            plan.change > 0n && psbt.change_index !== null
-              ? { index: psbt.change_index, amount: plan.change }
-              : undefined,
-        },
-        account,
-        rawTransactions,
-      );
-      const change_amount = plan.change.toString();
-      return {
-        psbt_id: psbt.id,
-        number: psbt.versions.length + 1,
-        psbt: Buffer.from(bytes).toString('base64'),
-        fee: plan.fee.toString(),
-        virtual_size: plan.virtualSize,
-        change_amount,
-        signed_transaction: null,
-        tx_hash: signedHash(expectedOf(psbt, { change_amount }, account)) ?? null,
-        imported_at: null,
-        block_hash: null,
-        block_height: null,
-        created_at: clock.real(),
-      };
-    },
-  };
+/** Locks everything that the end of its transfers posts to, in the ledger's own order. */
+export async function lockBooks(
+  { ledger }: PsbtDeps,
+  transaction: Transaction,
+  psbt: PsbtTable,
+): Promise<void> {
+  const { merchant_id: merchantId, mode, network, currency } = psbt;
+  const accounts: AccountName[] = [
+    { kind: 'available', merchantId },
+    { kind: 'reserved', network, merchantId },
+    { kind: 'custody', network, merchantId },
+    { kind: 'network_fee' },
+    { kind: 'fee_income' },
+  ];
+  await ledger.lock(
+    transaction,
+    mode,
+    accounts.map((account) => ({ currency, account })),
+  );
 }
 
-export type Transitions = ReturnType<typeof createTransitions>;
+/** The transfers of a PSBT, locked, in the order of their outputs. */
+async function lockTransfers(
+  { settlement }: PsbtDeps,
+  transaction: Transaction,
+  psbt: StoredPsbt,
+): Promise<TransferTable[]> {
+  const locked = new Map<string, TransferTable>();
+  for (const id of psbt.transfers.map((transfer) => transfer.id).sort()) {
+    const row = await settlement.lock(transaction, id);
+    if (row) locked.set(id, row);
+  }
+  return psbt.transfers.flatMap(({ id }) => locked.get(id) ?? []);
+}
+
+/** Notes that a version is signed. Its transfers are on their way from now on, and nothing else may pay them. */
+export async function markSent(
+  deps: PsbtDeps,
+  transaction: Transaction,
+  psbt: StoredPsbt,
+  version: PsbtVersionTable,
+  { txHash, transaction: raw }: Signed,
+): Promise<void> {
+  const { clock, settlement } = deps;
+  await store.updateVersion(transaction, version, {
+    tx_hash: txHash,
+    signed_transaction: raw ?? version.signed_transaction,
+    imported_at: version.imported_at ?? clock.real(),
+  });
+  if (psbt.state !== 'settled') {
+    await store.holdAll(transaction, psbt);
+    await store.updatePsbt(transaction, psbt.id, {
+      state: 'sent',
+      problem: null,
+      updated_at: clock.real(),
+    });
+    for (const row of await lockTransfers(deps, transaction, psbt)) {
+      if (row.status !== 'pending' && row.status !== 'processing') continue;
+      await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
+    }
+  }
+}
+
+/** A version was found on the network although it was not imported. */
+export function adopt(deps: PsbtDeps, id: string, number: number, signed: Signed) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    const version = psbt.versions.find((one) => one.number === number);
+    if (!version || (version.imported_at !== null && (psbt.state === 'sent' || psbt.state === 'settled')))
+      return;
+    await lockBooks(deps, transaction, psbt);
+    await markSent(deps, transaction, psbt, version, signed);
+  });
+}
+
+/** The wallet has replaced the transaction by one with another change, which is in a block. */
+export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigint, signed: Signed) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    if (psbt.versions.some(({ tx_hash: hash }) => hash === signed.txHash)) return;
+    const last = psbt.versions.at(-1);
+    if (!last) return;
+    const raw = signed.transaction;
+    const version: PsbtVersionTable = {
+      ...last,
+      number: last.number + 1,
+      // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
+      psbt: '',
+      fee: feeOf(psbt, changeAmount).toString(),
+      virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
+      change_amount: changeAmount.toString(),
+      signed_transaction: raw ?? null,
+      tx_hash: signed.txHash,
+      imported_at: null,
+      block_hash: null,
+      block_height: null,
+      created_at: deps.clock.real(),
+    };
+    await store.insertVersion(transaction, version);
+    await lockBooks(deps, transaction, psbt);
+    await markSent(deps, transaction, psbt, version, signed);
+  });
+}
+
+export function noteBlock(deps: PsbtDeps, version: PsbtVersionTable, { blockHash, height }: BlockPlace) {
+  return deps.database.write((transaction) =>
+    store.updateVersion(transaction, version, { block_hash: blockHash, block_height: height }),
+  );
+}
+
+/** A version is deep enough in the chain: its transfers end, and each bears a part of the network's fee. */
+export function settle(deps: PsbtDeps, id: string, number: number) {
+  return deps.database.write(async (transaction): Promise<string | undefined> => {
+    const psbt = await store.lockPsbt(transaction, id);
+    const version = psbt.versions.find((one) => one.number === number);
+    const txHash = version?.tx_hash;
+    if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
+    if (psbt.settled_version === number && psbt.state === 'settled') {
+      await store.updatePsbt(transaction, id, { confirmed_at: deps.clock.real(), problem: null });
+      return undefined;
+    }
+    await lockBooks(deps, transaction, psbt);
+    const rows = await lockTransfers(deps, transaction, psbt);
+    const shares = sharesOf(BigInt(version.fee), rows.length);
+    const unpaid: string[] = [];
+    for (const [position, row] of rows.entries()) {
+      const sent = { txHash, networkFee: shares[position] ?? 0n };
+      if (row.status === 'pending' || row.status === 'processing') {
+        await deps.settlement.succeed(transaction, row, sent);
+      } else if (row.status === 'success') {
+        if (psbt.state === 'settled') await deps.settlement.correct(transaction, row, sent);
+        else if (row.tx_hash !== txHash) unpaid.push(row.id);
+      } else unpaid.push(row.id);
+    }
+    await store.holdAll(transaction, psbt);
+    const problem =
+      unpaid.length === 0
+        ? null
+        : `It has paid ${unpaid.join(', ')} too, which had ended already: compare them with the wallet`;
+    await store.updatePsbt(transaction, id, {
+      state: 'settled',
+      settled_version: number,
+      confirmed_at: deps.clock.real(),
+      problem,
+      updated_at: deps.clock.real(),
+    });
+    return problem ?? undefined;
+  });
+}
+
+/** The chain has dropped the transaction of a settled PSBT. Its transfers stay ended: it is sent again. */
+export function markUnconfirmed(deps: PsbtDeps, id: string) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    if (psbt.state === 'settled' && psbt.confirmed_at !== null) {
+      await store.updatePsbt(transaction, id, { confirmed_at: null });
+    }
+  });
+}
+
+/** Its coins went elsewhere for good. What it had settled was not paid, and is given back. */
+export function conflict(deps: PsbtDeps, id: string, problem: string) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    if (psbt.state === 'conflicted' || psbt.state === 'discarded') return;
+    if (psbt.state === 'settled') {
+      await lockBooks(deps, transaction, psbt);
+      const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
+      for (const row of await lockTransfers(deps, transaction, psbt)) {
+        if (row.status !== 'success' || row.tx_hash !== settledHash) continue;
+        await deps.settlement.lose(
+          transaction,
+          row,
+          'The network dropped the transaction, and its coins were spent elsewhere',
+        );
+      }
+    }
+    await store.updatePsbt(transaction, id, {
+      state: 'conflicted',
+      confirmed_at: null,
+      problem,
+      updated_at: deps.clock.real(),
+    });
+  });
+}
+
+/** Gives it up. Its transfers wait again, for another PSBT or another way to be paid. */
+export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: StoredPsbt): Promise<void> {
+  const held = new Set(psbt.transfers.filter((one) => one.is_held === 1).map(({ id }) => id));
+  for (const row of await lockTransfers(deps, transaction, psbt)) {
+    if (row.status === 'processing' && held.has(row.id)) {
+      await deps.settlement.move(transaction, row, { status: 'pending', tx_hash: null });
+    }
+  }
+  await store.releaseAll(transaction, psbt.id);
+  await store.updatePsbt(transaction, psbt.id, {
+    state: 'discarded',
+    problem: null,
+    updated_at: deps.clock.real(),
+  });
+}
+
+/** @returns whether it is another one than before */
+export async function noteProblem(
+  { database }: PsbtDeps,
+  psbt: PsbtTable,
+  problem: string | null,
+): Promise<boolean> {
+  if (psbt.problem === problem) return false;
+  await database.write((transaction) => store.updatePsbt(transaction, psbt.id, { problem }));
+  return true;
+}
+
+export function noteHeight({ database }: PsbtDeps, id: string, height: number): Promise<void> {
+  return database.write((transaction) => store.updatePsbt(transaction, id, { from_height: height }));
+}
 
 /** Equal parts of a fee; the first one has what cannot be divided. */
 export function sharesOf(fee: bigint, parts: number): bigint[] {

@@ -1,0 +1,50 @@
+/** Writes the versions of a PSBT: the same coins and transfers each, with another fee. */
+import type { SpendingAccount } from './account.js';
+import { buildPsbt } from './build.js';
+import { signedHash } from './check.js';
+import type { PsbtVersionTable } from '../db/schema.js';
+import type { FeePlan } from './coins.js';
+import { expectedOf, type PsbtDeps } from './context.js';
+import type { StoredPsbt } from './psbt-store.js';
+
+export function newVersion(
+  { clock }: Pick<PsbtDeps, 'clock'>,
+  psbt: StoredPsbt,
+  plan: FeePlan,
+  account: SpendingAccount,
+  rawTransactions: ReadonlyMap<string, string>,
+): PsbtVersionTable {
+  const bytes = buildPsbt(
+    {
+      inputs: psbt.inputs.map((input) => ({
+        txHash: input.tx_hash,
+        outputIndex: input.output_index,
+        amount: BigInt(input.amount),
+        branch: input.branch,
+        index: input.derivation_index,
+      })),
+      outputs: psbt.transfers.map(({ address, amount }) => ({ address, amount: BigInt(amount) })),
+      change:
+        plan.change > 0n && psbt.change_index !== null
+          ? { index: psbt.change_index, amount: plan.change }
+          : undefined,
+    },
+    account,
+    rawTransactions,
+  );
+  const change_amount = plan.change.toString();
+  return {
+    psbt_id: psbt.id,
+    number: psbt.versions.length + 1,
+    psbt: Buffer.from(bytes).toString('base64'),
+    fee: plan.fee.toString(),
+    virtual_size: plan.virtualSize,
+    change_amount,
+    signed_transaction: null,
+    tx_hash: signedHash(expectedOf(psbt, { change_amount }, account)) ?? null,
+    imported_at: null,
+    block_hash: null,
+    block_height: null,
+    created_at: clock.real(),
+  };
+}

@@ -1,0 +1,116 @@
+/** Which of the transfers that wait one PSBT can pay, and which coins it must spend for that. */
+import type { TransferTable } from '../db/schema.js';
+import { Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { SpendingAccount } from './account.js';
+import { scriptOfAddress } from './build.js';
+import { amountIn, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { look } from './follow.js';
+import * as store from './psbt-store.js';
+import type { StoredPsbt } from './psbt-store.js';
+import { dustLimit } from './sizes.js';
+
+/** A transfer that an export left out, and why. */
+export interface SkippedTransfer {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** Far below what fits into a transaction that nodes relay, and still something that a person can check. */
+const mostTransfers = 500;
+
+/** What is to be paid now, and what is left out. */
+export async function pickTransfers(
+  deps: PsbtDeps,
+  { scope, transferIds }: { readonly scope: Scope; readonly transferIds: readonly string[] | undefined },
+  to: PsbtNetwork,
+  account: SpendingAccount,
+): Promise<{ payable: TransferTable[]; skipped: SkippedTransfer[] }> {
+  const waiting = await store.waitingTransfers(
+    deps.database.reader,
+    scope,
+    to.network.code,
+    to.currency.code,
+  );
+  const unknown = transferIds?.find((id) => !waiting.some((row) => row.id === id));
+  if (unknown !== undefined) {
+    throw new Problem(
+      'invalid_state',
+      `The transfer ${unknown} does not wait to be sent on ${to.network.name}: see transfers list and transfers psbt list`,
+    );
+  }
+  const chosen = transferIds ? waiting.filter(({ id }) => transferIds.includes(id)) : waiting;
+  const amount = amountIn(to.currency);
+  const skipped: SkippedTransfer[] = [];
+  const payable = chosen.filter((row) => {
+    const smallest = dustLimit(scriptOfAddress(row.address, account.prefixes), to.family);
+    if (BigInt(row.amount) >= smallest) return true;
+    skipped.push({
+      id: row.id,
+      reason: `${amount(BigInt(row.amount))} is too little: nodes relay no output below ${amount(smallest)} to this address. Fail it with transfers fail`,
+    });
+    return false;
+  });
+  for (const { id } of payable.slice(mostTransfers)) {
+    skipped.push({
+      id,
+      reason: `One PSBT pays at most ${mostTransfers} transfers. Export again for the rest`,
+    });
+  }
+  return { payable: payable.slice(0, mostTransfers), skipped };
+}
+
+/**
+ * A signed copy of a discarded PSBT may still exist. Whatever pays its transfers now must spend one of its coins, so that
+ * the chain takes only one of the two.
+ */
+export async function forcedCoins(
+  deps: PsbtDeps,
+  picked: readonly TransferTable[],
+  sourceId: string,
+  signal: AbortSignal,
+): Promise<{ payable: readonly TransferTable[]; forced: Set<string>; unsafe: SkippedTransfer[] }> {
+  const forced = new Set<string>();
+  const unsafe: SkippedTransfer[] = [];
+  let payable = picked;
+  const ids = await store.discardedWith(
+    deps.database.reader,
+    picked.map(({ id }) => id),
+  );
+  for (const id of ids) {
+    const found = await look(deps, id, signal);
+    const psbt = await store.requirePsbt(deps.database.reader, id);
+    // Its coins are spent in a block, by a transaction that is none of ours: it can never be confirmed.
+    if (psbt.state === 'discarded' && found?.kind === 'conflict') continue;
+    const reason =
+      whyUnsafe(psbt, found?.kind === 'absent', sourceId) ?? (await forceCoin(deps, psbt, forced));
+    if (reason === undefined) continue;
+    const paid = new Set(psbt.transfers.map((transfer) => transfer.id));
+    unsafe.push(...payable.filter((row) => paid.has(row.id)).map((row) => ({ id: row.id, reason })));
+    payable = payable.filter((row) => !paid.has(row.id));
+  }
+  return { payable, forced, unsafe };
+}
+
+function whyUnsafe({ id, state, source_id, key_id }: StoredPsbt, isAbsent: boolean, sourceId: string) {
+  if (state !== 'discarded') return `The discarded PSBT ${id} was broadcast after all, and pays it`;
+  if (!isAbsent) {
+    return `It is in the discarded PSBT ${id}, whose coins are being spent. Try again when that is confirmed`;
+  }
+  return source_id === sourceId
+    ? undefined
+    : `It is in the discarded PSBT ${id} of another key. Export it with --key ${key_id}`;
+}
+
+/** Adds a free coin of the PSBT, unless one is forced already. @returns why there is none */
+async function forceCoin({ database }: PsbtDeps, psbt: StoredPsbt, forced: Set<string>) {
+  const held = await store.heldOutpoints(database.reader, psbt);
+  const names = psbt.inputs.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`);
+  if (names.some((name) => forced.has(name))) return undefined;
+  const free = names.find((name) => !held.has(name));
+  if (free === undefined) {
+    return `It is in the discarded PSBT ${psbt.id}, and other PSBTs spend the coins of that. Settle those first`;
+  }
+  forced.add(free);
+  return undefined;
+}
