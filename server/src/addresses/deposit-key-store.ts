@@ -2,6 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
 import type { DepositKeyTable } from '../db/schema.js';
+import { inScope } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 
@@ -25,14 +26,13 @@ export function readCurrent(reader: Reader): Promise<DepositKeyTable[]> {
 
 export function findCurrent(
   reader: Reader,
-  { merchantId, mode }: Scope,
+  scope: Scope,
   family: Family,
 ): Promise<DepositKeyTable | undefined> {
   return reader
     .selectFrom('deposit_keys')
     .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
+    .$call(inScope(scope))
     .where('family', '=', family)
     .where('replaced_at', 'is', null)
     .executeTakeFirst();

@@ -8,6 +8,7 @@ import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import type { Scope } from '../shared/scope.js';
 import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
+import { inScope } from '../db/rows.js';
 
 export interface WalletBalance {
   readonly merchantId: string;
@@ -97,8 +98,7 @@ async function onBooks(reader: Reader, { scope, network, currency }: At): Promis
   const paid = await reader
     .selectFrom('transfers')
     .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
+    .$call(inScope(scope))
     .where('network', '=', network)
     .where('currency', '=', currency)
     .where('status', '=', 'success')

@@ -5,6 +5,7 @@ import type { CustomerTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export type CustomerRow = CustomerTable;
 
@@ -25,18 +26,12 @@ export async function insertCustomer(transaction: Transaction, row: CustomerRow)
 }
 
 export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<CustomerRow | undefined> {
-  return reader
-    .selectFrom('customers')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .executeTakeFirst();
+  return rowById(reader, 'customers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
 /** A customer of any merchant and mode, by an id from the database. */
 export function readCustomer(reader: Reader, id: string): Promise<CustomerRow> {
-  return reader.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  return rowById(reader, 'customers', id).executeTakeFirstOrThrow();
 }
 
 const findByEmail = prepared(

@@ -5,6 +5,7 @@ import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
+import { rowById } from '../db/rows.js';
 
 /** Inserts the postings whose keys do not exist yet. @returns the ids of those */
 export async function insertPostings(
@@ -61,12 +62,7 @@ export async function lockAccounts(
 }
 
 function lockAccount(transaction: Transaction, id: string): Promise<LedgerAccountTable | undefined> {
-  return transaction
-    .selectFrom('ledger_accounts')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+  return rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** Writes the balances of the changed accounts. */

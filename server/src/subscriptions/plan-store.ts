@@ -5,6 +5,7 @@ import type { PaymentPlanTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export type PlanRow = PaymentPlanTable;
 
@@ -18,12 +19,7 @@ export async function insertPlan(transaction: Transaction, row: PlanRow): Promis
 }
 
 function selectPlan(reader: Reader, scope: Scope, id: string) {
-  return reader
-    .selectFrom('payment_plans')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode);
+  return rowById(reader, 'payment_plans', id).$call(inScope(scope));
 }
 
 export function findPlan(reader: Reader, scope: Scope, id: string): Promise<PlanRow | undefined> {

@@ -8,6 +8,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export type SubscriberRow = SubscriberTable;
 export type CycleRow = SubscriberCycleTable;
@@ -28,13 +29,7 @@ export async function insertSubscriber(transaction: Transaction, row: Subscriber
 }
 
 function selectSubscriber(reader: Reader, scope: Scope, id: string) {
-  return reader
-    .selectFrom('subscribers')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .where('removed_at', 'is', null);
+  return rowById(reader, 'subscribers', id).$call(inScope(scope)).where('removed_at', 'is', null);
 }
 
 export function findSubscriber(reader: Reader, scope: Scope, id: string): Promise<SubscriberRow | undefined> {
@@ -52,10 +47,7 @@ export function lockSubscriber(
 
 /** The same for a subscriber of any merchant, even if it was removed. */
 export function lockSubscriberOfCycle(transaction: Transaction, cycle: CycleRow): Promise<SubscriberRow> {
-  return transaction
-    .selectFrom('subscribers')
-    .selectAll()
-    .where('id', '=', cycle.subscriber_id)
+  return rowById(transaction, 'subscribers', cycle.subscriber_id)
     .$call(forUpdate(transaction))
     .executeTakeFirstOrThrow();
 }

@@ -5,6 +5,7 @@ import type { WalletTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export interface WalletFilter extends PageRequest {
   /** In upper case. */
@@ -22,12 +23,8 @@ export async function markDeleted(transaction: Transaction, id: string, at: numb
 
 /** A wallet, unless it is deleted. */
 export function findWallet(reader: Reader, scope: Scope, id: string): Promise<WalletTable | undefined> {
-  return reader
-    .selectFrom('wallets')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
+  return rowById(reader, 'wallets', id)
+    .$call(inScope(scope))
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
 }
@@ -43,7 +40,7 @@ export function lockWalletShared(transaction: Transaction, id: string): Promise<
 }
 
 function selectWallet(transaction: Transaction, id: string) {
-  return transaction.selectFrom('wallets').selectAll().where('id', '=', id);
+  return rowById(transaction, 'wallets', id);
 }
 
 export async function listWallets(

@@ -7,32 +7,22 @@ import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export type EventRow = OutboxTable;
 export type EndpointRow = WebhookEndpointTable;
 export type AttemptRow = WebhookTryTable;
 
-export function findEndpoint(reader: Reader, { merchantId, mode }: Scope): Promise<EndpointRow | undefined> {
-  return reader
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .executeTakeFirst();
+const endpointsOf = (reader: Reader, scope: Scope) =>
+  reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
+
+export function findEndpoint(reader: Reader, scope: Scope): Promise<EndpointRow | undefined> {
+  return endpointsOf(reader, scope).executeTakeFirst();
 }
 
 /** Like `findEndpoint`, and locks the row until the transaction ends. */
-export function lockEndpoint(
-  transaction: Transaction,
-  { merchantId, mode }: Scope,
-): Promise<EndpointRow | undefined> {
-  return transaction
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+export function lockEndpoint(transaction: Transaction, scope: Scope): Promise<EndpointRow | undefined> {
+  return endpointsOf(transaction, scope).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 export function listEndpoints(reader: Reader): Promise<EndpointRow[]> {
@@ -72,7 +62,7 @@ export async function insertEvent(transaction: Transaction, row: EventRow): Prom
 }
 
 export function findEvent(reader: Reader, id: string): Promise<EventRow | undefined> {
-  return reader.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+  return rowById(reader, 'outbox', id).executeTakeFirst();
 }
 
 /** Makes an event due, with a fresh retry schedule. The outcome of an attempt that is still running no longer counts. */

@@ -1,13 +1,10 @@
 /** Reads and writes which balances are suspended. */
+import { inScope } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-const suspensionsOf = (reader: Reader, { merchantId, mode }: Scope) =>
-  reader
-    .selectFrom('balance_suspensions')
-    .select('currency')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode);
+const suspensionsOf = (reader: Reader, scope: Scope) =>
+  reader.selectFrom('balance_suspensions').select('currency').$call(inScope(scope));
 
 export async function readSuspended(reader: Reader, scope: Scope): Promise<ReadonlySet<string>> {
   const rows = await suspensionsOf(reader, scope).execute();

@@ -11,6 +11,7 @@ import { sortableDecimal } from './sortable-amount.js';
 import type { OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
@@ -51,8 +52,8 @@ export async function updatePayoutOfTransfer(
   return numUpdatedRows === 1n;
 }
 
-const payoutsOf = (reader: Reader, { merchantId, mode }: Scope) =>
-  reader.selectFrom('payouts').selectAll().where('merchant_id', '=', merchantId).where('mode', '=', mode);
+const payoutsOf = (reader: Reader, scope: Scope) =>
+  reader.selectFrom('payouts').selectAll().$call(inScope(scope));
 
 export function findPayout(reader: Reader, scope: Scope, id: string): Promise<PayoutTable | undefined> {
   return payoutsOf(reader, scope).where('id', '=', id).executeTakeFirst();
@@ -68,17 +69,12 @@ export function findPayoutByReference(
 
 /** A payout of any merchant. */
 export function findAnyPayout(reader: Reader, id: string): Promise<PayoutTable | undefined> {
-  return reader.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst();
+  return rowById(reader, 'payouts', id).executeTakeFirst();
 }
 
 /** Locks a payout of any merchant until the transaction ends. */
 export function lockPayout(transaction: Transaction, id: string): Promise<PayoutTable | undefined> {
-  return transaction
-    .selectFrom('payouts')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+  return rowById(transaction, 'payouts', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 export function listBankPayouts(

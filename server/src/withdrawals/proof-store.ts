@@ -3,11 +3,6 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import type { TransferTable } from '../db/schema.js';
 
-/** Of any merchant. */
-export function findTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
-  return reader.selectFrom('transfers').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
 /**
  * What other transfers to the same address were settled with a transaction, in units.
  * @param hash without 0x

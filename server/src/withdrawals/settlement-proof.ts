@@ -6,6 +6,7 @@ import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './proof-store.js';
+import { findAnyTransfer } from './transfer-store.js';
 
 export interface ProofDeps {
   readonly reader: Reader;
@@ -39,7 +40,7 @@ export async function proveSettlement(
   signal: AbortSignal,
 ): Promise<Claim> {
   const nothing: Claim = () => Promise.resolve();
-  const row = await store.findTransfer(reader, transferId);
+  const row = await findAnyTransfer(reader, transferId);
   // The rule that settles it says so if the transfer is unknown, or settled or failed already.
   if (row?.status !== 'pending' && row?.status !== 'processing') return nothing;
   const real = networks.find(({ network }) => network.mode === row.mode && network.code === row.network);

@@ -8,6 +8,7 @@ import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
+import { inScope, rowById } from '../db/rows.js';
 
 export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   await send(transaction, transaction.insertInto('transfers').values(row));
@@ -26,27 +27,20 @@ export async function updateTransfer(transaction: Transaction, row: TransferTabl
 }
 
 export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {
-  return reader
-    .selectFrom('transfers')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .executeTakeFirst();
+  return rowById(reader, 'transfers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
 /** What was transferred since a time, without fees, in units. Transfers that failed do not count. */
 export async function sumSince(
   reader: Reader,
-  { merchantId, mode }: Scope,
+  scope: Scope,
   currency: string,
   since: number,
 ): Promise<bigint> {
   const { total } = await reader
     .selectFrom('transfers')
     .select(sumUnits(reader, 'amount').as('total'))
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
+    .$call(inScope(scope))
     .where('created_at', '>', since)
     .where('currency', '=', currency)
     .where('status', '<>', 'failed')
@@ -80,27 +74,17 @@ export function listAllTransfers(
 
 /** A transfer of any merchant. */
 export function findAnyTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
-  return reader.selectFrom('transfers').selectAll().where('id', '=', id).executeTakeFirst();
+  return rowById(reader, 'transfers', id).executeTakeFirst();
 }
 
 /** Locks a transfer of any merchant until the transaction ends. */
 export function lockTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
-  return transaction
-    .selectFrom('transfers')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+  return rowById(transaction, 'transfers', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** The same, but undefined if another transaction has locked it. */
 export function claimTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
-  return transaction
-    .selectFrom('transfers')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdateSkipLocked(transaction))
-    .executeTakeFirst();
+  return rowById(transaction, 'transfers', id).$call(forUpdateSkipLocked(transaction)).executeTakeFirst();
 }
 
 const pageSize = 200;

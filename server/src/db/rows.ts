@@ -1,0 +1,27 @@
+/** Selects rows as most stores do: by id, and in a scope. */
+import type { SelectQueryBuilder } from 'kysely';
+import type { Scope } from '../shared/scope.js';
+import type { Reader } from './engine.js';
+import type { Schema } from './schema.js';
+
+type TableWith<Columns> = {
+  [Table in keyof Schema]: Schema[Table] extends Columns ? Table : never;
+}[keyof Schema];
+
+/** The row with an id, of any merchant. */
+export function rowById<Table extends TableWith<{ id: string }>>(reader: Reader, table: Table, id: string) {
+  // Kysely does not know the columns of a table that is a type parameter, so it is typed as one that has an id.
+  const row = reader
+    .selectFrom(table as 'wallets')
+    .selectAll()
+    .where('id', '=', id);
+  return row as unknown as SelectQueryBuilder<Schema, Table, Schema[Table]>;
+}
+
+/** For `$call`: keeps the rows of a scope. */
+export function inScope({ merchantId, mode }: Scope) {
+  return <Table extends TableWith<Pick<Schema['wallets'], 'merchant_id' | 'mode'>>, Row>(
+    query: SelectQueryBuilder<Schema, Table, Row>,
+  ): SelectQueryBuilder<Schema, Table, Row> =>
+    query.where('merchant_id' as never, '=', merchantId as never).where('mode' as never, '=', mode as never);
+}
