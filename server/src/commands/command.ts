@@ -1,9 +1,8 @@
 /** Declares commands. Usage, help, parsing and the types of what `run` gets come from one declaration. */
 import { parseArgs } from 'node:util';
 import type { CommandContext } from './context.js';
-import { UsageError } from './errors.js';
+import { didYouMean, UsageError } from './errors.js';
 import { flag, type Option } from './options.js';
-import { didYouMean } from './suggestion.js';
 
 /** The output of a command, for programs (`--json`) and for people. */
 export interface Output {

@@ -1,7 +1,6 @@
 /** All commands, by room. */
 import { psbtCommands } from '../psbt-payouts/commands.js';
-import { sweepCommands } from '../treasury/commands/sweeps.js';
-import { transferExportCommands } from '../treasury/commands/transfer-export.js';
+import { treasuryCommands } from '../treasury/commands/groups.js';
 import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
@@ -32,8 +31,7 @@ export const groups: readonly Group[] = [
   balanceCommands,
   transferCommands,
   psbtCommands,
-  transferExportCommands,
-  sweepCommands,
+  ...treasuryCommands,
   payoutCommands,
   webhookCommands,
   sandboxCommands,
