@@ -153,19 +153,9 @@ async function insert(
     derivation_index: coin.index,
     is_held: 1 as const,
   }));
-  const transfers = payable.map((row, position) => ({
-    psbt_id: id,
-    position,
-    transfer_id: row.id,
-    is_held: 1 as const,
-  }));
-  await store.insertPsbt(transaction, psbt, inputs, transfers);
-  const stored: StoredPsbt = {
-    ...psbt,
-    inputs,
-    transfers: payable.map((row) => ({ ...row, is_held: 1 })),
-    versions: [],
-  };
+  const transfers = payable.map((row) => ({ ...row, is_held: 1 as const }));
+  const stored: StoredPsbt = { ...psbt, inputs, transfers, versions: [] };
+  await store.insertPsbt(transaction, psbt, stored);
   const version = newVersion(deps, stored, choice, account, previous);
   await store.insertVersion(transaction, version);
   await deps.auditLog.record(transaction, {

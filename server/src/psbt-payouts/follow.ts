@@ -226,7 +226,7 @@ async function applyBlock(
     const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
     await transitions.adopt(deps, id, version.number, { txHash, transaction });
   }
-  if (version.block_hash !== blockHash) await transitions.noteBlock(deps, version, { blockHash, height });
+  if (version.block_hash !== blockHash) await transitions.noteBlock(deps, version, blockHash, height);
   if (confirmations < to.network.confirmations) {
     if (state === 'settled') await transitions.markUnconfirmed(deps, id);
     return;

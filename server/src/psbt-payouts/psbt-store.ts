@@ -1,14 +1,8 @@
 /** Stores payouts by PSBT. */
 import type { Reader, Transaction } from '../db/engine.js';
-import { inChunks } from '../db/chunks.js';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
-import type {
-  PsbtInputTable,
-  PsbtTable,
-  PsbtTransferTable,
-  PsbtVersionTable,
-  TransferTable,
-} from '../db/schema.js';
+import type { PsbtInputTable, PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { PsbtState } from '../db/tables/psbts.js';
 import { notFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -126,27 +120,21 @@ export async function followedPsbts(
     .execute();
 }
 
+/** Stores it without its versions. */
 export async function insertPsbt(
   transaction: Transaction,
   psbt: PsbtTable,
-  inputs: readonly PsbtInputTable[],
-  transfers: readonly PsbtTransferTable[],
+  { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
 ): Promise<void> {
   await transaction.insertInto('psbts').values(psbt).execute();
-  await inChunks(inputs, async (chunk) => {
-    await transaction
-      .insertInto('psbt_inputs')
-      .values([...chunk])
-      .execute();
-    return [];
-  });
-  await inChunks(transfers, async (chunk) => {
-    await transaction
-      .insertInto('psbt_transfers')
-      .values([...chunk])
-      .execute();
-    return [];
-  });
+  for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
+  const rows = transfers.map(({ id, is_held }, position) => ({
+    psbt_id: psbt.id,
+    position,
+    transfer_id: id,
+    is_held,
+  }));
+  for (const chunk of chunksOf(rows)) await transaction.insertInto('psbt_transfers').values(chunk).execute();
 }
 
 export async function insertVersion(transaction: Transaction, version: PsbtVersionTable): Promise<void> {
@@ -179,16 +167,15 @@ export async function updateVersion(
 }
 
 /** Lets other PSBTs spend the coins and pay the transfers of this one. */
-export async function releaseAll(transaction: Transaction, id: string): Promise<void> {
-  await transaction.updateTable('psbt_inputs').set({ is_held: 0 }).where('psbt_id', '=', id).execute();
-  await transaction.updateTable('psbt_transfers').set({ is_held: 0 }).where('psbt_id', '=', id).execute();
+export function releaseAll(transaction: Transaction, id: string): Promise<void> {
+  return setHeld(transaction, id, 0);
 }
 
 /** Takes the coins and the transfers of a PSBT back from all others. */
 export async function holdAll(
   transaction: Transaction,
   { id, mode, network, inputs, transfers }: StoredPsbt,
-) {
+): Promise<void> {
   for (const { tx_hash, output_index } of inputs) {
     await transaction
       .updateTable('psbt_inputs')
@@ -200,20 +187,20 @@ export async function holdAll(
       .where('psbt_id', '<>', id)
       .execute();
   }
-  await inChunks(
-    transfers.map((transfer) => transfer.id),
-    async (chunk) => {
-      await transaction
-        .updateTable('psbt_transfers')
-        .set({ is_held: 0 })
-        .where('transfer_id', 'in', chunk)
-        .where('psbt_id', '<>', id)
-        .execute();
-      return [];
-    },
-  );
-  await transaction.updateTable('psbt_inputs').set({ is_held: 1 }).where('psbt_id', '=', id).execute();
-  await transaction.updateTable('psbt_transfers').set({ is_held: 1 }).where('psbt_id', '=', id).execute();
+  for (const chunk of chunksOf(transfers.map((transfer) => transfer.id))) {
+    await transaction
+      .updateTable('psbt_transfers')
+      .set({ is_held: 0 })
+      .where('transfer_id', 'in', chunk)
+      .where('psbt_id', '<>', id)
+      .execute();
+  }
+  await setHeld(transaction, id, 1);
+}
+
+async function setHeld(transaction: Transaction, id: string, is_held: 0 | 1): Promise<void> {
+  await transaction.updateTable('psbt_inputs').set({ is_held }).where('psbt_id', '=', id).execute();
+  await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
 }
 
 /** What an operator has to send, oldest first, without what is in a PSBT already. */

@@ -18,11 +18,6 @@ export interface Signed {
   readonly transaction: string | undefined;
 }
 
-export interface BlockPlace {
-  readonly blockHash: string;
-  readonly height: number;
-}
-
 /** Locks everything that the end of its transfers posts to, in the ledger's own order. */
 export async function lockBooks(
   { ledger }: PsbtDeps,
@@ -127,9 +122,14 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
   });
 }
 
-export function noteBlock(deps: PsbtDeps, version: PsbtVersionTable, { blockHash, height }: BlockPlace) {
+export function noteBlock(
+  deps: PsbtDeps,
+  version: PsbtVersionTable,
+  block_hash: string,
+  block_height: number,
+) {
   return deps.database.write((transaction) =>
-    store.updateVersion(transaction, version, { block_hash: blockHash, block_height: height }),
+    store.updateVersion(transaction, version, { block_hash, block_height }),
   );
 }
 

@@ -31,7 +31,6 @@ export interface FactoryState {
 export interface ForwarderProblem {
   readonly mode: Mode;
   readonly network: string;
-  readonly sourceId: string;
   /** Names no merchant. */
   readonly problem: string;
 }
@@ -50,8 +49,6 @@ export interface ForwarderChecksDeps {
   /** Those in use now. */
   readonly forwarders: () => readonly CurrentForwarders[];
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicNow?: () => number;
 }
 
 /** A network that was ready is looked at again, in case of another node or a deep reorganisation. */
@@ -61,7 +58,7 @@ const retryMs = 2000;
 const notChecked = 'The forwarders have not been checked yet';
 
 export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderChecks {
-  const { networks, log, monotonicNow = () => performance.now() } = deps;
+  const { networks, log } = deps;
   const results = new Map<string, { readonly problem: string | undefined; readonly dueAt: number }>();
   const nameOf = ({ mode, code }: Pick<Network, 'mode' | 'code'>, sourceId: string) =>
     `${mode}/${code}/${sourceId}`;
@@ -83,7 +80,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
       // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
       problem = before && before.problem === undefined ? undefined : errorMessage(error);
     }
-    results.set(name, { problem, dueAt: monotonicNow() + (problem === undefined ? recheckMs : retryMs) });
+    results.set(name, { problem, dueAt: performance.now() + (problem === undefined ? recheckMs : retryMs) });
     if (before && before.problem === problem) return;
     const place = { mode: network.mode, network: network.code };
     if (problem !== undefined) log.warn(place, `Not offered to merchants with a treasury: ${problem}`);
@@ -105,7 +102,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
         const due = networks.filter(
           ({ network }) =>
             network.mode === forwarders.scope.mode &&
-            (results.get(nameOf(network, forwarders.source.id))?.dueAt ?? 0) <= monotonicNow(),
+            (results.get(nameOf(network, forwarders.source.id))?.dueAt ?? 0) <= performance.now(),
         );
         await Promise.all(due.map((network) => checkOne(network, forwarders, signal)));
       }
@@ -118,7 +115,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
           .flatMap(({ network: { mode, code } }) => {
             const result = results.get(nameOf({ mode, code }, source.id));
             const problem = result ? result.problem : notChecked;
-            return problem === undefined ? [] : [{ mode, network: code, sourceId: source.id, problem }];
+            return problem === undefined ? [] : [{ mode, network: code, problem }];
           }),
       ),
   };

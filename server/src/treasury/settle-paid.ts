@@ -15,15 +15,11 @@ export interface PaymentSettlerDeps {
   readonly log: Pick<Logger, 'warn' | 'info'>;
 }
 
-export interface PaymentSettler {
-  /** Settles what can be settled on a network. */
-  settle(place: NetworkRef): Promise<void>;
-}
-
 /** Clocks of chains and servers differ. */
 const graceMs = 120_000;
 
-export function createPaymentSettler(deps: PaymentSettlerDeps): PaymentSettler {
+/** @returns what settles all that can be settled on a network */
+export function createPaymentSettler(deps: PaymentSettlerDeps) {
   const { database, clock, settle, log } = deps;
   /** Ambiguous payments that were logged. */
   const logged = new Set<string>();
@@ -70,29 +66,27 @@ export function createPaymentSettler(deps: PaymentSettlerDeps): PaymentSettler {
     );
   }
 
-  return {
-    async settle(place) {
-      const [open, transfers] = await database.snapshot(async (reader) => [
-        await store.openPayments(reader, place),
-        await store.pendingTransfers(reader, place),
-      ]);
-      const payments = await withoutManual(open);
-      for (const name of new Set(payments.map(nameOf))) {
-        const waiting = transfers.filter((row) => nameOf(row) === name);
-        const paid = payments.filter(
-          (row) => nameOf(row) === name && waiting.some((transfer) => isAfter(row, transfer)),
-        );
-        if (waiting.length === 0 || paid.length === 0) continue;
-        if (waiting.length !== paid.length) {
-          logAmbiguous(place, waiting, paid);
-          continue;
-        }
-        for (const [index, payment] of paid.entries()) {
-          const transfer = waiting[index];
-          if (transfer) await settleOne(transfer, payment);
-        }
+  return async (place: NetworkRef): Promise<void> => {
+    const [open, transfers] = await database.snapshot(async (reader) => [
+      await store.openPayments(reader, place),
+      await store.pendingTransfers(reader, place),
+    ]);
+    const payments = await withoutManual(open);
+    for (const name of new Set(payments.map(nameOf))) {
+      const waiting = transfers.filter((row) => nameOf(row) === name);
+      const paid = payments.filter(
+        (row) => nameOf(row) === name && waiting.some((transfer) => isAfter(row, transfer)),
+      );
+      if (waiting.length === 0 || paid.length === 0) continue;
+      if (waiting.length !== paid.length) {
+        logAmbiguous(place, waiting, paid);
+        continue;
       }
-    },
+      for (const [index, payment] of paid.entries()) {
+        const transfer = waiting[index];
+        if (transfer) await settleOne(transfer, payment);
+      }
+    }
   };
 }
 

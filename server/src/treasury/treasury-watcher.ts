@@ -35,7 +35,7 @@ const mostCoinBlocks = 100;
 
 export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatcher {
   const { database, networks } = deps;
-  const settler = createPaymentSettler(deps);
+  const settlePaid = createPaymentSettler(deps);
 
   async function advanceNetwork(watched: EvmConnected, signal: AbortSignal): Promise<void> {
     const treasuries = await readTreasuries(deps, watched);
@@ -52,7 +52,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
         continue;
       }
       // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
-      await settler.settle(place);
+      await settlePaid(place);
       if (final <= cursor) return;
       const pending = await store.pendingTransfers(database.reader, place);
       const read = await readBlocks(watched, treasuries, pending, cursor, final, signal);

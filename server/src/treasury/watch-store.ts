@@ -1,26 +1,30 @@
 /** Stores what the watcher of treasuries has read. */
+import type { NetworkRef } from '../chains/chain.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 
-interface Place {
-  readonly mode: Mode;
-  readonly network: string;
-}
-
-export async function readCursor(reader: Reader, { mode, network }: Place): Promise<number | undefined> {
-  const row = await reader
+const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
     .selectFrom('treasury_cursors')
     .select('height')
     .where('mode', '=', mode)
-    .where('network', '=', network)
-    .executeTakeFirst();
-  return row?.height;
+    .where('network', '=', network);
+
+const sweepsAt = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader.selectFrom('sweeps').selectAll().where('mode', '=', mode).where('network', '=', network);
+
+export async function readCursor(reader: Reader, place: NetworkRef): Promise<number | undefined> {
+  return (await cursorAt(reader, place).executeTakeFirst())?.height;
 }
 
-export async function createCursor(transaction: Transaction, place: Place, height: number): Promise<void> {
+export async function createCursor(
+  transaction: Transaction,
+  place: NetworkRef,
+  height: number,
+): Promise<void> {
   await transaction
     .insertInto('treasury_cursors')
     .values({ mode: place.mode, network: place.network, height })
@@ -29,20 +33,14 @@ export async function createCursor(transaction: Transaction, place: Place, heigh
 }
 
 /** Locks the cursor. @returns its height */
-export async function lockCursor(transaction: Transaction, { mode, network }: Place): Promise<number> {
-  const { height } = await transaction
-    .selectFrom('treasury_cursors')
-    .select('height')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .$call(forUpdate(transaction))
-    .executeTakeFirstOrThrow();
-  return height;
+export async function lockCursor(transaction: Transaction, place: NetworkRef): Promise<number> {
+  const locked = cursorAt(transaction, place).$call(forUpdate(transaction));
+  return (await locked.executeTakeFirstOrThrow()).height;
 }
 
 export async function moveCursor(
   transaction: Transaction,
-  { mode, network }: Place,
+  { mode, network }: NetworkRef,
   height: number,
 ): Promise<void> {
   await transaction
@@ -75,31 +73,17 @@ export async function findForwarders(
 
 export function sweepsFrom(
   reader: Reader,
-  { mode, network }: Place,
+  place: NetworkRef,
   from: number,
   to: number,
 ): Promise<SweepTable[]> {
-  return reader
-    .selectFrom('sweeps')
-    .selectAll()
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('block_height', '>=', from)
-    .where('block_height', '<=', to)
-    .execute();
+  return sweepsAt(reader, place).where('block_height', '>=', from).where('block_height', '<=', to).execute();
 }
 
-export function findSweep(
-  reader: Reader,
-  { mode, network, tx_hash, log_index }: SweepTable,
-): Promise<SweepTable | undefined> {
-  return reader
-    .selectFrom('sweeps')
-    .selectAll()
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('tx_hash', '=', tx_hash)
-    .where('log_index', '=', log_index)
+export function findSweep(reader: Reader, sweep: SweepTable): Promise<SweepTable | undefined> {
+  return sweepsAt(reader, sweep)
+    .where('tx_hash', '=', sweep.tx_hash)
+    .where('log_index', '=', sweep.log_index)
     .executeTakeFirst();
 }
 
@@ -136,7 +120,7 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
 }
 
 /** Those that have not settled a transfer. */
-export function openPayments(reader: Reader, { mode, network }: Place): Promise<TreasuryPaymentTable[]> {
+export function openPayments(reader: Reader, { mode, network }: NetworkRef): Promise<TreasuryPaymentTable[]> {
   return reader
     .selectFrom('treasury_payments')
     .selectAll()
@@ -225,7 +209,7 @@ export async function assignPayment(
 }
 
 /** The transfers that wait for a merchant's wallet, oldest first. */
-export function pendingTransfers(reader: Reader, { mode, network }: Place): Promise<TransferTable[]> {
+export function pendingTransfers(reader: Reader, { mode, network }: NetworkRef): Promise<TransferTable[]> {
   return reader
     .selectFrom('transfers')
     .selectAll()
