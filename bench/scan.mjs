@@ -174,7 +174,7 @@ async function prepare(engine, size, directory, url, stops) {
   const chain = createEvmChain(
     {
       mode: 'test',
-      code: 'bench',
+      network: 'bench',
       chainId: 1,
       nodes: [url],
       assets: [

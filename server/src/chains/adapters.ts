@@ -65,7 +65,7 @@ function evmConfig({
   if (!('chainId' in identity)) throw new Error(`networks.${network.code}: has no chain id`);
   return {
     mode: network.mode,
-    code: network.code,
+    network: network.code,
     chainId: identity.chainId,
     nodes,
     headers,
@@ -97,7 +97,7 @@ function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
   const { mode, addressNet } = network;
   return {
     mode,
-    code,
+    network: code,
     family,
     addressNet,
     genesisHash: identity.genesisHash,

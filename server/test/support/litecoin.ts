@@ -8,7 +8,7 @@ export const hasLitecoind = litecoindPath !== '';
 
 export const litecoinRegtest = {
   mode: 'test',
-  code: 'litecoin-regtest',
+  network: 'litecoin-regtest',
   family: 'litecoin',
   addressNet: 'regtest',
   genesisHash: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9',

@@ -59,7 +59,7 @@ export function createBitcoinChain(
   config: BitcoinConfig,
   { watched, warn = () => {}, now }: BitcoinDeps,
 ): BitcoinChain {
-  const { mode, code: network, family, currency } = config;
+  const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
   const nodes = createBitcoinNodes(config, {
     now,

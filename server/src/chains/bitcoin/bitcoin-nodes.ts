@@ -62,12 +62,12 @@ export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions =
 
 /** @param urls with their credentials */
 export function createBitcoinPool(
-  { code, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
+  { network, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
   urls: readonly string[],
   options: PoolOptions = {},
 ): NodePool {
   return createNodePool({
-    network: code,
+    network,
     nodes: urls,
     headers,
     timeoutMs,

@@ -5,7 +5,7 @@ import type { AddressNet } from '../networks.js';
 
 export interface BitcoinConfig {
   readonly mode: Mode;
-  readonly code: string;
+  readonly network: string;
   readonly family: BitcoinFamily;
   /** How addresses are written. By default main in live mode, and test in test mode. */
   readonly addressNet?: AddressNet | undefined;

@@ -43,13 +43,13 @@ async function* checkNode(
   const chainId = await evm.chainId();
   if (chainId !== config.chainId) {
     yield problem(
-      `Chain id ${chainId}, but ${config.code} has ${config.chainId}: the URL leads to another network`,
+      `Chain id ${chainId}, but ${config.network} has ${config.chainId}: the URL leads to another network`,
     );
     return;
   }
   yield ok(`Chain id ${chainId}`);
   const head = await evm.head();
-  const assets = readAssets(config.code, config.assets, dialect);
+  const assets = readAssets(config.network, config.assets, dialect);
   heights.set(node.name, head.height);
   yield checkAge(head, config.blockTimeMs);
   yield await checkFinalized(evm, head);
@@ -61,7 +61,7 @@ async function* checkNode(
     : ok('Does not report the receipts of a block (not needed)');
   await Promise.all(Array.from({ length: config.maxBatch ?? 50 }, () => evm.chainId()));
   yield ok(`Accepts ${node.batchSize()} calls in one request`);
-  const problems = await checkContracts(evm, config.code, assets);
+  const problems = await checkContracts(evm, config.network, assets);
   for (const { currency, problem: text } of problems) yield { ...problem(text), currency };
   for (const { currency, contract } of assets.tokens.values()) {
     if (problems.some((asset) => asset.currency === currency)) continue;

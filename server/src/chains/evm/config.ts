@@ -5,7 +5,7 @@ import type { ChainAsset } from '../assets.js';
 export interface EvmConfig {
   readonly mode: Mode;
   /** The network's code, such as polygon. */
-  readonly code: string;
+  readonly network: string;
   readonly chainId: number;
   /** JSON-RPC URLs in order of preference. Can contain credentials; never shown. */
   readonly nodes: readonly string[];

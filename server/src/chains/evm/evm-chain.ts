@@ -57,7 +57,7 @@ export function createEvmChain(config: EvmConfig, deps: EvmDeps): EvmChain {
 
 /** The same for networks that answer like an EVM network, and write addresses and hashes in another way. */
 export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Dialect): EvmChain {
-  const { code, mode, blockTimeMs } = config;
+  const { network, mode, blockTimeMs } = config;
   const { now = Date.now, warn = () => {} } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);
   const context: TransferContext = {
@@ -75,7 +75,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   const contractReader = createContractReader(context, deps.openNative, (height) => {
     if (blocksWithoutBalances === 0) {
       warn(
-        `The nodes of ${code} do not report what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
+        `The nodes of ${network} do not report what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
       );
     }
     blocksWithoutBalances += 1;
@@ -96,7 +96,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
   return {
     mode,
-    network: code,
+    network,
     nodes,
     overdueMs: head.overdueMs,
 
@@ -154,18 +154,18 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
 
 /** The assets of a network without those whose contract is not what the configuration says. */
 function createCheckedAssets(
-  { code, assets: list }: EvmConfig,
+  { network, assets: list }: EvmConfig,
   dialect: Dialect,
   now: () => number,
   warn: (message: string) => void,
 ) {
-  const configured = readAssets(code, list, dialect);
+  const configured = readAssets(network, list, dialect);
   let assets: Assets = configured;
   let problems: readonly AssetProblem[] = [];
   let checkedAt = 0;
 
   async function check(evm: EvmClient): Promise<void> {
-    const found = await checkContracts(evm, code, configured);
+    const found = await checkContracts(evm, network, configured);
     const known = new Set(problems.map(({ problem }) => problem));
     for (const { problem } of found) if (!known.has(problem)) warn(problem);
     const off = new Set(found.map(({ currency }) => currency));

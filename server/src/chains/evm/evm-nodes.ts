@@ -18,23 +18,23 @@ export function createEvmNodes(
   { now, warn }: Pick<EvmDeps, 'now' | 'warn'> = {},
   verifyMore?: (evm: EvmClient) => Promise<void>,
 ): EvmNodes {
-  const { code, chainId, nodes, headers, timeoutMs, maxBatch, requestsPerMinute } = config;
+  const { network, chainId, nodes, headers, timeoutMs, maxBatch, requestsPerMinute } = config;
   const spans = new Map<string, LogSpan>();
   const pool = createNodePool({
-    ...{ network: code, nodes, headers, timeoutMs, maxBatch, requestsPerMinute, now },
+    ...{ network, nodes, headers, timeoutMs, maxBatch, requestsPerMinute, now },
     async verify(node, signal) {
       const evm = createEvmClient(node, signal);
       const actual = await evm.chainId();
       if (actual !== chainId) {
         throw new NodeError(
           'wrong-network',
-          `${node.name} is on another network: ${code} has the chain id ${chainId}, the node has ${actual}. Correct its URL`,
+          `${node.name} is on another network: ${network} has the chain id ${chainId}, the node has ${actual}. Correct its URL`,
         );
       }
       await verifyMore?.(evm);
     },
     onChange(node, problem) {
-      warn?.(problem === undefined ? `${code}: ${node} works again` : `${code}: ${problem}`);
+      warn?.(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`);
     },
   });
   return {

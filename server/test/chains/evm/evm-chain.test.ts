@@ -28,7 +28,7 @@ const watched: EvmDeps['watched'] = async (addresses) =>
 function config(changes: Partial<EvmConfig> = {}): EvmConfig {
   return {
     mode: 'test',
-    code: 'evm-dev',
+    network: 'evm-dev',
     chainId: anvilChainId,
     nodes: [anvil.url],
     assets: [

@@ -45,7 +45,7 @@ const newAddress = () => testAddress('evm', nextIndex++) as Hex;
 function config(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmConfig {
   return {
     mode: 'test',
-    code: 'evm-dev',
+    network: 'evm-dev',
     chainId: anvilChainId,
     nodes: nodes.map(({ url }) => url),
     assets: [

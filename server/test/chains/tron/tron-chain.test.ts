@@ -85,7 +85,7 @@ function open(
   return createTronChain(
     {
       mode: 'test',
-      code: 'tron',
+      network: 'tron',
       chainId: 728126428,
       nodes: [url],
       assets: [
@@ -175,7 +175,7 @@ describe('Recorded replies', () => {
   it('Are checked, and say what the node can do', async () => {
     const findings = [];
     const assets = [{ currency: 'TRX', decimals: 6 }];
-    const config: TronConfig = { mode: 'live', code: 'tron', chainId: 728126428, nodes: [node.url], assets };
+    const config: TronConfig = { mode: 'live', network: 'tron', chainId: 728126428, nodes: [node.url], assets };
     for await (const finding of checkTronNetwork(config, signal)) findings.push(finding);
     expect(findings.map(({ kind }) => kind)).not.toContain('problem');
     expect(findings.map(({ text }) => text)).toContain('Chain id 728126428');
