@@ -5,6 +5,7 @@ import type { Ledger, Posting } from '../ledger/ledger.js';
 import { countsTowards } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
+import { receiptKey } from './receipts/postings.js';
 import { findUncredited, updateReceipts } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
@@ -49,7 +50,7 @@ export async function creditReceipts(
 }
 
 function creditsFor(payment: PaymentRow, due: readonly ReceiptTable[]): Credit[] {
-  const single = (receipt: ReceiptTable) => ({ key: creditKey(receipt), receipts: [receipt] });
+  const single = (receipt: ReceiptTable) => ({ key: receiptKey('credit', receipt), receipts: [receipt] });
   const credits = due.filter((receipt) => !countsTowards(payment, receipt)).map(single);
   const counting = due.filter((receipt) => countsTowards(payment, receipt));
   if (counting.length === 0) return credits;
@@ -78,11 +79,6 @@ function creditPosting(
       { account: { kind: 'fee_income' }, credit: fee },
     ],
   };
-}
-
-/** A receipt that was lost and confirmed again needs a new key to be credited again. */
-function creditKey(receipt: ReceiptTable): string {
-  return receipt.reversals === 0 ? `credit:${receipt.id}` : `credit:${receipt.id}:${receipt.reversals}`;
 }
 
 function sum(amounts: readonly bigint[]): bigint {

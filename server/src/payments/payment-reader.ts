@@ -10,7 +10,7 @@ import * as store from './store.js';
 import type { PaymentRow, StoredRecord } from './store.js';
 import { viewPayment } from './view.js';
 import type { Caller, Scope } from '../shared/scope.js';
-import type { Reader } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 
 export interface PaymentReaderDeps {
   readonly clock: Clock;
@@ -25,6 +25,8 @@ export interface PaymentReaderDeps {
 export interface PaymentReader {
   /** Problem: `not_found`. */
   find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord>;
+  /** Locks a payment until the transaction ends. Problem: `not_found`. */
+  lock(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord>;
   /** @param kind a public key gets less: see `publicView` */
   view(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
   /** Problem: `rate_unavailable`. */
@@ -91,6 +93,12 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     async find(reader, scope, id) {
       const record = await store.findRecord(reader, scope, id);
       if (!record) throw notFound('payment');
+      return record;
+    },
+
+    async lock(transaction, scope, id) {
+      const record = await store.lockRecord(transaction, id);
+      if (record?.merchant_id !== scope.merchantId || record.mode !== scope.mode) throw notFound('payment');
       return record;
     },
   };

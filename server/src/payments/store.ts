@@ -9,7 +9,13 @@ import { paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
-import type { LogEntryTable, PaymentTable, ReceiptTable, Schema } from '../db/schema.js';
+import {
+  tables,
+  type LogEntryTable,
+  type PaymentTable,
+  type ReceiptTable,
+  type Schema,
+} from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -28,30 +34,10 @@ export type StoredReceipt = ReceiptTable & {
   readonly scanned_height?: number | null;
 };
 
-const receiptColumns = [
-  'receipts.id',
-  'receipts.payment_id',
-  'receipts.merchant_id',
-  'receipts.mode',
-  'receipts.network',
-  'receipts.address',
-  'receipts.currency',
-  'receipts.tx_hash',
-  'receipts.output_index',
-  'receipts.amount',
-  'receipts.senders',
-  'receipts.first_seen_at',
-  'receipts.block_height',
-  'receipts.block_hash',
-  'receipts.status',
-  'receipts.confirmed_at',
-  'receipts.reversals',
-  'receipts.is_credited',
-  'receipts.credited_fee',
-  'receipts.naira_value',
-  'receipts.dollar_value',
-  'receipts.base_rate',
-] as const satisfies `receipts.${keyof ReceiptTable}`[];
+// SQLite needs the names to build JSON from them.
+const receiptColumns = (Object.keys(tables.receipts.columns) as (keyof ReceiptTable)[]).map(
+  (name) => `receipts.${name}` as const,
+);
 
 const insertRow = prepared((transaction, row: PaymentRow) =>
   transaction
@@ -166,7 +152,10 @@ export async function lockPayment(transaction: Transaction, id: string): Promise
   return row;
 }
 
-/** Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. */
+/**
+ * Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. Call it
+ * before locking anything that belongs to them.
+ */
 export async function lockPayments(
   transaction: Transaction,
   ids: readonly string[],

@@ -9,12 +9,13 @@ import {
 } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
-import type { MerchantTable, ReceiptTable } from '../db/schema.js';
+import type { MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
+import { creditsOf } from './credit.js';
 import { isLive } from './receipts/receipt-store.js';
 import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
-import { viewCredits, viewReceipts } from './receipts/view.js';
-import type { LogRow, StoredRecord } from './store.js';
+import { confirmationsOf, viewCredits, viewReceipts } from './receipts/view.js';
+import type { LogRow, StoredReceipt, StoredRecord } from './store.js';
 
 /**
  * @param options the currencies to choose from; undefined once the currency is locked
@@ -113,7 +114,7 @@ function viewEvm(
 
 function viewAmounts(
   row: StoredRecord,
-  counting: readonly ReceiptTable[],
+  counting: readonly StoredReceipt[],
   currencies: Currencies,
 ): Partial<PaymentRecord> {
   if (row.currency === null || row.network === null) {
@@ -140,32 +141,19 @@ function viewAmounts(
     fee: exactNumber(
       statusOf(row.state) === 'in progress'
         ? BigInt(row.fee ?? '0')
-        : sum(
-            row.receipts
-              .filter((receipt) => receipt.is_credited === 1 && receipt.currency === currency.code)
-              .map((receipt) => receipt.credited_fee),
-          ),
+        : (creditsOf(row.receipts).find((credit) => credit.currency === currency.code)?.fee ?? 0n),
       currency.decimals,
     ),
     amountReceived: unitsToNumber(received, currency),
     amountSeen: unitsToNumber(seen, currency),
     // Rounded up, while amountSeen is rounded down: paying it settles the payment, and the three amounts add up.
     amountDue: seen >= amount ? 0 : -unitsToNumber(seen - amount, currency),
-    confirmations: youngestConfirmations(counting, row.scanned_height, network?.confirmations ?? 0),
+    // The lowest number among them.
+    confirmations:
+      counting.length === 0
+        ? 0
+        : Math.min(...counting.map((receipt) => confirmationsOf(receipt, row, network?.confirmations ?? 0))),
   };
-}
-
-/** The lowest number of confirmations among the receipts, at most `needed`. */
-function youngestConfirmations(
-  receipts: readonly ReceiptTable[],
-  scannedHeight: number | null,
-  needed: number,
-): number {
-  const each = receipts.map(({ status, block_height: height }) => {
-    if (status === 'confirmed') return needed;
-    return height === null || scannedHeight === null ? 0 : Math.max(0, scannedHeight - height + 1);
-  });
-  return each.length === 0 ? 0 : Math.min(needed, ...each);
 }
 
 function readSenders(json: string): string[] {

@@ -62,6 +62,7 @@ export function accountsOf(receipts: readonly ReceiptTable[]): CurrencyAccount[]
   return [...accounts.values()];
 }
 
-function receiptKey(kind: 'receipt' | 'reversal', receipt: ReceiptTable): string {
+/** A receipt that was lost and confirmed again needs a new key to be posted again. */
+export function receiptKey(kind: 'receipt' | 'reversal' | 'credit', receipt: ReceiptTable): string {
   return receipt.reversals === 0 ? `${kind}:${receipt.id}` : `${kind}:${receipt.id}:${receipt.reversals}`;
 }

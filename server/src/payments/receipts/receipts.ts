@@ -9,6 +9,7 @@ import type { Clock } from '../../shared/clock.js';
 import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { Payments } from '../payments.js';
+import { lockPayments } from '../store.js';
 import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
@@ -21,7 +22,7 @@ export interface ReceiptsDeps extends NewReceiptsDeps {
   readonly clock: Clock;
   readonly addresses: DepositAddresses;
   readonly ledger: Ledger;
-  readonly payments: Pick<Payments, 'lock' | 'deposit' | 'updatePayment'>;
+  readonly payments: Pick<Payments, 'deposit' | 'updatePayment'>;
   readonly log: Logger;
   /** The most receipts of one payment that one scan confirms or reverses. */
   readonly receiptsPerScan?: number;
@@ -80,7 +81,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       retried.map(({ id }) => id),
     );
     const affected = [...moved, ...due.filter((receipt) => !isWaiting(receipt.payment_id)), ...ofRetried];
-    const locked = await payments.lock(transaction, [
+    const locked = await lockPayments(transaction, [
       ...retried.map(({ id }) => id),
       ...affected.map((receipt) => receipt.payment_id),
       ...[...incoming.values()].flatMap(({ address }) => address.payment_id ?? []),

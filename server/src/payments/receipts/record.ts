@@ -23,16 +23,10 @@ export interface RecordReceiptsDeps {
 }
 
 /**
- * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is quarantined.
- * @param works by payment. Deposits to wallets are added
+ * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is quarantined. Deposits to
+ * wallets are added to `works`, which are by payment.
  */
-export type RecordReceipts = (
-  transaction: Transaction,
-  scan: Scan,
-  works: Map<string, Work>,
-) => Promise<void>;
-
-export function createRecordReceipts(deps: RecordReceiptsDeps): RecordReceipts {
+export function createRecordReceipts(deps: RecordReceiptsDeps) {
   const { clock, payments, entries, quarantine } = deps;
   const { firstSeen, newReceipt } = deps.newReceipts;
 
@@ -71,7 +65,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps): RecordReceipts {
     }
   }
 
-  return async (transaction, scan, works) => {
+  return async (transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> => {
     const { network, incoming, orphanedAbove, confirmations, confirmedUpTo, quarantined } = scan;
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);

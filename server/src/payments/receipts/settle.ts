@@ -19,17 +19,15 @@ export interface SettleReceiptsDeps {
 }
 
 /** Confirms, reverses and drops a payment's receipts, and reassesses the payment. */
-export type SettleReceipts = (
-  transaction: Transaction,
-  scan: Scan,
-  work: Work,
-  due: DueReceipts,
-) => Promise<void>;
-
-export function createSettleReceipts(deps: SettleReceiptsDeps): SettleReceipts {
+export function createSettleReceipts(deps: SettleReceiptsDeps) {
   const { clock, ledger, payments, entries } = deps;
 
-  return async (transaction, scan, { payment, receipts }, due) => {
+  return async (
+    transaction: Transaction,
+    scan: Scan,
+    { payment, receipts }: Work,
+    due: DueReceipts,
+  ): Promise<void> => {
     const now = clock.now(scopeOf(payment));
     const postings: Posting[] = [];
     const changed: ReceiptTable[] = [];

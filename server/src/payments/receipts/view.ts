@@ -23,9 +23,7 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
       txHash,
       hashOf: isInBlockOnly(receipt) ? 'block' : 'transaction',
       explorerUrl: explorerUrlOf(receipt, network),
-      confirmations: isConfirmed
-        ? requiredConfirmations
-        : Math.min(requiredConfirmations, confirmationsOf(receipt, row)),
+      confirmations: confirmationsOf(receipt, row, requiredConfirmations),
       requiredConfirmations,
       firstSeenAt: isoTime(receipt.first_seen_at),
       status: isConfirmed ? 'confirmed' : isLive(receipt) ? 'seen' : 'lost',
@@ -47,11 +45,13 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
   return height === null ? '' : (network?.blockExplorer?.replace('{height}', String(height)) ?? '');
 }
 
-/** How many blocks an unconfirmed receipt is deep, in the part of its network that was read. */
-function confirmationsOf(receipt: StoredReceipt, row: StoredRecord): number {
-  const { block_height: height, network } = receipt;
+/** How many blocks a receipt is deep, in the part of its network that was read; at most `needed`, which a confirmed one has. */
+export function confirmationsOf(receipt: StoredReceipt, row: StoredRecord, needed: number): number {
+  const { block_height: height, network, status } = receipt;
+  if (status === 'confirmed') return needed;
   const scanned = receipt.scanned_height ?? (network === row.network ? row.scanned_height : null);
-  return height === null || scanned === null || !isLive(receipt) ? 0 : Math.max(0, scanned - height + 1);
+  if (height === null || scanned === null || !isLive(receipt)) return 0;
+  return Math.min(needed, Math.max(0, scanned - height + 1));
 }
 
 export function viewCredits(row: StoredRecord, currencies: Currencies): Credit[] {

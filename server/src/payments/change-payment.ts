@@ -1,0 +1,239 @@
+/** What its payer or merchant changes about a payment: its currency is set and locked, or it is cancelled. */
+import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
+import type { Transaction } from '../db/engine.js';
+import { together } from '../db/send.js';
+import type { PaymentOption } from '../money/currencies.js';
+import type { Rate } from '../money/rates.js';
+import { formatUnits } from '../money/units.js';
+import { Problem } from '../shared/problem.js';
+import { scopeOf, type Actor } from '../shared/scope.js';
+import { countChange } from './change-budget.js';
+import { accepts, type PaymentReader } from './payment-reader.js';
+import type { PaymentsDeps } from './payments-deps.js';
+import { feeOf, minimumUnits, payableAmount } from './quote.js';
+import * as store from './store.js';
+import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
+import type { UpdatePayment } from './update-payment.js';
+
+export interface PaymentChanges {
+  /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
+  cancel(transaction: Transaction, actor: Actor, id: string): Promise<void>;
+  /**
+   * Problems: `unsupported_currency`, `not_found`, `invalid_state`, `currency_locked`, `rate_unavailable`,
+   * `amount_below_minimum`, `rate_limited`.
+   */
+  setCurrency(
+    transaction: Transaction,
+    actor: Actor,
+    id: string,
+    currency: string,
+    network: string,
+  ): Promise<PaymentRecord>;
+  /**
+   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `chain_unavailable`,
+   * `rate_limited`.
+   */
+  lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
+}
+
+/** A locked payment, and the count of changes that has to be stored with the next one. */
+interface LockedPayment {
+  readonly row: StoredRecord;
+  readonly counted: Partial<PaymentRow>;
+}
+
+export function createPaymentChanges(
+  deps: PaymentsDeps,
+  reader: PaymentReader,
+  updatePayment: UpdatePayment,
+): PaymentChanges {
+  const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
+
+  /** Locks a payment that the actor may change now. */
+  async function lockPayment(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
+    const row = await reader.lock(transaction, actor, id);
+    if (row.wallet_id !== null) {
+      throw new Problem('invalid_state', 'This is a deposit to a wallet: it cannot be changed');
+    }
+    const limit = actor.kind === 'public' ? publicChangesPerHour : undefined;
+    return { row, counted: countChange(row, clock.now(scopeOf(row)), limit) };
+  }
+
+  /** The same, of a payment that has not ended. */
+  async function lockOpen(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
+    const locked = await lockPayment(transaction, actor, id);
+    if (statusOf(locked.row.state) !== 'in progress') throw ended(locked.row.state);
+    return locked;
+  }
+
+  /** What the payment costs in an option that it can be paid with. */
+  function amountIn(option: PaymentOption, actor: Actor, row: PaymentRow): bigint {
+    const { currency, network } = option;
+    if (row.locked_at !== null) {
+      throw new Problem(
+        'currency_locked',
+        'The currency is locked; create a new payment to pay in another currency',
+      );
+    }
+    if (!addresses.canAssign(actor, network)) {
+      throw new Problem(
+        'unsupported_currency',
+        `This merchant cannot be paid on ${network.name}; choose one of the payment's currencyOptions`,
+        { param: 'network' },
+      );
+    }
+    if (!accepts(row, currency.code)) {
+      throw new Problem(
+        'unsupported_currency',
+        `This payment cannot be paid in ${currency.code}; choose one of its currencyOptions`,
+        { param: 'currency' },
+      );
+    }
+    const base = reader.baseSum(row, reader.latestRate);
+    const amount = payableAmount(base, currency, reader.latestRate(currency.code));
+    if (amount < minimumUnits(option)) {
+      throw new Problem(
+        'amount_below_minimum',
+        `This payment is ${formatUnits(amount, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
+        { param: 'currency' },
+      );
+    }
+    return amount;
+  }
+
+  /**
+   * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log.
+   * Returns the changed payment.
+   */
+  async function change(
+    transaction: Transaction,
+    actor: Actor,
+    record: StoredRecord,
+    now: number,
+    changes: Partial<PaymentRow>,
+    entry: NewLogEntry,
+  ): Promise<PaymentRecord> {
+    const isRepeated = record.log.at(-1)?.event === entry.event;
+    const logged = await together(transaction, async () => {
+      if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
+      return isRepeated ? [] : store.appendLog(transaction, record.id, now, [entry]);
+    });
+    return reader.view(actor.kind, {
+      ...record,
+      ...changes,
+      log: [...record.log, ...logged],
+    });
+  }
+
+  return {
+    async cancel(transaction, actor, id) {
+      const { row, counted } = await lockPayment(transaction, actor, id);
+      const status = statusOf(row.state);
+      if (status === 'cancelled') {
+        if (Object.keys(counted).length > 0) await store.updatePayment(transaction, id, counted);
+        return;
+      }
+      if (status !== 'in progress') throw ended(row.state);
+      const now = clock.now(actor);
+      await store.updatePayment(transaction, id, { ...counted, cancelled_at: now });
+      await updatePayment(transaction, { ...row, cancelled_at: now }, [], actor.kind);
+    },
+
+    async setCurrency(transaction, actor, id, currencyCode, networkCode) {
+      const option = currencies.option(actor.mode, currencyCode, networkCode);
+      const { row, counted } = await lockOpen(transaction, actor, id);
+      const { currency, network } = option;
+      const amount = amountIn(option, actor, row);
+      const now = clock.now(actor);
+      // A payment's first address is copied into its row.
+      const assigned =
+        row.address_id === null ? undefined : await addresses.ofPayment(transaction, id, option);
+      return together(transaction, async () => {
+        const address =
+          assigned ?? (await addresses.assign(transaction, actor, { paymentId: id }, option, now));
+        const changes = {
+          ...counted,
+          state: 'currency_set',
+          currency: currency.code,
+          network: network.code,
+          address_id: address.id,
+          address: address.address,
+          amount: amount.toString(),
+          fee: feeOf(amount, row.fee_basis_points).toString(),
+          updated_at: now,
+        } as const;
+        return change(transaction, actor, row, now, changes, {
+          type: 'event',
+          event: `Currency set to ${currency.code} on ${network.code}`,
+          code: 'currency_set',
+          values: { currency: currency.code, network: network.code },
+        });
+      });
+    },
+
+    async lockCurrency(transaction, actor, id) {
+      const { row, counted } = await lockOpen(transaction, actor, id);
+      if (row.currency === null) {
+        throw new Problem('currency_not_set', 'Set a currency and a network before locking');
+      }
+      const currency = currencies.known(row.currency);
+      const now = clock.now(actor);
+      if (row.locked_at !== null) {
+        return change(transaction, actor, row, now, counted, {
+          type: 'event',
+          event: 'Currency already locked',
+          code: 'currency_already_locked',
+          values: {},
+        });
+      }
+      if (now >= row.expires_at) throw ended('expired');
+      const network = currencies.network(row.mode, row.network ?? '');
+      if (!network || !deps.isReadable(network, currency.code)) {
+        throw unreadable(network?.name ?? row.network ?? '');
+      }
+      const base = reader.baseSum(row, reader.freshRate);
+      const rate = reader.freshRate(row.currency);
+      const amount = payableAmount(base, currency, rate);
+      const changes = {
+        ...counted,
+        state: 'awaiting_funds',
+        amount: amount.toString(),
+        fee: feeOf(amount, row.fee_basis_points).toString(),
+        quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
+        locked_at: now,
+        expires_at: now + times.paySeconds * 1000,
+        updated_at: now,
+      } as const;
+      const values = {
+        amount: formatUnits(amount, currency),
+        currency: currency.code,
+        network: row.network ?? '',
+      };
+      return change(transaction, actor, row, now, changes, {
+        type: 'event',
+        event: `Currency locked: ${values.amount} ${values.currency} on ${values.network}`,
+        code: 'currency_locked',
+        values,
+      });
+    },
+  };
+}
+
+function ended(state: PaymentState): Problem {
+  return new Problem(
+    'invalid_state',
+    `The payment has ended (${statusOf(state)}) and can no longer be changed`,
+  );
+}
+
+function unreadable(network: string): Problem {
+  return new Problem(
+    'chain_unavailable',
+    `${network} cannot be read at the moment, so a payment on it would not be seen; choose another network, or try again shortly`,
+    { retryAfterSeconds: 30 },
+  );
+}
+
+function storedRate({ numerator, denominator, source, at }: Rate) {
+  return { dollars: `${numerator}/${denominator}`, source, at };
+}

@@ -1,0 +1,45 @@
+/** What the life of a payment depends on. */
+import type { DepositAddresses } from '../addresses/deposit-addresses.js';
+import type { IsReadable } from '../chains/availability.js';
+import type { Customers } from '../customers/customers.js';
+import type { Database } from '../db/database.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { MerchantTable } from '../db/schema.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Currencies } from '../money/currencies.js';
+import type { RateSource } from '../money/rates.js';
+import type { Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
+import type { DepositTarget } from '../wallets/wallets.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import type { OnStatusChange } from './update-payment.js';
+
+export interface PaymentTimes {
+  /** Time to choose a currency, from creation. */
+  readonly chooseSeconds: number;
+  /** Time to pay, from the lock. */
+  readonly paySeconds: number;
+}
+
+export interface PaymentsDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly rates: RateSource;
+  readonly currencies: Currencies;
+  readonly addresses: DepositAddresses;
+  readonly isReadable: IsReadable;
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+  readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly customers: Pick<Customers, 'link'>;
+  /** Reads a merchant. The id comes from an API key or a stored record, so the merchant exists. */
+  readonly merchant: (reader: Reader, id: string) => Promise<MerchantTable>;
+  /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
+  readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
+  readonly onStatusChange: OnStatusChange;
+  readonly times: PaymentTimes;
+  /** How often one payment can be changed with a public key in an hour; undefined if there is no limit. */
+  readonly publicChangesPerHour: number | undefined;
+}

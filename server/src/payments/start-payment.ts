@@ -1,0 +1,153 @@
+/** Starts payments: checks what is asked for, and stores it with its first log entry. */
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import type { Transaction } from '../db/engine.js';
+import { parseAmount, requireCurrency } from '../money/amounts.js';
+import { formatUnits } from '../money/units.js';
+import { invalidField, Problem } from '../shared/problem.js';
+import type { Actor } from '../shared/scope.js';
+import { accepts, type PaymentReader } from './payment-reader.js';
+import type { PaymentsDeps } from './payments-deps.js';
+import { feeOf, minimumOfAll } from './quote.js';
+import * as store from './store.js';
+import type { PaymentRow } from './store.js';
+import { checkRedirect, readOrigins } from './validate.js';
+
+/** The input for a new payment. */
+export interface NewPayment {
+  /** A plain decimal in the base currency. */
+  readonly amount: string;
+  readonly baseCurrency: string;
+  readonly txRef?: string | undefined;
+  readonly redirectUrl?: string | undefined;
+  readonly email?: string | undefined;
+  readonly fullName?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+  /** Codes of the currencies that it may be paid in; all if left out. */
+  readonly acceptedCurrencies?: readonly string[] | undefined;
+  /** The merchant's own keys and values. Only for secret keys. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Whether an amount that is too small for every currency is an error. A subscription's is created all the same. */
+  readonly refusesUnpayable?: true;
+}
+
+/**
+ * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
+ * `duplicate_tx_ref`, `customer_not_allowed`.
+ */
+export type StartPayment = (
+  transaction: Transaction,
+  actor: Actor,
+  input: NewPayment,
+) => Promise<PaymentRecord>;
+
+export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): StartPayment {
+  const { clock, newId, rates, currencies, addresses, merchant, customers, times } = deps;
+
+  /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
+  function checkPayable(row: PaymentRow): void {
+    const base = reader.baseSum(row, reader.latestRate);
+    const options = currencies.options(row.mode).filter(({ currency }) => accepts(row, currency.code));
+    const minimum = minimumOfAll(base, options, (code) => rates.latest(code));
+    if (minimum === undefined) return;
+    const least = formatUnits(minimum, base.currency);
+    throw invalidField(
+      'amount',
+      `Must be at least ${least} ${base.currency.code}: no currency can be paid in smaller amounts`,
+    );
+  }
+
+  return async (transaction, actor, input) => {
+    if (!currencies.networks(actor.mode).some((network) => addresses.canAssign(actor, network))) {
+      throw new Problem(
+        'chain_unavailable',
+        `There is no network with a deposit key in ${actor.mode} mode, so no payment can be created`,
+      );
+    }
+    const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
+    const baseUnits = parseAmount(input.amount, currency, 'amount');
+    reader.latestRate(currency.code);
+    if (input.metadata !== undefined && actor.kind !== 'secret') {
+      throw invalidField('metadata', 'Can only be set with a secret key');
+    }
+    const { fee_basis_points: feeBasisPoints, redirect_origins: origins } = await merchant(
+      transaction,
+      actor.merchantId,
+    );
+    const redirect = checkRedirect(input.redirectUrl ?? '', actor, readOrigins(origins));
+    const now = clock.now(actor);
+    const id = newId();
+    const row: PaymentRow = {
+      id,
+      merchant_id: actor.merchantId,
+      mode: actor.mode,
+      state: 'created',
+      created_by: actor.kind,
+      tx_ref: input.txRef ?? `tx_${id}`,
+      description: `Payment from ${input.fullName || input.email || 'anonymous'}`,
+      redirect_url: redirect.url,
+      is_redirect_trusted: redirect.isTrusted ? 1 : 0,
+      metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+      base_currency: currency.code,
+      base_amount: baseUnits.toString(),
+      transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),
+      fee_basis_points: feeBasisPoints,
+      accepted_currencies: input.acceptedCurrencies
+        ? JSON.stringify(input.acceptedCurrencies)
+        : await currenciesOfReplaced(transaction, actor, input.txRef),
+      customer_email: input.email || null,
+      customer_name: input.fullName || null,
+      customer_phone: input.phoneNumber || null,
+      currency: null,
+      network: null,
+      address_id: null,
+      address: null,
+      amount: null,
+      fee: null,
+      quote: null,
+      locked_at: null,
+      expires_at: now + times.chooseSeconds * 1000,
+      cancelled_at: null,
+      settled_at: null,
+      wallet_id: null,
+      public_changes: 0,
+      public_changes_since: null,
+      created_at: now,
+      updated_at: now,
+    };
+    if (input.refusesUnpayable) checkPayable(row);
+    const { email, fullName, phoneNumber } = input;
+    // All run at once. If the customer is not allowed to pay, or the reference is taken, the inserts are rolled back.
+    const [isNew, , log] = await Promise.all([
+      store.insertPayment(transaction, row),
+      email ? customers.link(transaction, actor, { email, fullName, phoneNumber }) : undefined,
+      store.appendLog(transaction, id, now, [
+        { type: 'event', event: 'Payment started', code: 'payment_started', values: {} },
+      ]),
+    ]);
+    if (!isNew) {
+      const existing = await store.findPaymentByReference(transaction, actor, row.tx_ref, actor.kind);
+      throw new Problem(
+        'duplicate_tx_ref',
+        `A payment with the txRef ${row.tx_ref} already exists; choose another txRef`,
+        // A public key may not learn the id of another payer's payment.
+        { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
+      );
+    }
+    return reader.view(actor.kind, { ...row, ...store.noParts, log });
+  };
+}
+
+/**
+ * What a payment in place of another one accepts: a page's `order-42:2` takes the coins of the server's `order-42`. Payers
+ * could otherwise pay in a coin that the merchant does not accept.
+ */
+async function currenciesOfReplaced(
+  transaction: Transaction,
+  actor: Actor,
+  txRef: string | undefined,
+): Promise<string | null> {
+  const [, replaced] = /^(.+):\d+$/.exec(txRef ?? '') ?? [];
+  if (replaced === undefined || actor.kind === 'secret') return null;
+  const payment = await store.findPaymentByReference(transaction, actor, replaced, 'secret');
+  return payment?.accepted_currencies ?? null;
+}
