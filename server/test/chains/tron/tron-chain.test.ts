@@ -175,7 +175,13 @@ describe('Recorded replies', () => {
   it('Are checked, and say what the node can do', async () => {
     const findings = [];
     const assets = [{ currency: 'TRX', decimals: 6 }];
-    const config: TronConfig = { mode: 'live', network: 'tron', chainId: 728126428, nodes: [node.url], assets };
+    const config: TronConfig = {
+      mode: 'live',
+      network: 'tron',
+      chainId: 728126428,
+      nodes: [node.url],
+      assets,
+    };
     for await (const finding of checkTronNetwork(config, signal)) findings.push(finding);
     expect(findings.map(({ kind }) => kind)).not.toContain('problem');
     expect(findings.map(({ text }) => text)).toContain('Chain id 728126428');
