@@ -33,8 +33,7 @@ export function findCurrent(
     .selectFrom('deposit_keys')
     .selectAll()
     .$call(inScope(scope))
-    .where('family', '=', family)
-    .where('replaced_at', 'is', null)
+    .where((e) => e.and({ family, replaced_at: null }))
     .executeTakeFirst();
 }
 

@@ -134,8 +134,7 @@ async function* paymentIds(reader: Reader, { merchantId, mode }: Scope): AsyncGe
     const payments = await reader
       .selectFrom('payments')
       .select(['id', 'created_at'])
-      .where('merchant_id', '=', merchantId)
-      .where('mode', '=', mode)
+      .where((e) => e.and({ merchant_id: merchantId, mode }))
       .where((e) =>
         last ? e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)) : e.lit(true),
       )
@@ -153,8 +152,7 @@ function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<A
     .selectFrom('addresses')
     .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
     .select(columns)
-    .where('wallets.merchant_id', '=', merchantId)
-    .where('wallets.mode', '=', mode)
+    .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
     .execute();
 }
 

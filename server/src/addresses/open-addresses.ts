@@ -54,8 +54,7 @@ export async function readOpenAddresses(
     .selectFrom('receipts')
     .select('address')
     .distinct()
-    .where('mode', '=', mode)
-    .where('network', '=', code)
+    .where((e) => e.and({ mode, network: code }))
     .where('status', 'in', ['seen', 'confirmed'])
     .where('output_index', '<', 0)
     .where('block_height', '>', (e) =>
@@ -73,9 +72,7 @@ export async function readOpenAddresses(
       .select(['address', 'created_at'])
       .where('state', 'in', states)
       .where('expires_at', '>', states === openStates ? 0 : now - watchedAfterEndMs)
-      .where('mode', '=', mode)
-      .where('network', '=', code)
-      .where('currency', '=', currency)
+      .where((e) => e.and({ mode, network: code, currency }))
       .where('locked_at', 'is not', null)
       .orderBy('created_at', 'desc')
       .limit(most),

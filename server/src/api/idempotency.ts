@@ -150,11 +150,7 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
         transaction
           .updateTable('idempotency')
           .set({ reply_hash })
-          .where('merchant_id', '=', merchant_id)
-          .where('mode', '=', mode)
-          .where('key_kind', '=', key_kind)
-          .where('method', '=', method)
-          .where('path', '=', path)
+          .where((e) => e.and({ merchant_id, mode, key_kind, method, path }))
           .where('idempotency_key', '=', identity.idempotency_key),
       );
     },

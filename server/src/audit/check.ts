@@ -179,8 +179,7 @@ async function checkUnallocated(reader: Reader): Promise<LedgerCheck> {
   const waiting = await reader
     .selectFrom('receipts')
     .innerJoin('payments', 'payments.id', 'receipts.payment_id')
-    .where('receipts.status', '=', 'confirmed')
-    .where('receipts.is_credited', '=', 0)
+    .where((e) => e.and({ 'receipts.status': 'confirmed', 'receipts.is_credited': 0 }))
     .groupBy(['payments.mode', 'receipts.currency', 'receipts.merchant_id'])
     .select([
       'payments.mode',

@@ -71,8 +71,7 @@ async function paidWallets(
 ): Promise<{ merchantId: string; currency: string; addresses: string[] }[]> {
   const rows = await atWallets(reader)
     .select(['receipts.merchant_id as merchantId', 'receipts.currency', 'receipts.address'])
-    .where('receipts.mode', '=', mode)
-    .where('receipts.network', '=', code)
+    .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code }))
     .distinct()
     .orderBy('receipts.merchant_id')
     .orderBy('receipts.currency')
@@ -99,10 +98,7 @@ async function onBooks(reader: Reader, { scope, network, currency }: At): Promis
     .selectFrom('transfers')
     .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])
     .$call(inScope(scope))
-    .where('network', '=', network)
-    .where('currency', '=', currency)
-    .where('status', '=', 'success')
-    .where('paid_from', 'is', null)
+    .where((e) => e.and({ network, currency, status: 'success', paid_from: null }))
     .executeTakeFirstOrThrow();
   return BigInt(received.units) - BigInt(paid.amounts) - BigInt(paid.fees);
 }

@@ -66,8 +66,7 @@ export async function lockBankAccount(
   await transaction
     .selectFrom('bank_accounts')
     .select('id')
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
+    .where((e) => e.and({ id, merchant_id: scope.merchantId }))
     .$call(forUpdate(transaction))
     .executeTakeFirst();
   return findBankAccount(transaction, scope, id);

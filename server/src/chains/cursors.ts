@@ -18,8 +18,7 @@ export function readCursor(
   return reader
     .selectFrom('chain_cursors')
     .selectAll()
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .executeTakeFirst();
 }
 
@@ -94,8 +93,7 @@ export function takeLease(database: Database, lease: Lease, now: number, force: 
     const take = transaction
       .updateTable('chain_cursors')
       .set({ lease_holder: holder, lease_until: until })
-      .where('mode', '=', mode)
-      .where('network', '=', network);
+      .where((e) => e.and({ mode, network }));
     const free = take.where((e) =>
       e.or([e('lease_holder', 'is', null), e('lease_holder', '=', holder), e('lease_until', '<', now)]),
     );
@@ -115,9 +113,7 @@ export function releaseLease(
     await transaction
       .updateTable('chain_cursors')
       .set({ lease_until: 0, ...(problem !== undefined && { problem }) })
-      .where('mode', '=', mode)
-      .where('network', '=', network)
-      .where('lease_holder', '=', holder)
+      .where((e) => e.and({ mode, network, lease_holder: holder }))
       .execute();
   });
 }
@@ -149,9 +145,7 @@ export async function moveCursor(
       ...{ height, hash, head_height: headHeight, synced_at: syncedAt },
       ...{ problem: null, lease_until: until },
     })
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('lease_holder', '=', holder)
+    .where((e) => e.and({ mode, network, lease_holder: holder }))
     .executeTakeFirstOrThrow();
   if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });
 }
@@ -161,8 +155,7 @@ export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef)
   return reader
     .selectFrom('scanned_blocks')
     .select(['height', 'hash'])
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .orderBy('height', 'desc')
     .execute();
 }
@@ -175,10 +168,7 @@ export async function writeScannedBlocks(
   blocks: readonly ChainBlock[],
   forgetUpTo: number,
 ): Promise<void> {
-  const ofNetwork = transaction
-    .deleteFrom('scanned_blocks')
-    .where('mode', '=', mode)
-    .where('network', '=', network);
+  const ofNetwork = transaction.deleteFrom('scanned_blocks').where((e) => e.and({ mode, network }));
   if (orphanedAbove !== undefined) await ofNetwork.where('height', '>', orphanedAbove).execute();
   if (blocks.length === 0) return;
   for (const chunk of chunksOf(blocks.filter(({ height }) => height > forgetUpTo))) {

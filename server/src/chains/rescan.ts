@@ -41,8 +41,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       const stored = await transaction
         .selectFrom('scanned_blocks')
         .select(['height', 'hash'])
-        .where('mode', '=', mode)
-        .where('network', '=', network)
+        .where((e) => e.and({ mode, network }))
         .where('height', '>=', start)
         .execute();
       const hashes = new Map(stored.map(({ height, hash }) => [height, hash]));
@@ -128,8 +127,7 @@ async function setCursor(
   await transaction
     .updateTable('chain_cursors')
     .set(changes)
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .execute();
 }
 

@@ -39,8 +39,7 @@ const findByEmail = prepared(
     reader
       .selectFrom('customers')
       .selectAll()
-      .where('merchant_id', '=', merchantId)
-      .where('mode', '=', mode)
+      .where((e) => e.and({ merchant_id: merchantId, mode }))
       .where('email_lower', '=', emailLower),
 );
 
@@ -63,9 +62,7 @@ export function updateCustomer(
   return transaction
     .updateTable('customers')
     .set(changes)
-    .where('id', '=', id)
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
+    .where((e) => e.and({ id, merchant_id: scope.merchantId, mode: scope.mode }))
     .returningAll()
     .executeTakeFirst();
 }

@@ -11,8 +11,7 @@ export function findCustomers(
   return transaction
     .selectFrom('customers')
     .select('id')
-    .where('merchant_id', '=', merchantId)
-    .where('email_lower', '=', emailLower)
+    .where((e) => e.and({ merchant_id: merchantId, email_lower: emailLower }))
     .execute();
 }
 
@@ -38,8 +37,7 @@ export async function hasActiveSubscription(
     .selectFrom('subscribers')
     .select('id')
     .where('customer_id', 'in', customerIds)
-    .where('is_active', '=', 1)
-    .where('removed_at', 'is', null)
+    .where((e) => e.and({ is_active: 1, removed_at: null }))
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
@@ -124,9 +122,7 @@ export async function rewriteReplies(
     await transaction
       .updateTable('idempotency_replies')
       .set({ reply: rewritten })
-      .where('merchant_id', '=', row.merchant_id)
-      .where('mode', '=', row.mode)
-      .where('hash', '=', row.hash)
+      .where((e) => e.and({ merchant_id: row.merchant_id, mode: row.mode, hash: row.hash }))
       .execute();
     changed += 1;
   }

@@ -91,7 +91,6 @@ export function readBalances(
   return reader
     .selectFrom('ledger_accounts')
     .select(['id', 'currency', 'kind', 'network', 'balance'])
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
     .execute();
 }

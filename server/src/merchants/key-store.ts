@@ -22,10 +22,7 @@ export async function findPublicKey(
   const row = await reader
     .selectFrom('api_keys')
     .select('public_key')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .where('kind', '=', 'public')
-    .where('revoked_at', 'is', null)
+    .where((e) => e.and({ merchant_id: merchantId, mode, kind: 'public', revoked_at: null }))
     .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')

@@ -17,8 +17,7 @@ export async function* pages(
     let query = reader
       .selectFrom('payments')
       .selectAll()
-      .where('merchant_id', '=', merchantId)
-      .where('mode', '=', mode);
+      .where((e) => e.and({ merchant_id: merchantId, mode }));
     if (from !== undefined) query = query.where('created_at', '>=', from);
     if (to !== undefined) query = query.where('created_at', '<=', to);
     if (after) {

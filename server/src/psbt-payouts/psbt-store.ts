@@ -161,8 +161,7 @@ export async function updateVersion(
   await transaction
     .updateTable('psbt_versions')
     .set(change)
-    .where('psbt_id', '=', psbt_id)
-    .where('number', '=', number)
+    .where((e) => e.and({ psbt_id, number }))
     .execute();
 }
 
@@ -180,10 +179,7 @@ export async function holdAll(
     await transaction
       .updateTable('psbt_inputs')
       .set({ is_held: 0 })
-      .where('mode', '=', mode)
-      .where('network', '=', network)
-      .where('tx_hash', '=', tx_hash)
-      .where('output_index', '=', output_index)
+      .where((e) => e.and({ mode, network, tx_hash, output_index }))
       .where('psbt_id', '<>', id)
       .execute();
   }
@@ -213,12 +209,9 @@ export function waitingTransfers(
   return reader
     .selectFrom('transfers')
     .selectAll()
-    .where('executor', '=', 'operator')
-    .where('status', '=', 'pending')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
+    .where((e) =>
+      e.and({ executor: 'operator', status: 'pending', merchant_id: merchantId, mode, network, currency }),
+    )
     .where((e) =>
       e.not(
         e.exists(
@@ -244,8 +237,7 @@ export function holderOf(
     .selectFrom('psbt_transfers')
     .innerJoin('psbts', 'psbts.id', 'psbt_transfers.psbt_id')
     .select(['psbts.id', 'psbts.state'])
-    .where('transfer_id', '=', transferId)
-    .where('is_held', '=', 1)
+    .where((e) => e.and({ transfer_id: transferId, is_held: 1 }))
     .executeTakeFirst();
 }
 
@@ -333,9 +325,7 @@ export async function coinsEver(
         .select((s) => s.fn.countAll<number>().as('count'))
         .as('outputs'),
     )
-    .where('psbts.merchant_id', '=', merchantId)
-    .where('psbts.mode', '=', mode)
-    .where('psbts.network', '=', network)
+    .where((e) => e.and({ 'psbts.merchant_id': merchantId, 'psbts.mode': mode, 'psbts.network': network }))
     .$if(sourceId !== undefined, (query) => query.where('psbts.source_id', '=', sourceId ?? ''))
     .where('psbts.state', '=', 'settled')
     .where('psbt_versions.change_amount', '<>', '0')
@@ -382,9 +372,7 @@ export async function heldOutpoints(
   const held = await reader
     .selectFrom('psbt_inputs')
     .select(['tx_hash', 'output_index'])
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('is_held', '=', 1)
+    .where((e) => e.and({ mode, network, is_held: 1 }))
     .execute();
   return new Set(held.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
 }

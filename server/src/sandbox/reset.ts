@@ -80,8 +80,7 @@ export function createSandboxReset(database: Database, clock: TestClock) {
     await database.write(async (transaction) => {
       await transaction
         .deleteFrom('ledger_accounts')
-        .where('merchant_id', '=', merchantId)
-        .where('mode', '=', 'test')
+        .where((e) => e.and({ merchant_id: merchantId, mode: 'test' }))
         .where((e: ExpressionBuilder<Schema, 'ledger_accounts'>) =>
           e.not(
             e.exists(
@@ -135,8 +134,7 @@ async function deletePostings(transaction: Transaction, merchantId: string): Pro
     .innerJoin('ledger_postings', 'ledger_postings.id', 'ledger_entries.posting_id')
     .select(['ledger_postings.id', 'ledger_postings.created_at'])
     .distinct()
-    .where('ledger_accounts.merchant_id', '=', merchantId)
-    .where('ledger_accounts.mode', '=', 'test')
+    .where((e) => e.and({ 'ledger_accounts.merchant_id': merchantId, 'ledger_accounts.mode': 'test' }))
     .orderBy('ledger_postings.created_at', 'desc')
     .orderBy('ledger_postings.id', 'desc')
     .limit(batchSize)

@@ -212,8 +212,7 @@ export function reloadCycle(
   return transaction
     .selectFrom('subscriber_cycles')
     .selectAll()
-    .where('subscriber_id', '=', subscriberId)
-    .where('cycle', '=', cycle)
+    .where((e) => e.and({ subscriber_id: subscriberId, cycle }))
     .executeTakeFirstOrThrow();
 }
 
@@ -236,8 +235,7 @@ export async function isAnyOpen(transaction: Transaction, subscriberId: string):
   const open = await transaction
     .selectFrom('subscriber_cycles')
     .select('cycle')
-    .where('subscriber_id', '=', subscriberId)
-    .where('outcome', '=', 'open')
+    .where((e) => e.and({ subscriber_id: subscriberId, outcome: 'open' }))
     .limit(1)
     .executeTakeFirst();
   return open !== undefined;

@@ -102,10 +102,7 @@ async function receivedAt(
     reader
       .selectFrom('receipts')
       .select('amount')
-      .where('merchant_id', '=', scope.merchantId)
-      .where('mode', '=', scope.mode)
-      .where('network', '=', network)
-      .where('currency', '=', currency)
+      .where((e) => e.and({ merchant_id: scope.merchantId, mode: scope.mode, network, currency }))
       .where('status', 'in', ['seen', 'confirmed'])
       .where('block_height', '<=', height)
       .where('address', 'in', chunk)
@@ -118,11 +115,9 @@ async function sweptAt(reader: Reader, { scope, network, currency, height }: At)
   const row = await reader
     .selectFrom('sweeps')
     .select(sumUnits(reader, 'amount').as('units'))
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
-    .where('is_reversed', '=', 0)
+    .where((e) =>
+      e.and({ merchant_id: scope.merchantId, mode: scope.mode, network, currency, is_reversed: 0 }),
+    )
     .where('block_height', '<=', height)
     .executeTakeFirstOrThrow();
   return BigInt(row.units);
@@ -137,10 +132,7 @@ async function inTreasuries(
   const rows = await reader
     .selectFrom('ledger_accounts')
     .select('balance')
-    .where('kind', '=', 'custody')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
+    .where((e) => e.and({ kind: 'custody', mode, network, currency }))
     .where('id', 'like', '%/treasury')
     .execute();
   return sum(rows.map(({ balance }) => BigInt(balance)));

@@ -12,11 +12,7 @@ export interface GasAccount {
 }
 
 const of = (reader: Reader, { mode, network, sender }: GasAccount) =>
-  reader
-    .selectFrom('gas_transactions')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('sender', '=', sender);
+  reader.selectFrom('gas_transactions').where((e) => e.and({ mode, network, sender }));
 
 /** Those that may still get into a block: lowest nonce first, then the newest attempt. */
 export function openTransactions(reader: Reader, account: GasAccount): Promise<GasTransactionTable[]> {
@@ -57,11 +53,7 @@ export async function endNonce(
   await transaction
     .updateTable('gas_transactions')
     .set({ status: 'lost', ended_at: now })
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('sender', '=', sender)
-    .where('nonce', '=', nonce)
-    .where('status', '=', 'open')
+    .where((e) => e.and({ mode, network, sender, nonce, status: 'open' }))
     .execute();
 }
 

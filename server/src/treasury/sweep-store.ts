@@ -60,19 +60,14 @@ async function filledForwarders(
 ): Promise<string[]> {
   const received = await reader
     .selectFrom('receipts')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .where('network', '=', code)
+    .where((e) => e.and({ merchant_id: merchantId, mode, network: code }))
     .where('status', 'in', ['seen', 'confirmed'])
     .groupBy(['address', 'currency'])
     .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
     .execute();
   const swept = await reader
     .selectFrom('sweeps')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .where('network', '=', code)
-    .where('is_reversed', '=', 0)
+    .where((e) => e.and({ merchant_id: merchantId, mode, network: code, is_reversed: 0 }))
     .groupBy(['address', 'currency'])
     .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
     .execute();
@@ -92,16 +87,14 @@ async function allForwarders(reader: Reader, { merchantId, mode }: Scope): Promi
   const ofPayments = await reader
     .selectFrom('addresses')
     .innerJoin('payments', 'payments.id', 'addresses.payment_id')
-    .where('payments.merchant_id', '=', merchantId)
-    .where('payments.mode', '=', mode)
+    .where((e) => e.and({ 'payments.merchant_id': merchantId, 'payments.mode': mode }))
     .where('addresses.source_id', 'like', isForwarder)
     .select('addresses.address')
     .execute();
   const ofWallets = await reader
     .selectFrom('addresses')
     .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .where('wallets.merchant_id', '=', merchantId)
-    .where('wallets.mode', '=', mode)
+    .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
     .where('addresses.source_id', 'like', isForwarder)
     .select('addresses.address')
     .execute();

@@ -10,8 +10,7 @@ const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
     .selectFrom('treasury_cursors')
     .select('height')
-    .where('mode', '=', mode)
-    .where('network', '=', network);
+    .where((e) => e.and({ mode, network }));
 
 const sweepsAt = (reader: Reader, { mode, network }: NetworkRef) =>
   reader.selectFrom('sweeps').selectAll().where('mode', '=', mode).where('network', '=', network);
@@ -46,8 +45,7 @@ export async function moveCursor(
   await transaction
     .updateTable('treasury_cursors')
     .set({ height })
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .execute();
 }
 
@@ -82,8 +80,7 @@ export function sweepsFrom(
 
 export function findSweep(reader: Reader, sweep: SweepTable): Promise<SweepTable | undefined> {
   return sweepsAt(reader, sweep)
-    .where('tx_hash', '=', sweep.tx_hash)
-    .where('log_index', '=', sweep.log_index)
+    .where((e) => e.and({ tx_hash: sweep.tx_hash, log_index: sweep.log_index }))
     .executeTakeFirst();
 }
 
@@ -124,9 +121,7 @@ export function openPayments(reader: Reader, { mode, network }: NetworkRef): Pro
   return reader
     .selectFrom('treasury_payments')
     .selectAll()
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('transfer_id', 'is', null)
+    .where((e) => e.and({ mode, network, transfer_id: null }))
     .orderBy('block_height')
     .orderBy('output_index')
     .execute();
@@ -145,11 +140,7 @@ export async function findSettledByHand(
   const rows = await reader
     .selectFrom('transfers')
     .select(['id', 'amount'])
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
-    .where('address', '=', address)
-    .where('status', '=', 'success')
+    .where((e) => e.and({ mode, network, currency, address, status: 'success' }))
     .where('tx_hash', 'in', [hash, `0x${hash}`])
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -199,11 +190,7 @@ export async function assignPayment(
   const { numUpdatedRows } = await transaction
     .updateTable('treasury_payments')
     .set({ transfer_id: transferId })
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('tx_hash', '=', tx_hash)
-    .where('output_index', '=', output_index)
-    .where('transfer_id', 'is', null)
+    .where((e) => e.and({ mode, network, tx_hash, output_index, transfer_id: null }))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -213,10 +200,7 @@ export function pendingTransfers(reader: Reader, { mode, network }: NetworkRef):
   return reader
     .selectFrom('transfers')
     .selectAll()
-    .where('executor', '=', 'operator')
-    .where('status', '=', 'pending')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ executor: 'operator', status: 'pending', mode, network }))
     .orderBy('created_at')
     .orderBy('id')
     .execute();

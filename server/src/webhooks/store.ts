@@ -41,8 +41,7 @@ export async function putEndpoint(transaction: Transaction, row: EndpointRow): P
 export async function deleteEndpoint(transaction: Transaction, { merchantId, mode }: Scope): Promise<void> {
   await transaction
     .deleteFrom('webhook_endpoints')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
     .execute();
 }
 
@@ -95,8 +94,7 @@ export async function failPending(transaction: Transaction, { merchantId, mode }
     transaction
       .updateTable('outbox')
       .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
-      .where('merchant_id', '=', merchantId)
-      .where('mode', '=', mode)
+      .where((e) => e.and({ merchant_id: merchantId, mode }))
       .where('due_at', 'is not', null),
   );
 }
@@ -155,8 +153,7 @@ export async function claimDue(transaction: Transaction, claim: Claim): Promise<
   const due = await transaction
     .selectFrom('outbox')
     .select('id')
-    .where('mode', '=', claim.mode)
-    .where('merchant_id', '=', claim.merchantId)
+    .where((e) => e.and({ mode: claim.mode, merchant_id: claim.merchantId }))
     .where('due_at', '<=', claim.now)
     .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', claim.realNow)]))
     .orderBy('due_at')
@@ -259,8 +256,7 @@ export async function deleteOld(
       e
         .selectFrom('outbox')
         .select('id')
-        .where('status', '=', status)
-        .where('mode', '=', mode)
+        .where((e) => e.and({ status, mode }))
         .where('created_at', '<', before)
         .limit(limit),
     )
@@ -275,8 +271,7 @@ export async function deleteOld(
         .crossJoin('outbox')
         .select('outbox.id')
         .whereRef('outbox.merchant_id', '=', 'test_clocks.merchant_id')
-        .where('outbox.mode', '=', 'test')
-        .where('outbox.status', '=', status)
+        .where((e) => e.and({ 'outbox.mode': 'test', 'outbox.status': status }))
         .where('outbox.created_at', '<', sql<number>`test_clocks.offset_ms + cast(${before} as bigint)`)
         .limit(limit),
     )

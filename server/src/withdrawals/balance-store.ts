@@ -37,8 +37,6 @@ export async function deleteSuspension(
 ): Promise<void> {
   await transaction
     .deleteFrom('balance_suspensions')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
-    .where('currency', '=', currency)
+    .where((e) => e.and({ merchant_id: merchantId, mode, currency }))
     .execute();
 }

@@ -15,11 +15,7 @@ export async function sumSettledBy(
   const rows = await reader
     .selectFrom('transfers')
     .select('amount')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
-    .where('address', '=', address)
-    .where('status', '=', 'success')
+    .where((e) => e.and({ mode, network, currency, address, status: 'success' }))
     .where('tx_hash', 'in', [hash, `0x${hash}`])
     .where('id', '<>', id)
     .execute();
@@ -34,10 +30,7 @@ export async function lockTransfersTo(
   await transaction
     .selectFrom('transfers')
     .select('id')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('currency', '=', currency)
-    .where('address', '=', address)
+    .where((e) => e.and({ mode, network, currency, address }))
     .orderBy('id')
     .$call(forUpdate(transaction))
     .execute();

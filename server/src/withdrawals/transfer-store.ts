@@ -100,8 +100,7 @@ export async function* simulatedTransfers(
     const page = await reader
       .selectFrom('transfers')
       .selectAll()
-      .where('executor', '=', 'simulator')
-      .where('status', '=', status)
+      .where((e) => e.and({ executor: 'simulator', status }))
       .where((e) =>
         e.or([e('created_at', '>', createdAt), e.and([e('created_at', '=', createdAt), e('id', '>', id)])]),
       )
@@ -126,11 +125,7 @@ export async function sumProcessing(
     .selectFrom('transfers')
     .groupBy('network')
     .select(['network', sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
-    .where('executor', '=', 'simulator')
-    .where('status', '=', 'processing')
-    .where('merchant_id', '=', merchant_id)
-    .where('mode', '=', mode)
-    .where('currency', '=', currency)
+    .where((e) => e.and({ executor: 'simulator', status: 'processing', merchant_id, mode, currency }))
     .execute();
   return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
 }

@@ -8,8 +8,7 @@ export async function findReceiver(reader: Reader, address: string): Promise<str
     .leftJoin('payments', 'payments.id', 'addresses.payment_id')
     .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
     .select((e) => e.fn.coalesce('payments.merchant_id', 'wallets.merchant_id').as('merchant'))
-    .where('addresses.address', '=', address)
-    .where('addresses.mode', '=', 'test')
+    .where((e) => e.and({ 'addresses.address': address, 'addresses.mode': 'test' }))
     .executeTakeFirst();
   return row?.merchant ?? undefined;
 }

@@ -106,8 +106,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
     await transaction
       .updateTable('simulated_transfers')
       .set({ block_height: head.height + 1 })
-      .where('network', '=', network)
-      .where('block_height', 'is', null)
+      .where((e) => e.and({ network, block_height: null }))
       .execute();
     await prune(transaction, network, head.height - keptBlocks, head.height + count - keptBlocks);
     return toHead(blocks.at(-1) ?? head);
@@ -214,8 +213,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       const parent = await transaction
         .selectFrom('simulated_blocks')
         .selectAll()
-        .where('network', '=', network)
-        .where('height', '=', base)
+        .where((e) => e.and({ network, height: base }))
         .executeTakeFirstOrThrow();
       await transaction
         .deleteFrom('simulated_blocks')
@@ -427,8 +425,7 @@ async function countPending(reader: Reader, network: string): Promise<number> {
   const { count } = await reader
     .selectFrom('simulated_transfers')
     .select((e) => e.fn.countAll().as('count'))
-    .where('network', '=', network)
-    .where('block_height', 'is', null)
+    .where((e) => e.and({ network, block_height: null }))
     .executeTakeFirstOrThrow();
   return Number(count);
 }

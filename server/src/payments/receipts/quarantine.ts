@@ -44,8 +44,7 @@ export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): P
   return reader
     .selectFrom('quarantine')
     .selectAll()
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .orderBy('id')
     .execute();
 }
@@ -59,8 +58,7 @@ export async function isRetryDue(
   const row = await reader
     .selectFrom('quarantine')
     .select('id')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
+    .where((e) => e.and({ mode, network }))
     .where('retry_at', '<=', now)
     .limit(1)
     .executeTakeFirst();
@@ -125,9 +123,7 @@ export async function updateTransfer(
   await transaction
     .updateTable('quarantine')
     .set({ transfer: writeTransfer(transfer) })
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('id', '=', id)
+    .where((e) => e.and({ mode, network, id }))
     .execute();
 }
 
@@ -137,9 +133,7 @@ export async function release(
 ): Promise<void> {
   await transaction
     .deleteFrom('quarantine')
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('id', '=', id)
+    .where((e) => e.and({ mode, network, id }))
     .execute();
 }
 

@@ -96,11 +96,9 @@ export async function hasReturningReceipts(
   const row = await transaction
     .selectFrom('receipts')
     .select('id')
-    .where('mode', '=', mode)
-    .where('status', '=', 'seen')
+    .where((e) => e.and({ mode, status: 'seen' }))
     .where('reversals', '>', 0)
-    .where('merchant_id', '=', merchantId)
-    .where('currency', '=', currency)
+    .where((e) => e.and({ merchant_id: merchantId, currency }))
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
@@ -145,8 +143,7 @@ export async function affectedReceipts(
   const all = transaction
     .selectFrom('receipts')
     .select(['id', 'payment_id'])
-    .where('mode', '=', mode)
-    .where('network', '=', network);
+    .where((e) => e.and({ mode, network }));
   const live = all.where('status', 'in', ['seen', 'confirmed']);
   return {
     moved: [
@@ -166,8 +163,7 @@ const findDue = prepared(
     const all = reader
       .selectFrom('receipts')
       .select(['id', 'payment_id'])
-      .where('mode', '=', mode)
-      .where('network', '=', network);
+      .where((e) => e.and({ mode, network }));
     const unsettled = all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null);
     return all
       .where('status', '=', sql.lit('seen'))
@@ -186,10 +182,7 @@ async function findGone(
   const waiting = transaction
     .selectFrom('receipts')
     .select(['id', 'payment_id', 'tx_hash', 'output_index'])
-    .where('mode', '=', mode)
-    .where('network', '=', network)
-    .where('status', '=', 'seen')
-    .where('block_height', 'is', null);
+    .where((e) => e.and({ mode, network, status: 'seen', block_height: null }));
   const rows = gone
     ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
     : await waiting.execute();
@@ -218,8 +211,7 @@ export function liveReceiptsOf(
       .selectFrom('receipts')
       .select(['id', 'payment_id'])
       .where('payment_id', 'in', chunk)
-      .where('mode', '=', mode)
-      .where('network', '=', network)
+      .where((e) => e.and({ mode, network }))
       .where('status', 'in', ['seen', 'confirmed'])
       .execute(),
   );
@@ -246,9 +238,7 @@ export async function findUncredited(
   return transaction
     .selectFrom('receipts')
     .selectAll()
-    .where('payment_id', '=', id)
-    .where('status', '=', 'confirmed')
-    .where('is_credited', '=', 0)
+    .where((e) => e.and({ payment_id: id, status: 'confirmed', is_credited: 0 }))
     .where((e) => e.or([e('network', '!=', network ?? ''), e('currency', '!=', currency ?? '')]))
     .orderBy('first_seen_at')
     .orderBy('id')
