@@ -1,16 +1,12 @@
 /** A Bloom filter of addresses, of a fixed size: it never says no wrongly, and says yes wrongly the more often the fuller it is. */
 
-export interface AddressFilter {
-  add(address: string): void;
-  /** Whether the address may have been added. */
-  mayHave(address: string): boolean;
-}
+export type AddressFilter = ReturnType<typeof createAddressFilter>;
 
 /** 4 MB: with a million addresses, it says yes wrongly once in 30,000 times, and with ten million once in three times. */
 const bits = 2 ** 25;
 const hashes = 6;
 
-export function createAddressFilter(): AddressFilter {
+export function createAddressFilter() {
   const words = new Uint32Array(bits / 32);
 
   /** Calls `visit` with each place of an address, until it returns false. Returns whether it never did. */
@@ -31,12 +27,14 @@ export function createAddressFilter(): AddressFilter {
   }
 
   return {
-    add(address) {
+    add(address: string): void {
       everyPlace(address, (word, mask) => {
         words[word] = (words[word] ?? 0) | mask;
         return true;
       });
     },
-    mayHave: (address) => everyPlace(address, (word, mask) => ((words[word] ?? 0) & mask) !== 0),
+    /** Whether the address may have been added. */
+    mayHave: (address: string): boolean =>
+      everyPlace(address, (word, mask) => ((words[word] ?? 0) & mask) !== 0),
   };
 }

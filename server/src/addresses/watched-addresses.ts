@@ -8,15 +8,7 @@ import type { Mode } from '../shared/scope.js';
 import { createAddressFilter } from './address-filter.js';
 import { canonicalForms } from './formats.js';
 
-export interface WatchedAddresses {
-  /**
-   * Which of these are deposit addresses of a mode, answered as they were asked: in their canonical form, or EVM addresses in
-   * lower case. Everything that any process has committed before the call counts. Must not be called inside a transaction.
-   */
-  find(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** How many addresses the database was asked about, for benchmarks and tests. */
-  lookups(): number;
-}
+export type WatchedAddresses = ReturnType<typeof createWatchedAddresses>;
 
 const pageSize = 5000;
 /** How long a transaction may take to commit after it has taken its number. PostgreSQL does not count in the order of commits. */
@@ -28,7 +20,7 @@ const mostGaps = 2000;
 export function createWatchedAddresses(
   { engine, reader }: Database,
   now: () => number = performance.now.bind(performance),
-): WatchedAddresses {
+) {
   const filter = createAddressFilter();
   let last = 0;
   /** Numbers that had no address when later ones had, and when that was noticed. */
@@ -92,9 +84,14 @@ export function createWatchedAddresses(
   }
 
   return {
-    lookups: () => lookups,
+    /** How many addresses the database was asked about, for benchmarks and tests. */
+    lookups: (): number => lookups,
 
-    async find(mode, addresses) {
+    /**
+     * Which of these are deposit addresses of a mode, answered as they were asked: in their canonical form, or EVM addresses in
+     * lower case. Everything that any process has committed before the call counts. Must not be called inside a transaction.
+     */
+    async find(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>> {
       if (!isLoaded) {
         // Until all are loaded, which takes seconds for millions of addresses, the database is asked about each.
         loading ??= refreshed().then(

@@ -36,30 +36,7 @@ export interface BankAccountFilter extends PageRequest {
   readonly accountBank?: string | undefined;
 }
 
-export interface BankAccounts {
-  /** Problems: `validation_error`, `unsupported_currency`, `bank_account_exists`. */
-  create(transaction: Transaction, scope: Scope, input: NewBankAccount): Promise<BankAccount>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<BankAccount>;
-  list(scope: Scope, filter: BankAccountFilter): Promise<Page<BankAccount>>;
-  /** Makes an account the primary one, replacing the previous one. Problem: `not_found`. */
-  makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
-  /** Hides an account for good, and returns it as it was. Problem: `not_found`. */
-  archive(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount>;
-  /**
-   * Looks up who holds an account. `message` is for the reply.
-   * Problems: `validation_error`, `service_unavailable`.
-   */
-  checkName(
-    scope: Scope,
-    input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
-    signal: AbortSignal,
-  ): Promise<{ message: string; holder: AccountHolder }>;
-  /** The banks of a country, by its code or name; empty if there is no list for it. Problem: `not_found`. */
-  listBanks(country: string): readonly Bank[];
-  /** An account, unless it is archived. */
-  find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined>;
-}
+export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
 export interface BankAccountsDeps {
   readonly database: Pick<Database, 'reader'>;
@@ -71,7 +48,7 @@ export interface BankAccountsDeps {
   readonly accountNames: Readonly<Record<Mode, AccountNames>>;
 }
 
-export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
+export function createBankAccounts(deps: BankAccountsDeps) {
   const { database, clock, newId, countries, currencies, banks, accountNames } = deps;
 
   function countryOf(codeOrName: string): Country {
@@ -107,7 +84,8 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
   }
 
   return {
-    async create(transaction, scope, input) {
+    /** Problems: `validation_error`, `unsupported_currency`, `bank_account_exists`. */
+    async create(transaction: Transaction, scope: Scope, input: NewBankAccount): Promise<BankAccount> {
       const country = countryOf(input.country);
       const currency = currencyOf(input.currency);
       const bank = bankOf(country.code, input.accountBank);
@@ -138,13 +116,17 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       return view({ ...row, primary_id: null });
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<BankAccount> {
       const row = await store.findBankAccount(database.reader, scope, id);
       if (!row) throw notFound('bank account');
       return view(row);
     },
 
-    async list(scope, { country, currency, accountBank, ...filter }) {
+    async list(
+      scope: Scope,
+      { country, currency, accountBank, ...filter }: BankAccountFilter,
+    ): Promise<Page<BankAccount>> {
       const { rows, total } = await store.listBankAccounts(database.reader, scope, {
         ...filter,
         country: country === undefined ? undefined : (countries.find(country)?.code ?? country),
@@ -154,7 +136,8 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       return { rows: rows.map(view), total };
     },
 
-    async makePrimary(transaction, scope, id) {
+    /** Makes an account the primary one, replacing the previous one. Problem: `not_found`. */
+    async makePrimary(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount> {
       const row = await locked(transaction, scope, id);
       if (row.primary_id !== null) return view(row);
       const now = clock.now(scope);
@@ -163,13 +146,22 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       return view({ ...row, updated_at: now, primary_id: id });
     },
 
-    async archive(transaction, scope, id) {
+    /** Hides an account for good, and returns it as it was. Problem: `not_found`. */
+    async archive(transaction: Transaction, scope: Scope, id: string): Promise<BankAccount> {
       const row = await locked(transaction, scope, id);
       await store.archiveBankAccount(transaction, id, clock.now(scope));
       return view(row);
     },
 
-    async checkName(scope, input, signal) {
+    /**
+     * Looks up who holds an account. `message` is for the reply.
+     * Problems: `validation_error`, `service_unavailable`.
+     */
+    async checkName(
+      scope: Scope,
+      input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
+      signal: AbortSignal,
+    ): Promise<{ message: string; holder: AccountHolder }> {
       const bank = banks.findAnywhere(input.accountBank);
       if (!bank) throw unknownBank('{country_code}');
       const accountNumber = parseAccountNumber(input.accountNumber, bank);
@@ -181,13 +173,15 @@ export function createBankAccounts(deps: BankAccountsDeps): BankAccounts {
       return { message: provider.message, holder: { accountNumber, accountBank: bank.code, accountName } };
     },
 
-    listBanks(country) {
+    /** The banks of a country, by its code or name; empty if there is no list for it. Problem: `not_found`. */
+    listBanks(country: string): readonly Bank[] {
       const found = countries.find(country);
       if (!found) throw notFound('country');
       return banks.list(found.code);
     },
 
-    async find(reader, scope, id) {
+    /** An account, unless it is archived. */
+    async find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined> {
       const row = await store.findBankAccount(reader, scope, id);
       return row && view(row);
     },

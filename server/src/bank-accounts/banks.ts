@@ -18,14 +18,7 @@ export interface Bank {
   readonly providerCode?: string | undefined;
 }
 
-export interface Banks {
-  /** Sorted by name; empty if there is no list for the country. */
-  list(country: string): readonly Bank[];
-  /** Finds a bank of a country by its code or name, in any case. */
-  find(country: string, codeOrName: string): Bank | undefined;
-  /** Finds a bank of any country by its code or name, in any case, if only one bank matches. */
-  findAnywhere(codeOrName: string): Bank | undefined;
-}
+export type Banks = ReturnType<typeof createBanks>;
 
 const banksDirectory = fileURLToPath(new URL('../../data/banks', import.meta.url));
 
@@ -46,7 +39,7 @@ const banksFile = z.object({
 });
 
 /** @throws if a file does not have this shape */
-export function createBanks(): Banks {
+export function createBanks() {
   const byCountry = new Map<string, readonly Bank[]>();
   for (const name of readdirSync(banksDirectory)) {
     const content: unknown = JSON.parse(readFileSync(join(banksDirectory, name), 'utf8'));
@@ -65,8 +58,12 @@ export function createBanks(): Banks {
     return found.length === 1 ? found[0] : undefined;
   };
   return {
-    list: (country) => byCountry.get(country) ?? [],
-    find: (country, codeOrName) => match(byCountry.get(country) ?? [], codeOrName),
-    findAnywhere: (codeOrName) => match(all, codeOrName),
+    /** Sorted by name; empty if there is no list for the country. */
+    list: (country: string): readonly Bank[] => byCountry.get(country) ?? [],
+    /** Finds a bank of a country by its code or name, in any case. */
+    find: (country: string, codeOrName: string): Bank | undefined =>
+      match(byCountry.get(country) ?? [], codeOrName),
+    /** Finds a bank of any country by its code or name, in any case, if only one bank matches. */
+    findAnywhere: (codeOrName: string): Bank | undefined => match(all, codeOrName),
   };
 }

@@ -30,21 +30,7 @@ export interface CatchUp {
   readonly blocksPerSecond: number;
 }
 
-export interface NetworkScan {
-  /**
-   * Reads up to the chain's head. Calls must not overlap.
-   * @param isUrgent takes the lease from another process, and stores the time of the scan even if nothing is new
-   * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
-   */
-  run(isUrgent: boolean, signal: AbortSignal): Promise<void>;
-  /**
-   * Releases the lease, so that another process can scan.
-   * @param problem why the last scan failed; undefined if it did not
-   */
-  release(problem?: string): Promise<void>;
-  /** The cursor as this process last saw it. */
-  cursor(): ChainCursorTable | undefined;
-}
+export type NetworkScan = ReturnType<typeof createNetworkScan>;
 
 const blocksAtOnce = 50;
 /** The same for a scan that has more than this to read: writing each step takes a while too. */
@@ -57,7 +43,7 @@ export function createNetworkScan(
   network: ScannedNetwork,
   { database, clock, sink, onCatchUp }: ScanDeps,
   holder: string,
-): NetworkScan {
+) {
   const { chain } = network;
   const { mode } = chain;
   const ref: NetworkRef = { mode, network: chain.network };
@@ -177,7 +163,12 @@ export function createNetworkScan(
   }
 
   return {
-    async run(isUrgent, signal) {
+    /**
+     * Reads up to the chain's head. Calls must not overlap.
+     * @param isUrgent takes the lease from another process, and stores the time of the scan even if nothing is new
+     * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
+     */
+    async run(isUrgent: boolean, signal: AbortSignal): Promise<void> {
       const catchUp = watchCatchUp((progress) => onCatchUp?.(ref, progress));
       let more = true;
       while (more) {
@@ -186,8 +177,13 @@ export function createNetworkScan(
         if (known) catchUp(known);
       }
     },
-    release: (problem) => cursors.releaseLease(database, ref, holder, problem),
-    cursor: () => known,
+    /**
+     * Releases the lease, so that another process can scan.
+     * @param problem why the last scan failed; undefined if it did not
+     */
+    release: (problem?: string): Promise<void> => cursors.releaseLease(database, ref, holder, problem),
+    /** The cursor as this process last saw it. */
+    cursor: (): ChainCursorTable | undefined => known,
   };
 }
 

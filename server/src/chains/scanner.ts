@@ -27,14 +27,7 @@ export interface NetworkStatus extends NetworkRef {
   readonly problem?: string | undefined;
 }
 
-export interface Scanner {
-  start(): void;
-  /** Resolves when a scan that began after the call has finished. Rejects if it fails. */
-  scanNow(network: NetworkRef): Promise<void>;
-  /** Aborts running scans, waits until they have ended, and releases the leases. */
-  stop(): Promise<void>;
-  status(): readonly NetworkStatus[];
-}
+export type Scanner = ReturnType<typeof createScanner>;
 
 const longestPauseMs = 30_000;
 /** A node that lags catches up within seconds. One that stays behind for longer may never do so. */
@@ -42,7 +35,7 @@ const stuckMs = 5 * 60_000;
 /** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
-export function createScanner({ networks, newId, log, ...given }: ScannerOptions): Scanner {
+export function createScanner({ networks, newId, log, ...given }: ScannerOptions) {
   const holder = newId();
   const deps: ScanDeps = {
     ...given,
@@ -176,18 +169,20 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
   }
 
   return {
-    start() {
+    start(): void {
       for (const loop of loops.values()) loop.start();
     },
-    async scanNow(network) {
+    /** Resolves when a scan that began after the call has finished. Rejects if it fails. */
+    async scanNow(network: NetworkRef): Promise<void> {
       const loop = loops.get(keyOf(network));
       if (!loop) throw new Error(`The ${network.mode} network ${network.network} is not scanned`);
       await loop.request(true);
     },
-    async stop() {
+    /** Aborts running scans, waits until they have ended, and releases the leases. */
+    async stop(): Promise<void> {
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
     },
-    status: () => [...loops.values()].map((loop) => loop.status()),
+    status: (): readonly NetworkStatus[] => [...loops.values()].map((loop) => loop.status()),
   };
 }
 

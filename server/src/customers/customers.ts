@@ -34,27 +34,9 @@ export interface CustomerFilter extends PageRequest {
   readonly phoneNumber?: string | undefined;
 }
 
-export interface Customers {
-  /** Problem: `customer_exists`. */
-  create(transaction: Transaction, scope: Scope, input: NewCustomer): Promise<Customer>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<Customer>;
-  /** Problems: `not_found`, `customer_exists`. */
-  update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange): Promise<Customer>;
-  list(scope: Scope, filter: CustomerFilter): Promise<Page<Customer>>;
-  /**
-   * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,
-   * because nothing proves that the payer is that customer.
-   * Problem: `customer_not_allowed` if the customer is blacklisted.
-   */
-  link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }>;
-  /** The id of the customer with an email, in any case. */
-  findId(reader: Reader, scope: Scope, email: string): Promise<string | undefined>;
-  /** Who pays for a subscription, from the customer's current record. */
-  payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }>;
-}
+export type Customers = ReturnType<typeof createCustomers>;
 
-export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock, newId: NewId): Customers {
+export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock, newId: NewId) {
   const newRow = (
     scope: Scope,
     { email, fullName, phoneNumber, isBlacklisted }: NewCustomer,
@@ -74,19 +56,27 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
     store.findCustomerByEmail(reader, scope, email.toLowerCase());
 
   return {
-    async create(transaction, scope, input) {
+    /** Problem: `customer_exists`. */
+    async create(transaction: Transaction, scope: Scope, input: NewCustomer): Promise<Customer> {
       const row = newRow(scope, input);
       if (!(await store.insertCustomer(transaction, row))) throw emailTaken();
       return view(row);
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<Customer> {
       const row = await store.findCustomer(database.reader, scope, id);
       if (!row) throw notFound('customer');
       return view(row);
     },
 
-    async update(transaction, scope, id, { email, fullName, phoneNumber, isBlacklisted }) {
+    /** Problems: `not_found`, `customer_exists`. */
+    async update(
+      transaction: Transaction,
+      scope: Scope,
+      id: string,
+      { email, fullName, phoneNumber, isBlacklisted }: CustomerChange,
+    ): Promise<Customer> {
       const changes: Partial<CustomerRow> = {
         ...(email !== undefined && { email, email_lower: email.toLowerCase() }),
         ...(fullName !== undefined && { full_name: fullName || null }),
@@ -106,7 +96,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       }
     },
 
-    async list(scope, { email, ...filter }) {
+    async list(scope: Scope, { email, ...filter }: CustomerFilter): Promise<Page<Customer>> {
       const { rows, total } = await store.listCustomers(database.reader, scope, {
         ...filter,
         emailLower: email?.toLowerCase(),
@@ -114,7 +104,12 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       return { rows: rows.map(view), total };
     },
 
-    async link(transaction, scope, payer) {
+    /**
+     * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,
+     * because nothing proves that the payer is that customer.
+     * Problem: `customer_not_allowed` if the customer is blacklisted.
+     */
+    async link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }> {
       let row = await findByEmail(transaction, scope, payer.email);
       if (!row) {
         const added = newRow(scope, { ...payer, isBlacklisted: false });
@@ -132,9 +127,12 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       return { id: row.id };
     },
 
-    findId: async (reader, scope, email) => (await findByEmail(reader, scope, email))?.id,
+    /** The id of the customer with an email, in any case. */
+    findId: async (reader: Reader, scope: Scope, email: string): Promise<string | undefined> =>
+      (await findByEmail(reader, scope, email))?.id,
 
-    async payer(reader, id) {
+    /** Who pays for a subscription, from the customer's current record. */
+    async payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }> {
       const { email, is_blacklisted: flag } = await store.readCustomer(reader, id);
       return { email, isBlacklisted: flag === 1 };
     },

@@ -33,29 +33,7 @@ export interface NewKey extends KeyOwner {
   readonly expiresAt?: number | undefined;
 }
 
-export interface Keys {
-  /**
-   * The caller that a key belongs to; undefined if the key is unknown, revoked or expired. A key that another process revoked
-   * can still be accepted for up to 5 s.
-   */
-  authenticate(key: string): Promise<Caller | undefined>;
-  /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
-  create(transaction: Transaction, owner: NewKey): Promise<{ id: string; key: string }>;
-  /** Adds a key that was generated elsewhere. */
-  add(transaction: Transaction, owner: NewKey, key: string): Promise<{ id: string }>;
-  /** Whether a key is in the database, revoked or not. */
-  exists(transaction: Transaction, key: string): Promise<boolean>;
-  list(): Promise<KeyRecord[]>;
-  /**
-   * Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`.
-   * @returns the key as it was before
-   */
-  revoke(transaction: Transaction, id: string): Promise<KeyRecord>;
-  /** The merchant's newest public key, for its pages; undefined if it has none. */
-  publicKey(merchantId: string, mode: Mode): Promise<string | undefined>;
-  /** Creates a secret key that only this process knows, and only while it runs. */
-  addEphemeral(merchantId: string, mode: Mode): string;
-}
+export type Keys = ReturnType<typeof createKeys>;
 
 const cachedMs = 5000;
 const cachedKeys = 1000;
@@ -84,7 +62,7 @@ function newKey(kind: KeyKind, mode: Mode): string {
   return `${kind === 'secret' ? 'sk' : 'pk'}_${mode}_${randomBytes(32).toString('base64url')}`;
 }
 
-export function createKeys(database: Database, clock: Clock, newId: NewId): Keys {
+export function createKeys(database: Database, clock: Clock, newId: NewId) {
   // By digest, oldest first. Keys are read on every request and hardly ever change.
   const cache = new Map<string, Known>();
   const ephemeral = new Map<string, Known>();
@@ -127,6 +105,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
     return clock.real() < known.expiresAt ? known : undefined;
   }
 
+  /** Adds a key that was generated elsewhere. */
   async function add(transaction: Transaction, owner: NewKey, key: string): Promise<{ id: string }> {
     const id = newId();
     await store.insertKey(transaction, {
@@ -148,7 +127,11 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
   return {
     add,
 
-    async authenticate(key) {
+    /**
+     * The caller that a key belongs to; undefined if the key is unknown, revoked or expired. A key that another process revoked
+     * can still be accepted for up to 5 s.
+     */
+    async authenticate(key: string): Promise<Caller | undefined> {
       if (!format.test(key)) return undefined;
       const digest = digestOf(key);
       const known = await find(digest);
@@ -156,29 +139,38 @@ export function createKeys(database: Database, clock: Clock, newId: NewId): Keys
       return timingSafeEqual(known.digest, Buffer.from(digest)) ? known.caller : undefined;
     },
 
-    async create(transaction, owner) {
+    /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
+    async create(transaction: Transaction, owner: NewKey): Promise<{ id: string; key: string }> {
       const key = newKey(owner.kind, owner.mode);
       return { ...(await add(transaction, owner, key)), key };
     },
 
-    async exists(transaction, key) {
+    /** Whether a key is in the database, revoked or not. */
+    async exists(transaction: Transaction, key: string): Promise<boolean> {
       return (await store.findByDigest(transaction, digestOf(key))) !== undefined;
     },
 
-    async list() {
+    async list(): Promise<KeyRecord[]> {
       return (await store.listKeys(database.reader)).map(view);
     },
 
-    async revoke(transaction, id) {
+    /**
+     * Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`.
+     * @returns the key as it was before
+     */
+    async revoke(transaction: Transaction, id: string): Promise<KeyRecord> {
       const row = await store.revokeKey(transaction, id, clock.real());
       if (!row) throw notFound('key');
       afterCommit(() => cache.clear());
       return view(row);
     },
 
-    publicKey: (merchantId, mode) => store.findPublicKey(database.reader, { merchantId, mode }, clock.real()),
+    /** The merchant's newest public key, for its pages; undefined if it has none. */
+    publicKey: (merchantId: string, mode: Mode): Promise<string | undefined> =>
+      store.findPublicKey(database.reader, { merchantId, mode }, clock.real()),
 
-    addEphemeral(merchantId, mode) {
+    /** Creates a secret key that only this process knows, and only while it runs. */
+    addEphemeral(merchantId: string, mode: Mode): string {
       const key = newKey('secret', mode);
       const digest = digestOf(key);
       const caller: Caller = {

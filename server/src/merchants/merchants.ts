@@ -46,25 +46,11 @@ export interface NewMerchant {
 
 export type MerchantChange = Partial<NewMerchant>;
 
-export interface Merchants {
-  /** Problem: `validation_error`. */
-  create(transaction: Transaction, input: NewMerchant): Promise<Merchant>;
-  /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
-  update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant>;
-  /** Oldest first. */
-  list(reader: Reader): Promise<Merchant[]>;
-  /** Problem: `not_found`. */
-  retrieve(reader: Reader, id: string): Promise<Merchant>;
-  /**
-   * A merchant's settings, from memory. A change by this process takes effect at once, one by another within 5 s.
-   * Problem: `not_found`.
-   */
-  settings(reader: Reader, id: string): Promise<MerchantRow>;
-}
+export type Merchants = ReturnType<typeof createMerchants>;
 
 const cachedMs = 5000;
 
-export function createMerchants(clock: Clock, newId: NewId): Merchants {
+export function createMerchants(clock: Clock, newId: NewId) {
   const cache = new Map<string, { readonly row: MerchantRow; readonly until: number }>();
 
   async function row(reader: Reader, id: string): Promise<MerchantRow> {
@@ -74,7 +60,11 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
   }
 
   return {
-    async settings(reader, id) {
+    /**
+     * A merchant's settings, from memory. A change by this process takes effect at once, one by another within 5 s.
+     * Problem: `not_found`.
+     */
+    async settings(reader: Reader, id: string): Promise<MerchantRow> {
       const cached = cache.get(id);
       if (cached && performance.now() < cached.until) return cached.row;
       const found = await row(reader, id);
@@ -82,7 +72,8 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
       return found;
     },
 
-    async create(transaction, input) {
+    /** Problem: `validation_error`. */
+    async create(transaction: Transaction, input: NewMerchant): Promise<Merchant> {
       check(input);
       const now = clock.real();
       const created: MerchantRow = {
@@ -102,7 +93,8 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
       return view(created);
     },
 
-    async update(transaction, id, change) {
+    /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
+    async update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant> {
       check(change);
       const { daily_limits: limits } = await row(transaction, id);
       const updated = await store.updateMerchant(transaction, id, {
@@ -124,11 +116,13 @@ export function createMerchants(clock: Clock, newId: NewId): Merchants {
       return view(updated);
     },
 
-    async list(reader) {
+    /** Oldest first. */
+    async list(reader: Reader): Promise<Merchant[]> {
       return (await store.listMerchants(reader)).map(view);
     },
 
-    async retrieve(reader, id) {
+    /** Problem: `not_found`. */
+    async retrieve(reader: Reader, id: string): Promise<Merchant> {
       return view(await row(reader, id));
     },
   };

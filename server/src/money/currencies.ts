@@ -11,26 +11,13 @@ export interface PaymentOption {
   readonly minAmount: string;
 }
 
-export interface Currencies {
-  /** All currencies, most used first. */
-  all(): readonly Currency[];
-  networks(mode: Mode): readonly Network[];
-  /** By code, in any case. */
-  find(code: string): Currency | undefined;
-  /** A currency by a code from the database. @throws if it is no longer configured */
-  known(code: string): Currency;
-  /** By mode and code, in any case. */
-  network(mode: Mode, code: string): Network | undefined;
-  /** Every way to pay in a mode. */
-  options(mode: Mode): readonly PaymentOption[];
-  /** One way to pay, by codes in any case. Problem: `unsupported_currency`. */
-  option(mode: Mode, currency: string, network: string): PaymentOption;
-}
+export type Currencies = ReturnType<typeof createCurrencies>;
 
-export function createCurrencies(list: readonly Currency[], networks: readonly Network[]): Currencies {
+export function createCurrencies(list: readonly Currency[], networks: readonly Network[]) {
   const byCode = new Map(list.map((currency) => [currency.code, currency]));
   const networkByKey = new Map(networks.map((network) => [`${network.mode}/${network.code}`, network]));
 
+  /** A currency by a code from the database. @throws if it is no longer configured */
   const known = (code: string): Currency => {
     const currency = byCode.get(code);
     if (!currency) throw new Error(`The currency ${code} is not configured`);
@@ -46,13 +33,19 @@ export function createCurrencies(list: readonly Currency[], networks: readonly N
   const options = { test: optionsOf('test'), live: optionsOf('live') };
 
   return {
-    all: () => list,
-    networks: (mode) => networks.filter((network) => network.mode === mode),
-    find: (code) => byCode.get(code.toUpperCase()),
+    /** All currencies, most used first. */
+    all: (): readonly Currency[] => list,
+    networks: (mode: Mode): readonly Network[] => networks.filter((network) => network.mode === mode),
+    /** By code, in any case. */
+    find: (code: string): Currency | undefined => byCode.get(code.toUpperCase()),
     known,
-    network: (mode, code) => networkByKey.get(`${mode}/${code.toLowerCase()}`),
-    options: (mode) => options[mode],
-    option(mode, currency, network) {
+    /** By mode and code, in any case. */
+    network: (mode: Mode, code: string): Network | undefined =>
+      networkByKey.get(`${mode}/${code.toLowerCase()}`),
+    /** Every way to pay in a mode. */
+    options: (mode: Mode): readonly PaymentOption[] => options[mode],
+    /** One way to pay, by codes in any case. Problem: `unsupported_currency`. */
+    option(mode: Mode, currency: string, network: string): PaymentOption {
       const found = options[mode].find(
         (option) =>
           option.currency.code === currency.toUpperCase() && option.network.code === network.toLowerCase(),

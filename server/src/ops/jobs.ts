@@ -2,11 +2,7 @@
 import type { Logger } from 'pino';
 import type { Job } from '../shared/feature.js';
 
-export interface Jobs {
-  start(): void;
-  /** Aborts the current runs and waits for them to end. */
-  stop(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
 /** Called after every run. */
 export type WatchRun = (run: {
@@ -15,7 +11,7 @@ export type WatchRun = (run: {
   readonly isFailed: boolean;
 }) => void;
 
-export function createJobs(jobs: readonly Job[], logger: Logger, watchRun?: WatchRun): Jobs {
+export function createJobs(jobs: readonly Job[], logger: Logger, watchRun?: WatchRun) {
   const controller = new AbortController();
   const timers = new Map<Job, NodeJS.Timeout>();
   const running = new Map<Job, Promise<void>>();
@@ -47,10 +43,11 @@ export function createJobs(jobs: readonly Job[], logger: Logger, watchRun?: Watc
   }
 
   return {
-    start() {
+    start(): void {
       for (const job of jobs) schedule(job);
     },
-    async stop() {
+    /** Aborts the current runs and waits for them to end. */
+    async stop(): Promise<void> {
       controller.abort();
       for (const timer of timers.values()) clearTimeout(timer);
       await Promise.all(running.values());

@@ -8,13 +8,7 @@ export interface CurrentOutage {
   readonly error: unknown;
 }
 
-export interface Outage {
-  /** Whether the error is due to an outage. The first one starts it. */
-  note(error: unknown): boolean;
-  /** Why the database does not work, with the first error; undefined while it does. */
-  current(): CurrentOutage | undefined;
-  stop(): void;
-}
+export type Outage = ReturnType<typeof createOutage>;
 
 export interface OutageOptions {
   readonly log: Logger;
@@ -23,7 +17,7 @@ export interface OutageOptions {
   readonly intervalMs?: number;
 }
 
-export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): Outage {
+export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions) {
   let current: (CurrentOutage & { readonly since: number }) | undefined;
   let overAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -47,7 +41,8 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
   }
 
   return {
-    note(error) {
+    /** Whether the error is due to an outage. The first one starts it. */
+    note(error: unknown): boolean {
       const reason = outageReason(error);
       if (reason === undefined) return false;
       // What began before the end of the outage may fail after it. If it goes on, there will be more errors.
@@ -62,8 +57,9 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions): 
       }
       return true;
     },
-    current: () => current,
-    stop() {
+    /** Why the database does not work, with the first error; undefined while it does. */
+    current: (): CurrentOutage | undefined => current,
+    stop(): void {
       clearTimeout(timer);
       timer = undefined;
     },

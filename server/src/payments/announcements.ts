@@ -22,17 +22,9 @@ export interface AnnouncementsDeps {
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
 }
 
-export interface Announcements {
-  /** Publishes the events of a change of state. @param payment locked; its new state, receipts and log are stored */
-  publish(transaction: Transaction, former: PaymentState, payment: PaymentRow): Promise<void>;
-  /**
-   * Sends the newest event of a locked payment again, or a new one if none has reported the current status.
-   * Problems: `invalid_state`, `webhook_not_configured`.
-   */
-  resend(transaction: Transaction, payment: PaymentRow): Promise<void>;
-}
+export type Announcements = ReturnType<typeof createAnnouncements>;
 
-export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDeps): Announcements {
+export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDeps) {
   /** Read only for an event: the log and the receipts of a payment can be thousands. */
   async function readView(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRecord> {
     return reader.view('secret', await reader.find(transaction, scope, id));
@@ -71,7 +63,8 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
   }
 
   return {
-    async publish(transaction, former, payment) {
+    /** Publishes the events of a change of state. @param payment locked; its new state, receipts and log are stored */
+    async publish(transaction: Transaction, former: PaymentState, payment: PaymentRow): Promise<void> {
       const { state, wallet_id: walletId } = payment;
       if (walletId === null) await announce(transaction, payment, eventsOf(former, state));
       else if (isReported(statusOf(former), statusOf(state))) {
@@ -79,7 +72,11 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
       }
     },
 
-    async resend(transaction, payment) {
+    /**
+     * Sends the newest event of a locked payment again, or a new one if none has reported the current status.
+     * Problems: `invalid_state`, `webhook_not_configured`.
+     */
+    async resend(transaction: Transaction, payment: PaymentRow): Promise<void> {
       const { wallet_id: walletId, state } = payment;
       if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
         throw new Problem(

@@ -54,23 +54,21 @@ export interface ExportRange {
   readonly to?: number | undefined;
 }
 
-export interface PaymentExport {
-  /** Oldest first, read page by page: the memory that it takes does not grow with the number of payments. */
-  read(scope: Scope, range: ExportRange): AsyncGenerator<ExportedPayment>;
-}
+export type PaymentExport = ReturnType<typeof createPaymentExport>;
 
 export interface PaymentExportDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly currencies: Pick<Currencies, 'known'>;
 }
 
-export function createPaymentExport({ database, currencies }: PaymentExportDeps): PaymentExport {
+export function createPaymentExport({ database, currencies }: PaymentExportDeps) {
   const decimal = (units: string | bigint | null, code: string | null) =>
     units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
   const time = (at: number | null) => (at === null ? '' : isoTime(at));
 
   return {
-    async *read(scope, range) {
+    /** Oldest first, read page by page: the memory that it takes does not grow with the number of payments. */
+    async *read(scope: Scope, range: ExportRange): AsyncGenerator<ExportedPayment> {
       for await (const page of store.pages(database.reader, scope, range)) {
         const ids = page.map(({ id }) => id);
         const receipts = await store.receiptsOf(database.reader, ids);

@@ -12,26 +12,7 @@ import type { Currencies } from '../money/currencies.js';
 import { Problem } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface Sandbox {
-  /**
-   * Sends to an address of one of the merchant's payments or wallets. Returns the transaction's hash.
-   * Problems: `unsupported_currency`, `invalid_address`, `validation_error`.
-   */
-  transfer(transaction: Transaction, merchantId: string, transfer: TransferRequest): Promise<string>;
-  /** Adds blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
-  mine(transaction: Transaction, network: string, count: number): Promise<NetworkHead>;
-  /**
-   * Replaces blocks, and drops only the merchant's own transfers. Returns the new head.
-   * Problems: `unsupported_currency` if the network is unknown, `invalid_address`.
-   */
-  reorg(transaction: Transaction, merchantId: string, reorg: ReorgRequest): Promise<NetworkHead>;
-  /** Moves the merchant's clock. Returns its time after the commit, epoch milliseconds. Problem: `validation_error`. */
-  advanceClock(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
-  /** Call it when a change to a network has been committed. Waits until payments reflect it. */
-  syncNetwork(network: string): Promise<void>;
-  /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
-  syncClock(): Promise<void>;
-}
+export type Sandbox = ReturnType<typeof createSandbox>;
 
 export interface TransferRequest {
   readonly network: string;
@@ -64,7 +45,7 @@ export interface SandboxDeps {
   afterClockChange(): Promise<void>;
 }
 
-export function createSandbox(deps: SandboxDeps): Sandbox {
+export function createSandbox(deps: SandboxDeps) {
   const { simulatedChains, scanner, clock, currencies, log } = deps;
   const afterNetworkChange = shared(() => deps.afterNetworkChange());
   const afterClockChange = shared(() => deps.afterClockChange());
@@ -104,7 +85,11 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   };
 
   return {
-    async transfer(transaction, merchantId, request) {
+    /**
+     * Sends to an address of one of the merchant's payments or wallets. Returns the transaction's hash.
+     * Problems: `unsupported_currency`, `invalid_address`, `validation_error`.
+     */
+    async transfer(transaction: Transaction, merchantId: string, request: TransferRequest): Promise<string> {
       const { network: networkCode, currency: currencyCode, amount } = request;
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
       const address = addressOn(network, request.address);
@@ -125,12 +110,21 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
       });
     },
 
-    async mine(transaction, network, count) {
+    /** Adds blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
+    async mine(transaction: Transaction, network: string, count: number): Promise<NetworkHead> {
       const { code } = networkOf(network);
       return { network: code, ...(await simulatedChains.mine(transaction, code, count)) };
     },
 
-    async reorg(transaction, merchantId, { network: networkCode, depth, keep, address }) {
+    /**
+     * Replaces blocks, and drops only the merchant's own transfers. Returns the new head.
+     * Problems: `unsupported_currency` if the network is unknown, `invalid_address`.
+     */
+    async reorg(
+      transaction: Transaction,
+      merchantId: string,
+      { network: networkCode, depth, keep, address }: ReorgRequest,
+    ): Promise<NetworkHead> {
       const network = networkOf(networkCode);
       const reorg = {
         merchantId,
@@ -142,13 +136,17 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
       return { network: network.code, ...(await simulatedChains.reorg(transaction, reorg)) };
     },
 
-    advanceClock: (transaction, merchantId, seconds) => clock.advance(transaction, merchantId, seconds),
+    /** Moves the merchant's clock. Returns its time after the commit, epoch milliseconds. Problem: `validation_error`. */
+    advanceClock: (transaction: Transaction, merchantId: string, seconds: number): Promise<number> =>
+      clock.advance(transaction, merchantId, seconds),
 
-    async syncNetwork(network) {
+    /** Call it when a change to a network has been committed. Waits until payments reflect it. */
+    async syncNetwork(network: string): Promise<void> {
       await settle([scan({ mode: 'test', network: networkOf(network).code })], afterNetworkChange);
     },
 
-    async syncClock() {
+    /** Call it when a change to the clock has been committed. Waits until payments reflect it. */
+    async syncClock(): Promise<void> {
       await clock.refresh();
       const networks = currencies.networks('test');
       await settle(

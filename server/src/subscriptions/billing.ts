@@ -6,10 +6,7 @@ import type { Charges } from './charges.js';
 import type { DueSubscriber } from './subscriber-store.js';
 import type { Mode } from '../shared/scope.js';
 
-export interface Billing {
-  /** Charges what is due in both modes. Any number of replicas can run it at once. */
-  run(signal: AbortSignal): Promise<void>;
-}
+export type Billing = ReturnType<typeof createBilling>;
 
 export interface BillingDeps {
   readonly database: Database;
@@ -20,7 +17,7 @@ export interface BillingDeps {
 /** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
 const retryMs = 30_000;
 
-export function createBilling({ database, charges, log }: BillingDeps): Billing {
+export function createBilling({ database, charges, log }: BillingDeps) {
   /** @returns false if no subscriber is due */
   async function chargeNext(mode: Mode): Promise<boolean> {
     let claimed: DueSubscriber | undefined;
@@ -50,7 +47,8 @@ export function createBilling({ database, charges, log }: BillingDeps): Billing 
   // One run at a time per process, so that everything that was due at the call is charged when the run ends.
   let last = Promise.resolve();
   return {
-    run(signal) {
+    /** Charges what is due in both modes. Any number of replicas can run it at once. */
+    run(signal: AbortSignal): Promise<void> {
       const run = last.then(() => chargeAll(signal));
       last = run.catch(() => undefined);
       return run;

@@ -13,21 +13,7 @@ import { viewSubscriber } from './subscriber-view.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface Charges {
-  /** Whether any subscriber of the mode is due. */
-  isAnyDue(mode: Mode): Promise<boolean>;
-  /** Locks a subscriber of the mode that is due and that no other replica is charging. */
-  claim(transaction: Transaction, mode: Mode): Promise<DueSubscriber | undefined>;
-  /**
-   * Charges the newest cycle that is due at `now`, once. Older cycles are skipped and never charged. So is the newest
-   * one if it came due while the plan was off, or if the customer is blacklisted.
-   * Problems: those of creating a payment.
-   * @param row locked, or inserted in the same transaction
-   */
-  charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void>;
-  /** Postpones the charge of a subscriber that is still due. `until` is a time of its merchant's clock. */
-  postpone(transaction: Transaction, id: string, until: number): Promise<void>;
-}
+export type Charges = ReturnType<typeof createCharges>;
 
 export interface ChargesDeps {
   readonly database: Database;
@@ -40,7 +26,7 @@ export interface ChargesDeps {
   readonly checkoutUrl: string;
 }
 
-export function createCharges(deps: ChargesDeps): Charges {
+export function createCharges(deps: ChargesDeps) {
   const { database, clock, customers, paymentPlans, payments, outbox, checkoutUrl } = deps;
 
   /** Creates the payment of a cycle, and the event that it is due. */
@@ -77,11 +63,20 @@ export function createCharges(deps: ChargesDeps): Charges {
   }
 
   return {
-    isAnyDue: (mode) => store.isAnyDue(database.reader, mode, clock.real()),
+    /** Whether any subscriber of the mode is due. */
+    isAnyDue: (mode: Mode): Promise<boolean> => store.isAnyDue(database.reader, mode, clock.real()),
 
-    claim: (transaction, mode) => store.claimDue(transaction, mode, clock.real()),
+    /** Locks a subscriber of the mode that is due and that no other replica is charging. */
+    claim: (transaction: Transaction, mode: Mode): Promise<DueSubscriber | undefined> =>
+      store.claimDue(transaction, mode, clock.real()),
 
-    async charge(transaction, row, now) {
+    /**
+     * Charges the newest cycle that is due at `now`, once. Older cycles are skipped and never charged. So is the newest
+     * one if it came due while the plan was off, or if the customer is blacklisted.
+     * Problems: those of creating a payment.
+     * @param row locked, or inserted in the same transaction
+     */
+    async charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void> {
       const scope = { merchantId: row.merchant_id, mode: row.mode };
       const plan = await paymentPlans.terms(transaction, scope, row.plan_id);
       const due = (cycle: number) => dueAt(row.created_at, plan.frequency, cycle);
@@ -99,6 +94,8 @@ export function createCharges(deps: ChargesDeps): Charges {
       });
     },
 
-    postpone: (transaction, id, until) => store.postponeCharge(transaction, id, until),
+    /** Postpones the charge of a subscriber that is still due. `until` is a time of its merchant's clock. */
+    postpone: (transaction: Transaction, id: string, until: number): Promise<void> =>
+      store.postponeCharge(transaction, id, until),
   };
 }

@@ -21,18 +21,7 @@ export interface SubscriberFilter extends PageRequest {
   readonly isActive?: boolean | undefined;
 }
 
-export interface Subscribers {
-  /**
-   * Subscribes the customer with an email, existing or new, and charges cycle 0.
-   * Problems: `not_found`, `plan_inactive`, `customer_not_allowed`, `already_subscribed`, those of creating a payment.
-   */
-  create(transaction: Transaction, scope: Scope, planId: string, email: string): Promise<void>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<Subscriber>;
-  list(scope: Scope, filter: SubscriberFilter): Promise<Page<Subscriber>>;
-  /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
-  remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber>;
-}
+export type Subscribers = ReturnType<typeof createSubscribers>;
 
 export interface SubscribersDeps {
   readonly database: Database;
@@ -44,11 +33,15 @@ export interface SubscribersDeps {
   readonly outbox: Outbox;
 }
 
-export function createSubscribers(deps: SubscribersDeps): Subscribers {
+export function createSubscribers(deps: SubscribersDeps) {
   const { database, clock, newId, customers, paymentPlans, charges, outbox } = deps;
 
   return {
-    async create(transaction, scope, planId, email) {
+    /**
+     * Subscribes the customer with an email, existing or new, and charges cycle 0.
+     * Problems: `not_found`, `plan_inactive`, `customer_not_allowed`, `already_subscribed`, those of creating a payment.
+     */
+    async create(transaction: Transaction, scope: Scope, planId: string, email: string): Promise<void> {
       const plan = await paymentPlans.terms(transaction, scope, planId);
       if (!plan.isActive) {
         throw new Problem('plan_inactive', 'The payment plan is off; set isActive to take new subscribers');
@@ -76,13 +69,14 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       await charges.charge(transaction, row, now);
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<Subscriber> {
       const row = await store.findSubscriber(database.reader, scope, id);
       if (!row) throw notFound('subscriber');
       return viewSubscriber(row);
     },
 
-    async list(scope, { customer, ...query }) {
+    async list(scope: Scope, { customer, ...query }: SubscriberFilter): Promise<Page<Subscriber>> {
       const customerId =
         customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);
       if (customer !== undefined && customerId === undefined) return { rows: [], total: 0 };
@@ -90,7 +84,8 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       return { rows: rows.map(viewSubscriber), total };
     },
 
-    async remove(transaction, scope, id) {
+    /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
+    async remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber> {
       const row = await store.lockSubscriber(transaction, scope, id);
       if (!row) throw notFound('subscriber');
       const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope) } as const;

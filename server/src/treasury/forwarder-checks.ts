@@ -35,14 +35,7 @@ export interface ForwarderProblem {
   readonly problem: string;
 }
 
-export interface ForwarderChecks {
-  /** The sources, without forwarders on a network that is not ready for them. */
-  offered(network: Network, sources: AddressSources): AddressSources;
-  /** Checks what was not checked yet or is due again. Asks no node while no merchant has a treasury. */
-  refresh(signal: AbortSignal): Promise<void>;
-  /** Why networks are not offered to merchants with a treasury. */
-  problems(): readonly ForwarderProblem[];
-}
+export type ForwarderChecks = ReturnType<typeof createForwarderChecks>;
 
 export interface ForwarderChecksDeps {
   readonly networks: readonly EvmNetwork[];
@@ -57,7 +50,7 @@ const retryMs = 2000;
 
 const notChecked = 'The forwarders have not been checked yet';
 
-export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderChecks {
+export function createForwarderChecks(deps: ForwarderChecksDeps) {
   const { networks, log } = deps;
   const results = new Map<string, { readonly problem: string | undefined; readonly dueAt: number }>();
   const nameOf = ({ mode, code }: Pick<Network, 'mode' | 'code'>, sourceId: string) =>
@@ -88,7 +81,8 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
   }
 
   return {
-    offered: (network, sources) => ({
+    /** The sources, without forwarders on a network that is not ready for them. */
+    offered: (network: Network, sources: AddressSources): AddressSources => ({
       find(scope, family, net) {
         const source = sources.find(scope, family, net);
         if (!source?.forwarder) return source;
@@ -97,7 +91,8 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
       },
     }),
 
-    async refresh(signal) {
+    /** Checks what was not checked yet or is due again. Asks no node while no merchant has a treasury. */
+    async refresh(signal: AbortSignal): Promise<void> {
       for (const forwarders of deps.forwarders()) {
         const due = networks.filter(
           ({ network }) =>
@@ -108,7 +103,8 @@ export function createForwarderChecks(deps: ForwarderChecksDeps): ForwarderCheck
       }
     },
 
-    problems: () =>
+    /** Why networks are not offered to merchants with a treasury. */
+    problems: (): readonly ForwarderProblem[] =>
       deps.forwarders().flatMap(({ scope, source }) =>
         networks
           .filter(({ network }) => network.mode === scope.mode)

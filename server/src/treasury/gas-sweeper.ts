@@ -15,12 +15,7 @@ import { planSweeps, transactionsOf, type PlanDeps, type SweepTransaction } from
 import { openSweptNetwork, type SweptNetwork } from './swept-network.js';
 import { addressOfPrivateKey } from './transaction.js';
 
-export interface GasSweeper {
-  /** Of the gas key, with its checksum. */
-  readonly address: string;
-  /** Follows the open transactions, and sweeps what is due. */
-  advance(signal: AbortSignal): Promise<void>;
-}
+export type GasSweeper = ReturnType<typeof createGasSweeper>;
 
 export interface GasSweeperDeps extends Omit<PlanDeps, 'reader'>, GasBroadcastDeps {
   readonly networks: readonly EvmConnected[];
@@ -31,15 +26,17 @@ export interface GasSweeperDeps extends Omit<PlanDeps, 'reader'>, GasBroadcastDe
 const mostAddresses = 100;
 
 /** @param privateKey 32 bytes */
-export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array): GasSweeper {
+export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array) {
   const sender = addressOfPrivateKey(privateKey);
   const sweepers = deps.networks.flatMap((connected) => {
     const network = openSweptNetwork(deps.log, connected, sender, privateKey);
     return network ? [createNetworkSweeper(deps, network)] : [];
   });
   return {
+    /** Of the gas key, with its checksum. */
     address: sender,
-    async advance(signal) {
+    /** Follows the open transactions, and sweeps what is due. */
+    async advance(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
       for (const advance of sweepers) {
         signal.throwIfAborted();

@@ -15,10 +15,7 @@ import { bookTreasuryBlocks, type TreasuryBlocks, type TreasuryBooksDeps } from 
 import { readCoinPayments, readFees, readSweptLogs, readTokenPayments } from './watch-reads.js';
 import * as store from './watch-store.js';
 
-export interface TreasuryWatcher {
-  /** Reads the blocks that became final. Asks no node while no merchant has a treasury. */
-  advance(signal: AbortSignal): Promise<void>;
-}
+export type TreasuryWatcher = ReturnType<typeof createTreasuryWatcher>;
 
 export interface TreasuryWatcherDeps extends TreasuryBooksDeps, PaymentSettlerDeps {
   readonly networks: readonly EvmConnected[];
@@ -33,7 +30,7 @@ const mostBlocks = 1000;
 /** Payments in the coin need each block's transactions. */
 const mostCoinBlocks = 100;
 
-export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatcher {
+export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
   const { database, networks } = deps;
   const settlePaid = createPaymentSettler(deps);
 
@@ -61,7 +58,8 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps): TreasuryWatche
   }
 
   return {
-    async advance(signal) {
+    /** Reads the blocks that became final. Asks no node while no merchant has a treasury. */
+    async advance(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
       for (const watched of networks) {
         signal.throwIfAborted();

@@ -45,25 +45,7 @@ export interface Destination {
   readonly createdAt: number;
 }
 
-export interface WalletAddresses {
-  /** Problems: `unsupported_currency`, `invalid_address`, `address_exists`. */
-  create(transaction: Transaction, caller: Caller, input: NewWalletAddress): Promise<WalletAddress>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<WalletAddress>;
-  list(scope: Scope, filter: WalletAddressFilter): Promise<Page<WalletAddress>>;
-  /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
-  makePrimary(transaction: Transaction, caller: Caller, id: string): Promise<WalletAddress>;
-  find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined>;
-  /**
-   * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
-   * @param to codes and address in canonical form
-   */
-  findByAddress(
-    reader: Reader,
-    scope: Scope,
-    to: Pick<Destination, 'address' | 'currency' | 'network'>,
-  ): Promise<Destination | undefined>;
-}
+export type WalletAddresses = ReturnType<typeof createWalletAddresses>;
 
 export interface WalletAddressesDeps {
   readonly database: Pick<Database, 'reader'>;
@@ -73,7 +55,7 @@ export interface WalletAddressesDeps {
   readonly auditLog: AuditLog;
 }
 
-export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresses {
+export function createWalletAddresses(deps: WalletAddressesDeps) {
   const { database, clock, newId, currencies, auditLog } = deps;
 
   /** The networks that an address can be for. */
@@ -123,7 +105,8 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
   }
 
   return {
-    async create(transaction, caller, input) {
+    /** Problems: `unsupported_currency`, `invalid_address`, `address_exists`. */
+    async create(transaction: Transaction, caller: Caller, input: NewWalletAddress): Promise<WalletAddress> {
       const { currency, networks } = networksOf(caller, input);
       const row = {
         id: newId(),
@@ -146,13 +129,17 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
       return created;
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<WalletAddress> {
       const row = await store.findWalletAddress(database.reader, scope, id);
       if (!row) throw notFound('wallet address');
       return view(row);
     },
 
-    async list(scope, { currency, network, address, ...filter }) {
+    async list(
+      scope: Scope,
+      { currency, network, address, ...filter }: WalletAddressFilter,
+    ): Promise<Page<WalletAddress>> {
       const { rows, total } = await store.listWalletAddresses(database.reader, scope, {
         ...filter,
         currency: currency?.toUpperCase(),
@@ -162,7 +149,8 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
       return { rows: rows.map(view), total };
     },
 
-    async makePrimary(transaction, caller, id) {
+    /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
+    async makePrimary(transaction: Transaction, caller: Caller, id: string): Promise<WalletAddress> {
       const row = await store.findWalletAddress(transaction, caller, id);
       if (!row) throw notFound('wallet address');
       await store.setPrimary(transaction, row);
@@ -173,12 +161,20 @@ export function createWalletAddresses(deps: WalletAddressesDeps): WalletAddresse
       return changed;
     },
 
-    async find(reader, scope, id) {
+    async find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined> {
       const row = await store.findWalletAddress(reader, scope, id);
       return row && destination(row);
     },
 
-    async findByAddress(reader, scope, { address, currency, network }) {
+    /**
+     * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
+     * @param to codes and address in canonical form
+     */
+    async findByAddress(
+      reader: Reader,
+      scope: Scope,
+      { address, currency, network }: Pick<Destination, 'address' | 'currency' | 'network'>,
+    ): Promise<Destination | undefined> {
       const { rows } = await store.listWalletAddresses(reader, scope, {
         addresses: [address],
         currency,

@@ -25,24 +25,7 @@ export interface DepositTarget {
   readonly wallet: Wallet;
 }
 
-export interface Wallets {
-  /** Problem: `unsupported_currency` if the currency cannot be paid in the caller's mode. */
-  create(
-    transaction: Transaction,
-    scope: Scope,
-    input: { readonly currency: string; readonly label: string },
-  ): Promise<Wallet>;
-  list(scope: Scope, filter: WalletFilter): Promise<Page<Wallet>>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<Wallet>;
-  /**
-   * Deletes a wallet and returns it. Its addresses are still watched, and what arrives there is credited.
-   * Problem: `not_found`.
-   */
-  remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet>;
-  /** The wallet of a stored deposit or address. It cannot be deleted until the transaction ends. */
-  target(transaction: Transaction, id: string): Promise<DepositTarget>;
-}
+export type Wallets = ReturnType<typeof createWallets>;
 
 export interface WalletsDeps {
   readonly database: Database;
@@ -52,7 +35,7 @@ export interface WalletsDeps {
   readonly addresses: DepositAddresses;
 }
 
-export function createWallets(deps: WalletsDeps): Wallets {
+export function createWallets(deps: WalletsDeps) {
   const { database, clock, newId, currencies, addresses } = deps;
 
   async function viewAll(reader: Reader, wallets: readonly WalletTable[]): Promise<Wallet[]> {
@@ -71,7 +54,12 @@ export function createWallets(deps: WalletsDeps): Wallets {
   }
 
   return {
-    async create(transaction, scope, { currency: code, label }) {
+    /** Problem: `unsupported_currency` if the currency cannot be paid in the caller's mode. */
+    async create(
+      transaction: Transaction,
+      scope: Scope,
+      { currency: code, label }: { readonly currency: string; readonly label: string },
+    ): Promise<Wallet> {
       const currency = requireCurrency(currencies, code, 'currency');
       const options = currencies
         .options(scope.mode)
@@ -100,19 +88,24 @@ export function createWallets(deps: WalletsDeps): Wallets {
       return viewOne(transaction, wallet);
     },
 
-    async list(scope, filter) {
+    async list(scope: Scope, filter: WalletFilter): Promise<Page<Wallet>> {
       const currency = filter.currency === undefined ? undefined : filter.currency.toUpperCase();
       const { rows, total } = await store.listWallets(database.reader, scope, { ...filter, currency });
       return { rows: await viewAll(database.reader, rows), total };
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<Wallet> {
       const wallet = await store.findWallet(database.reader, scope, id);
       if (!wallet) throw notFound('wallet');
       return viewOne(database.reader, wallet);
     },
 
-    async remove(transaction, scope, id) {
+    /**
+     * Deletes a wallet and returns it. Its addresses are still watched, and what arrives there is credited.
+     * Problem: `not_found`.
+     */
+    async remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet> {
       const wallet = await store.lockWallet(transaction, id);
       const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
       if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
@@ -120,7 +113,8 @@ export function createWallets(deps: WalletsDeps): Wallets {
       return viewOne(transaction, wallet);
     },
 
-    async target(transaction, id) {
+    /** The wallet of a stored deposit or address. It cannot be deleted until the transaction ends. */
+    async target(transaction: Transaction, id: string): Promise<DepositTarget> {
       const wallet = await store.lockWalletShared(transaction, id);
       if (!wallet) throw new Error(`The wallet ${id} of a deposit does not exist`);
       return {

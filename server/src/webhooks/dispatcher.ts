@@ -23,15 +23,7 @@ export interface DispatcherOptions {
   readonly auditLog: AuditLog;
 }
 
-export interface Dispatcher {
-  start(): void;
-  /** Polls at once, because an event may be due. */
-  wake(): void;
-  /** How long ago it last polled successfully. */
-  idleMs(): number;
-  /** Gives running deliveries a moment to finish, then aborts them and leaves them to the next process. */
-  stop(): Promise<void>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** An event that this process is delivering, and its endpoint. */
 interface Claimed {
@@ -56,7 +48,7 @@ const graceMs = 2000;
  */
 const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
+export function createDispatcher(options: DispatcherOptions) {
   const { database, clock, newId, sender, log, auditLog } = options;
   const stopping = new AbortController();
   const aborting = new AbortController();
@@ -72,6 +64,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let lastPolledAt = performance.now();
   let endPause = () => {};
 
+  /** Polls at once, because an event may be due. */
   function wake(): void {
     wasWoken = true;
     endPause();
@@ -267,12 +260,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   return {
-    start() {
+    start(): void {
       loop ??= start();
     },
     wake,
-    idleMs: () => performance.now() - lastPolledAt,
-    async stop() {
+    /** How long ago it last polled successfully. */
+    idleMs: (): number => performance.now() - lastPolledAt,
+    /** Gives running deliveries a moment to finish, then aborts them and leaves them to the next process. */
+    async stop(): Promise<void> {
       stopping.abort();
       endPause();
       await loop;

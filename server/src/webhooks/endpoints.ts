@@ -17,28 +17,16 @@ export interface Endpoint extends Scope {
 }
 
 /** Each mode has its own endpoint, with its own secrets. */
-export interface Endpoints {
-  /**
-   * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
-   * endpoint, and its pending events fail. Problem: `validation_error`.
-   * @returns the secret if a new one was created; it is never shown again
-   */
-  set(transaction: Transaction, scope: Scope, url: string): Promise<string | undefined>;
-  /**
-   * Creates a new secret. Events are signed with the former one as well for another 24 hours, and with those before it
-   * until their own 24 hours are over. Problem: `webhook_not_configured`.
-   * @returns the new secret
-   */
-  rotateSecret(transaction: Transaction, scope: Scope): Promise<string>;
-  /** Deletes replaced secrets that sign nothing any more at `now`, in epoch milliseconds of real time. */
-  deleteFormerSecrets(database: Database, now: number): Promise<void>;
-  find(reader: Reader, scope: Scope): Promise<Endpoint | undefined>;
-  list(reader: Reader): Promise<Endpoint[]>;
-}
+export type Endpoints = ReturnType<typeof createEndpoints>;
 
-export function createEndpoints(clock: Clock): Endpoints {
+export function createEndpoints(clock: Clock) {
   return {
-    async set(transaction, scope, url) {
+    /**
+     * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
+     * endpoint, and its pending events fail. Problem: `validation_error`.
+     * @returns the secret if a new one was created; it is never shown again
+     */
+    async set(transaction: Transaction, scope: Scope, url: string): Promise<string | undefined> {
       if (url === '') {
         await store.deleteEndpoint(transaction, scope);
         await store.failPending(transaction, scope);
@@ -59,7 +47,12 @@ export function createEndpoints(clock: Clock): Endpoints {
       return existing ? undefined : secret;
     },
 
-    async rotateSecret(transaction, scope) {
+    /**
+     * Creates a new secret. Events are signed with the former one as well for another 24 hours, and with those before it
+     * until their own 24 hours are over. Problem: `webhook_not_configured`.
+     * @returns the new secret
+     */
+    async rotateSecret(transaction: Transaction, scope: Scope): Promise<string> {
       const existing = await store.lockEndpoint(transaction, scope);
       if (!existing) throw notConfigured(scope.mode);
       const now = clock.real();
@@ -76,7 +69,8 @@ export function createEndpoints(clock: Clock): Endpoints {
       return secret;
     },
 
-    async deleteFormerSecrets(database, now) {
+    /** Deletes replaced secrets that sign nothing any more at `now`, in epoch milliseconds of real time. */
+    async deleteFormerSecrets(database: Database, now: number): Promise<void> {
       const rows = await store.listEndpoints(database.reader);
       const isOver = ({ until }: FormerSecret) => until <= now;
       for (const { merchant_id: merchantId, mode } of rows.filter((row) =>
@@ -91,12 +85,12 @@ export function createEndpoints(clock: Clock): Endpoints {
       }
     },
 
-    async find(reader, scope) {
+    async find(reader: Reader, scope: Scope): Promise<Endpoint | undefined> {
       const row = await store.findEndpoint(reader, scope);
       return row && view(row);
     },
 
-    async list(reader) {
+    async list(reader: Reader): Promise<Endpoint[]> {
       return (await store.listEndpoints(reader)).map(view);
     },
   };

@@ -30,11 +30,7 @@ export interface Outcome {
   readonly durationMs: number;
 }
 
-export interface Sender {
-  /** Never rejects, unless the signal aborts it. */
-  send(delivery: Delivery, signal: AbortSignal): Promise<Outcome>;
-  close(): Promise<void>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 export interface SenderOptions {
   readonly targets: Targets;
@@ -49,7 +45,7 @@ const excerptTimeoutMs = 1000;
 const excerptLimitBytes = 4096;
 const excerptLimitCharacters = 500;
 
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { targets, certificateAuthority: ca, timeoutMs = 15_000 } = options;
   let client: ReturnType<typeof openClient> | undefined;
 
@@ -83,7 +79,8 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    async send(delivery, signal) {
+    /** Never rejects, unless the signal aborts it. */
+    async send(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
       signal.throwIfAborted();
       const startedAt = performance.now();
       const elapsedMs = () => Math.round(performance.now() - startedAt);
@@ -120,7 +117,7 @@ export function createSender(options: SenderOptions): Sender {
       }
     },
 
-    async close() {
+    async close(): Promise<void> {
       const agents = Object.values((await client)?.agents ?? {});
       await Promise.all(agents.map((agent) => agent.destroy()));
     },

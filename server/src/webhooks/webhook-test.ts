@@ -14,17 +14,15 @@ export interface SampleResult extends Outcome {
   readonly id: string;
 }
 
-export interface WebhookTest {
-  /**
-   * Sends all samples at once, and returns the answers in the order of the types. Nothing is stored or repeated.
-   * Problem: `webhook_not_configured`.
-   */
-  run(reader: Reader, scope: Scope): Promise<SampleResult[]>;
-}
+export type WebhookTest = ReturnType<typeof createWebhookTest>;
 
-export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId): WebhookTest {
+export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId) {
   return {
-    async run(reader, scope) {
+    /**
+     * Sends all samples at once, and returns the answers in the order of the types. Nothing is stored or repeated.
+     * Problem: `webhook_not_configured`.
+     */
+    async run(reader: Reader, scope: Scope): Promise<SampleResult[]> {
       const endpoint = await store.findEndpoint(reader, scope);
       if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
       const now = clock.real();

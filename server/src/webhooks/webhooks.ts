@@ -46,31 +46,19 @@ export interface WebhookBacklog {
   readonly lagMs: number;
 }
 
-export interface Webhooks {
-  /** Newest first. */
-  list(reader: Reader, filter: EventFilter): Promise<WebhookRecord[]>;
-  /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
-  retry(transaction: Transaction, id: string): Promise<void>;
-  backlog(reader: Reader): Promise<WebhookBacklog>;
-  /** Deletes the events of a mode and status that were created before a real time, with their attempts. */
-  prune(
-    database: Database,
-    mode: Mode,
-    status: WebhookStatus,
-    before: number,
-    signal: AbortSignal,
-  ): Promise<void>;
-}
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 const pruneBatchSize = 500;
 
-export function createWebhooks(clock: Clock): Webhooks {
+export function createWebhooks(clock: Clock) {
   return {
-    async list(reader, filter) {
+    /** Newest first. */
+    async list(reader: Reader, filter: EventFilter): Promise<WebhookRecord[]> {
       return (await store.listEvents(reader, filter)).map(view);
     },
 
-    async retry(transaction, id) {
+    /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
+    async retry(transaction: Transaction, id: string): Promise<void> {
       const event = await store.findEvent(transaction, id);
       if (!event) throw notFound('webhook');
       const { merchant_id: merchantId, mode } = event;
@@ -79,7 +67,7 @@ export function createWebhooks(clock: Clock): Webhooks {
       await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
     },
 
-    async backlog(reader) {
+    async backlog(reader: Reader): Promise<WebhookBacklog> {
       const dueTimes: number[] = [];
       const lagsMs: number[] = [];
       for (const mode of ['test', 'live'] satisfies Mode[]) {
@@ -96,7 +84,14 @@ export function createWebhooks(clock: Clock): Webhooks {
       };
     },
 
-    async prune(database, mode, status, before, signal) {
+    /** Deletes the events of a mode and status that were created before a real time, with their attempts. */
+    async prune(
+      database: Database,
+      mode: Mode,
+      status: WebhookStatus,
+      before: number,
+      signal: AbortSignal,
+    ): Promise<void> {
       let deleted = pruneBatchSize;
       while (deleted === pruneBatchSize && !signal.aborted) {
         deleted = await database.write((transaction) =>

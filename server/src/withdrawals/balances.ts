@@ -15,30 +15,7 @@ import type { Transaction } from '../db/engine.js';
 
 export type Balance = Data<Api['balances']['list']>[number];
 
-export interface Balances {
-  /** One per active currency, even if it is 0, and one for every other currency in which the merchant has money. */
-  list(scope: Scope): Promise<Balance[]>;
-  /**
-   * Checks that the units are available, and locks the balance until the transaction ends: parallel calls wait, and
-   * each sees what the previous one took. Problems: `balance_suspended`, `insufficient_balance`.
-   */
-  ensureSpendable(transaction: Transaction, scope: Scope, currency: Currency, units: bigint): Promise<void>;
-  /**
-   * The same for a withdrawal on a network: as many of the merchant's coins must lie there, beside those that other
-   * withdrawals have reserved. Same problems.
-   */
-  ensureSpendableOn(
-    transaction: Transaction,
-    scope: Scope,
-    currency: Currency,
-    network: Pick<Network, 'code'>,
-    units: bigint,
-  ): Promise<void>;
-  /** Refuses further withdrawals from a balance. Those already accepted continue. Problem: `unsupported_currency`. */
-  suspend(transaction: Transaction, scope: Scope, currency: string): Promise<Currency>;
-  /** Problem: `unsupported_currency`. */
-  resume(transaction: Transaction, scope: Scope, currency: string): Promise<Currency>;
-}
+export type Balances = ReturnType<typeof createBalances>;
 
 export interface BalancesDeps {
   readonly database: Database;
@@ -47,11 +24,15 @@ export interface BalancesDeps {
   readonly ledger: Ledger;
 }
 
-export function createBalances({ database, clock, currencies, ledger }: BalancesDeps): Balances {
+export function createBalances({ database, clock, currencies, ledger }: BalancesDeps) {
   /** Locks the balance, so that a decision based on it holds until the transaction ends. */
   const lockAvailable = (transaction: Transaction, { merchantId, mode }: Scope, currency: Currency) =>
     ledger.balance(transaction, mode, currency.code, { kind: 'available', merchantId });
 
+  /**
+   * Checks that the units are available, and locks the balance until the transaction ends: parallel calls wait, and
+   * each sees what the previous one took. Problems: `balance_suspended`, `insufficient_balance`.
+   */
   async function ensureSpendable(
     transaction: Transaction,
     scope: Scope,
@@ -75,7 +56,8 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
   }
 
   return {
-    async list(scope) {
+    /** One per active currency, even if it is 0, and one for every other currency in which the merchant has money. */
+    async list(scope: Scope): Promise<Balance[]> {
       const { merchantId, mode } = scope;
       const sums = await ledger.balances(database.reader, merchantId, mode);
       const suspended = await store.readSuspended(database.reader, scope);
@@ -96,7 +78,17 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
 
     ensureSpendable,
 
-    async ensureSpendableOn(transaction, scope, currency, network, units) {
+    /**
+     * The same for a withdrawal on a network: as many of the merchant's coins must lie there, beside those that other
+     * withdrawals have reserved. Same problems.
+     */
+    async ensureSpendableOn(
+      transaction: Transaction,
+      scope: Scope,
+      currency: Currency,
+      network: Pick<Network, 'code'>,
+      units: bigint,
+    ): Promise<void> {
       // Also locks the balance, and with it the coins: whatever moves them locks the balance first.
       await ensureSpendable(transaction, scope, currency, units);
       const coins = await ledger.coins(transaction, scope.merchantId, scope.mode, currency.code);
@@ -117,14 +109,16 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
       );
     },
 
-    async suspend(transaction, scope, code) {
+    /** Refuses further withdrawals from a balance. Those already accepted continue. Problem: `unsupported_currency`. */
+    async suspend(transaction: Transaction, scope: Scope, code: string): Promise<Currency> {
       const currency = requireCurrency(currencies, code, 'currency');
       await lockAvailable(transaction, scope, currency);
       await store.insertSuspension(transaction, scope, currency.code, clock.now(scope));
       return currency;
     },
 
-    async resume(transaction, scope, code) {
+    /** Problem: `unsupported_currency`. */
+    async resume(transaction: Transaction, scope: Scope, code: string): Promise<Currency> {
       const currency = requireCurrency(currencies, code, 'currency');
       await store.deleteSuspension(transaction, scope, currency.code);
       return currency;

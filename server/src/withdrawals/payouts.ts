@@ -33,34 +33,7 @@ export interface BankPayoutRequest {
   readonly reference: string;
 }
 
-export interface Payouts {
-  retrieve(scope: Scope, id: string): Promise<Payout>;
-  list(scope: Scope, query: PayoutQuery): Promise<Page<Payout>>;
-  /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
-  syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void>;
-  /**
-   * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
-   * returns the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
-   * `balance_suspended`, `insufficient_balance`.
-   */
-  createBankPayout(transaction: Transaction, scope: Scope, request: BankPayoutRequest): Promise<PayoutTable>;
-  /**
-   * For operators: marks a bank payout as arrived. Repeating it changes nothing. Problems: `not_found`,
-   * `invalid_state`.
-   */
-  settle(transaction: Transaction, id: string): Promise<PayoutTable>;
-  /**
-   * For operators: marks a bank payout as failed and gives the money back. Repeating it changes nothing. Problems:
-   * `validation_error`, `not_found`, `invalid_state`.
-   */
-  fail(transaction: Transaction, id: string, reason: string): Promise<PayoutTable>;
-  /** For operators: a payout of any merchant; undefined if there is none. */
-  findAny(reader: Reader, id: string): Promise<PayoutTable | undefined>;
-  /** The bank payout with this reference; undefined if there is none. */
-  findByReference(reader: Reader, scope: Scope, reference: string): Promise<PayoutTable | undefined>;
-  /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
-  listBankPayouts(filter: OperatorFilter): Promise<PayoutTable[]>;
-}
+export type Payouts = ReturnType<typeof createPayouts>;
 
 export interface PayoutsDeps {
   readonly database: Database;
@@ -72,7 +45,7 @@ export interface PayoutsDeps {
   readonly bankAccounts: Pick<BankAccounts, 'find'>;
 }
 
-export function createPayouts(deps: PayoutsDeps): Payouts {
+export function createPayouts(deps: PayoutsDeps) {
   const { database, clock, newId, currencies, ledger, balances, bankAccounts } = deps;
 
   /** Moves the amount from available to bank_clearing, or back. The coins stay in custody: a bank pays instead. */
@@ -111,18 +84,19 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   }
 
   return {
-    async retrieve(scope, id) {
+    async retrieve(scope: Scope, id: string): Promise<Payout> {
       const row = await store.findPayout(database.reader, scope, id);
       if (!row) throw notFound('payout');
       return viewPayout(row, currencies);
     },
 
-    async list(scope, query) {
+    async list(scope: Scope, query: PayoutQuery): Promise<Page<Payout>> {
       const { rows, total } = await store.listPayouts(database.reader, scope, query);
       return { rows: rows.map((row) => viewPayout(row, currencies)), total };
     },
 
-    async syncWithTransfer(transaction, transfer) {
+    /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
+    async syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void> {
       const { id: transferId, status, tx_hash, failure_reason, updated_at } = transfer;
       const change = { status, tx_hash, failure_reason, updated_at };
       if (await store.updatePayoutOfTransfer(transaction, transferId, change)) return;
@@ -148,7 +122,16 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       });
     },
 
-    async createBankPayout(transaction, scope, request) {
+    /**
+     * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
+     * returns the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
+     * `balance_suspended`, `insufficient_balance`.
+     */
+    async createBankPayout(
+      transaction: Transaction,
+      scope: Scope,
+      request: BankPayoutRequest,
+    ): Promise<PayoutTable> {
       const { merchantId, mode } = scope;
       const { currency, amount, reference } = parseRequest(request, currencies);
       const account = await bankAccounts.find(transaction, scope, request.bankAccountId);
@@ -188,7 +171,11 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return row;
     },
 
-    async settle(transaction, id) {
+    /**
+     * For operators: marks a bank payout as arrived. Repeating it changes nothing. Problems: `not_found`,
+     * `invalid_state`.
+     */
+    async settle(transaction: Transaction, id: string): Promise<PayoutTable> {
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'success') return row;
       if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has already failed');
@@ -197,7 +184,11 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return settled;
     },
 
-    async fail(transaction, id, given) {
+    /**
+     * For operators: marks a bank payout as failed and gives the money back. Repeating it changes nothing. Problems:
+     * `validation_error`, `not_found`, `invalid_state`.
+     */
+    async fail(transaction: Transaction, id: string, given: string): Promise<PayoutTable> {
       const reason = parseFailureReason(given);
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'failed') return row;
@@ -213,11 +204,17 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return failed;
     },
 
-    findAny: (reader, id) => store.findAnyPayout(reader, id),
+    /** For operators: a payout of any merchant; undefined if there is none. */
+    findAny: (reader: Reader, id: string): Promise<PayoutTable | undefined> =>
+      store.findAnyPayout(reader, id),
 
-    findByReference: (reader, scope, reference) => store.findPayoutByReference(reader, scope, reference),
+    /** The bank payout with this reference; undefined if there is none. */
+    findByReference: (reader: Reader, scope: Scope, reference: string): Promise<PayoutTable | undefined> =>
+      store.findPayoutByReference(reader, scope, reference),
 
-    listBankPayouts: (filter) => store.listBankPayouts(database.reader, filter),
+    /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
+    listBankPayouts: (filter: OperatorFilter): Promise<PayoutTable[]> =>
+      store.listBankPayouts(database.reader, filter),
   };
 }
 

@@ -15,10 +15,7 @@ import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface TestPayer {
-  /** Pays what is pending, and ends what the networks have confirmed or refused. */
-  advance(signal: AbortSignal): Promise<void>;
-}
+export type TestPayer = ReturnType<typeof createTestPayer>;
 
 export interface TestPayerDeps {
   readonly database: Database;
@@ -30,7 +27,7 @@ export interface TestPayerDeps {
   readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
 }
 
-export function createTestPayer(deps: TestPayerDeps): TestPayer {
+export function createTestPayer(deps: TestPayerDeps) {
   const { database, currencies, ledger, settlement, simulatedChains, returningDeposits } = deps;
 
   async function pay(id: string): Promise<void> {
@@ -89,7 +86,8 @@ export function createTestPayer(deps: TestPayerDeps): TestPayer {
   }
 
   return {
-    async advance(signal) {
+    /** Pays what is pending, and ends what the networks have confirmed or refused. */
+    async advance(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
       for await (const page of store.simulatedTransfers(database.reader, 'pending')) {
         for (const { id } of page) {

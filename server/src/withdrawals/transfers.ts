@@ -24,37 +24,7 @@ import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type Transfer = Data<Api['transfers']['retrieve']>;
 
-export interface Transfers {
-  /**
-   * Creates a transfer, and holds its amount and fee. Problems: `validation_error`, `unsupported_currency`,
-   * `invalid_address`, `balance_suspended`, `insufficient_balance`. The merchant's own limits give the first or third.
-   */
-  create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer>;
-  /** The fee of such a transfer. Same problems, except those of the balance. */
-  quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<Transfer>;
-  list(scope: Scope, page: PageRequest): Promise<Page<Transfer>>;
-  /** For operators: a transfer of any merchant; undefined if there is none. */
-  findAny(reader: Reader, id: string): Promise<TransferTable | undefined>;
-  /** For operators: transfers of all merchants, oldest first, at most 1000. */
-  listAll(filter: OperatorFilter): Promise<TransferTable[]>;
-  /**
-   * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
-   * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
-   * @param networkFee plain decimal: what the network took from custody in the currency that was sent
-   * @param paidFrom where the coins lay; undefined for the addresses that payers paid to
-   */
-  settle(
-    transaction: Transaction,
-    id: string,
-    txHash: string,
-    networkFee: string,
-    paidFrom?: 'treasury',
-  ): Promise<TransferTable>;
-  /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
-  fail(transaction: Transaction, id: string, reason: string): Promise<TransferTable>;
-}
+export type Transfers = ReturnType<typeof createTransfers>;
 
 /** Refuses a change of a transfer that another room is about to pay. Problem: `invalid_state`. */
 export type EnsureFree = (reader: Reader, transferId: string) => Promise<void>;
@@ -73,7 +43,7 @@ export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
   readonly isSimulated: (network: Network) => boolean;
 }
 
-export function createTransfers(deps: TransfersDeps): Transfers {
+export function createTransfers(deps: TransfersDeps) {
   const { database, clock, newId, currencies, ledger, balances, settlement, ensureFree, isSimulated } = deps;
   const { resolve } = createDestinations(deps);
   const { ensureAllowed } = createTransferPolicy(deps);
@@ -94,7 +64,11 @@ export function createTransfers(deps: TransfersDeps): Transfers {
   }
 
   return {
-    async create(transaction, scope, request) {
+    /**
+     * Creates a transfer, and holds its amount and fee. Problems: `validation_error`, `unsupported_currency`,
+     * `invalid_address`, `balance_suspended`, `insufficient_balance`. The merchant's own limits give the first or third.
+     */
+    async create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer> {
       const destination = await resolve(transaction, scope, request);
       const { currency, network, address, savedId, amount, fee } = destination;
       const { merchantId, mode } = scope;
@@ -138,27 +112,45 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       return view(row);
     },
 
-    async quoteFee(scope, request) {
+    /** The fee of such a transfer. Same problems, except those of the balance. */
+    async quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }> {
       const { currency, fee } = await resolve(database.reader, scope, request);
       return { currency: currency.code, amount: unitsToNumber(fee, currency) };
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<Transfer> {
       const row = await store.findTransfer(database.reader, scope, id);
       if (!row) throw notFound('transfer');
       return view(row);
     },
 
-    async list(scope, page) {
+    async list(scope: Scope, page: PageRequest): Promise<Page<Transfer>> {
       const { rows, total } = await store.listTransfers(database.reader, scope, page);
       return { rows: rows.map(view), total };
     },
 
-    findAny: (reader, id) => store.findAnyTransfer(reader, id),
+    /** For operators: a transfer of any merchant; undefined if there is none. */
+    findAny: (reader: Reader, id: string): Promise<TransferTable | undefined> =>
+      store.findAnyTransfer(reader, id),
 
-    listAll: (filter) => store.listAllTransfers(database.reader, filter),
+    /** For operators: transfers of all merchants, oldest first, at most 1000. */
+    listAll: (filter: OperatorFilter): Promise<TransferTable[]> =>
+      store.listAllTransfers(database.reader, filter),
 
-    async settle(transaction, id, givenHash, networkFee, paidFrom) {
+    /**
+     * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
+     * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
+     * @param networkFee plain decimal: what the network took from custody in the currency that was sent
+     * @param paidFrom where the coins lay; undefined for the addresses that payers paid to
+     */
+    async settle(
+      transaction: Transaction,
+      id: string,
+      givenHash: string,
+      networkFee: string,
+      paidFrom?: 'treasury',
+    ): Promise<TransferTable> {
       const row = await lockForOperator(transaction, id);
       const txHash = parseHash(givenHash);
       if (row.status === 'success') {
@@ -178,7 +170,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       });
     },
 
-    async fail(transaction, id, given) {
+    /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
+    async fail(transaction: Transaction, id: string, given: string): Promise<TransferTable> {
       const reason = parseFailureReason(given);
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;

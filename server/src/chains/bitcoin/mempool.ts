@@ -5,10 +5,7 @@ import { NodeError } from '../rpc/node-error.js';
 import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
 
-export interface Mempool {
-  /** If it fails, what was read until then is kept, so that the next call continues. */
-  read(node: NodeClient, signal: AbortSignal): Promise<MempoolContent>;
-}
+export type Mempool = ReturnType<typeof createMempool>;
 
 export interface MempoolContent {
   /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
@@ -27,7 +24,7 @@ export type FindTransfers = (
 /** How many transactions are read before what they pay us is kept. */
 const stepSize = 100;
 
-export function createMempool(findTransfers: FindTransfers): Mempool {
+export function createMempool(findTransfers: FindTransfers) {
   /** Waiting transactions that were read. What a transaction pays never changes, whichever node shows it. */
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
@@ -60,7 +57,8 @@ export function createMempool(findTransfers: FindTransfers): Mempool {
   }
 
   return {
-    async read(node, signal) {
+    /** If it fails, what was read until then is kept, so that the next call continues. */
+    async read(node: NodeClient, signal: AbortSignal): Promise<MempoolContent> {
       const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
       const calls = methods.map((method) => ({ method, params: [] }));
       const [head, info, listed, headAfter] = await callAll(node, calls, signal);

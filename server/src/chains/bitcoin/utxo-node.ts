@@ -62,51 +62,36 @@ export interface Spender {
   readonly height: number;
 }
 
-export interface UtxoNode {
-  /** The height of the best block. */
-  height(signal: AbortSignal): Promise<number>;
-  /**
-   * In the order of the outpoints; undefined for what is spent, or does not exist.
-   * @param withMempool counts what waits for a block, too: its outputs exist, and what it spends is spent
-   */
-  unspent(
-    outpoints: readonly Outpoint[],
-    withMempool: boolean,
-    signal: AbortSignal,
-  ): Promise<readonly (UnspentOutput | undefined)[]>;
-  feeRates(signal: AbortSignal): Promise<FeeRates>;
-  /** A transaction in hexadecimal digits; undefined if the node does not have it any more. */
-  rawTransaction(
-    txHash: string,
-    height: number | undefined,
-    signal: AbortSignal,
-  ): Promise<string | undefined>;
-  /**
-   * Where a transaction is; undefined if it neither waits nor has an unspent output. Without `txindex=1`, a node does not
-   * find a transaction whose outputs are all spent.
-   */
-  locate(txHash: string, outputs: number, signal: AbortSignal): Promise<Place | undefined>;
-  /** How many confirmations a block has; 0 if it is not on the best chain. */
-  confirmations(blockHash: string, signal: AbortSignal): Promise<number>;
-  /** The transaction that spends an output in one of the blocks from a height on; undefined if none does. */
-  findSpender(outpoint: Outpoint, from: number, signal: AbortSignal): Promise<Spender | undefined>;
-  /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
-  send(transaction: string, signal: AbortSignal): Promise<string | undefined>;
-}
+export type UtxoNode = ReturnType<typeof createUtxoNode>;
 
 /** How many blocks the estimate is for. */
 const blocksToWait = 6;
 /** Calls throw NodesUnavailable if no node can be used. @param nodes those of the scan, so that both share a budget */
-export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
+export function createUtxoNode(nodes: BitcoinNodes) {
   return {
-    height: (signal) => nodes.run((node) => readHeight(node, signal), signal),
+    /** The height of the best block. */
+    height: (signal: AbortSignal): Promise<number> => nodes.run((node) => readHeight(node, signal), signal),
 
-    unspent: (outpoints, withMempool, signal) =>
+    /**
+     * In the order of the outpoints; undefined for what is spent, or does not exist.
+     * @param withMempool counts what waits for a block, too: its outputs exist, and what it spends is spent
+     */
+    unspent: (
+      outpoints: readonly Outpoint[],
+      withMempool: boolean,
+      signal: AbortSignal,
+    ): Promise<readonly (UnspentOutput | undefined)[]> =>
       nodes.run((node) => readUnspent(node, outpoints, withMempool, signal), signal),
 
-    feeRates: (signal) => nodes.run((node) => readFeeRates(node, signal), signal),
+    feeRates: (signal: AbortSignal): Promise<FeeRates> =>
+      nodes.run((node) => readFeeRates(node, signal), signal),
 
-    rawTransaction: (txHash, height, signal) =>
+    /** A transaction in hexadecimal digits; undefined if the node does not have it any more. */
+    rawTransaction: (
+      txHash: string,
+      height: number | undefined,
+      signal: AbortSignal,
+    ): Promise<string | undefined> =>
       nodes.run(async (node) => {
         const at = height === undefined ? [] : [await node.call('getblockhash', [height], signal)];
         // A pruned block, or a transaction that has left the mempool, is no failure of the node.
@@ -114,15 +99,24 @@ export function createUtxoNode(nodes: BitcoinNodes): UtxoNode {
         return typeof found === 'string' ? found : undefined;
       }, signal),
 
-    locate: (txHash, outputs, signal) => nodes.run((node) => locate(node, txHash, outputs, signal), signal),
+    /**
+     * Where a transaction is; undefined if it neither waits nor has an unspent output. Without `txindex=1`, a node does not
+     * find a transaction whose outputs are all spent.
+     */
+    locate: (txHash: string, outputs: number, signal: AbortSignal): Promise<Place | undefined> =>
+      nodes.run((node) => locate(node, txHash, outputs, signal), signal),
 
-    confirmations: (blockHash, signal) =>
+    /** How many confirmations a block has; 0 if it is not on the best chain. */
+    confirmations: (blockHash: string, signal: AbortSignal): Promise<number> =>
       nodes.run((node) => readConfirmations(node, blockHash, signal), signal),
 
-    findSpender: (outpoint, from, signal) =>
+    /** The transaction that spends an output in one of the blocks from a height on; undefined if none does. */
+    findSpender: (outpoint: Outpoint, from: number, signal: AbortSignal): Promise<Spender | undefined> =>
       nodes.run((node) => findSpender(node, outpoint, from, signal), signal),
 
-    send: (transaction, signal) => nodes.run((node) => sendTransaction(node, transaction, signal), signal),
+    /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
+    send: (transaction: string, signal: AbortSignal): Promise<string | undefined> =>
+      nodes.run((node) => sendTransaction(node, transaction, signal), signal),
   };
 }
 

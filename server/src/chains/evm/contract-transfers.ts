@@ -6,18 +6,7 @@ import { unlessRefused, type EvmClient } from './client.js';
 import type { EvmDeps } from './config.js';
 import { firstContractIndex, type ReadBlock, type TransferContext } from './transfers.js';
 
-export interface ContractReader {
-  /**
-   * The transfers of each block, in the order of the blocks.
-   * @param blocks linked by their hashes
-   * @param found the transfers of the coin in each block that its transactions made themselves
-   */
-  read(
-    evm: EvmClient,
-    blocks: readonly ReadBlock[],
-    found: readonly (readonly ChainTransfer[])[],
-  ): Promise<ChainTransfer[][]>;
-}
+export type ContractReader = ReturnType<typeof createContractReader>;
 
 /** The most addresses whose balance is read in each block. */
 const mostAddresses = 500;
@@ -27,7 +16,7 @@ export function createContractReader(
   context: TransferContext,
   openNative: EvmDeps['openNative'],
   noteMissing: (height: number) => void,
-): ContractReader {
+) {
   const { dialect } = context;
   /** The balances after the block that was read last. */
   let last: { readonly hash: string; readonly balances: Balances } | undefined;
@@ -85,7 +74,16 @@ export function createContractReader(
   }
 
   return {
-    async read(evm, blocks, found) {
+    /**
+     * The transfers of each block, in the order of the blocks.
+     * @param blocks linked by their hashes
+     * @param found the transfers of the coin in each block that its transactions made themselves
+     */
+    async read(
+      evm: EvmClient,
+      blocks: readonly ReadBlock[],
+      found: readonly (readonly ChainTransfer[])[],
+    ): Promise<ChainTransfer[][]> {
       const { coin } = context.assets;
       const isReported = dialect.hasBalancesAtBlock || dialect.contractMoves !== undefined;
       const open = coin && openNative && isReported ? await openNative() : [];

@@ -5,16 +5,7 @@ import type { EvmClient } from './client.js';
 import type { EvmNodes } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 
-export interface HeadReader {
-  /** @param beforeEach called with each node before it is asked */
-  read(beforeEach: (evm: EvmClient) => Promise<void>, signal: AbortSignal): Promise<ChainHead>;
-  /** The last head that was read, with its hash as the node writes it. */
-  latest(): ChainHead | undefined;
-  /** Takes a header that came with other answers of a node, for the call of `read` that follows. */
-  offer(evm: EvmClient, header: EvmHeader | undefined): void;
-  /** How long the next block has been overdue; 0 if it is not, or if blocks are made on demand. */
-  overdueMs(): number;
-}
+export type HeadReader = ReturnType<typeof createHeadReader>;
 
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const attempts = 3;
@@ -26,7 +17,7 @@ export function createHeadReader(
   nodes: Pick<EvmNodes, 'run'>,
   blockTimeMs: number | undefined,
   now: () => number,
-): HeadReader {
+) {
   let latest: ChainHead | undefined;
   let offered: { readonly header: EvmHeader; readonly node: string } | undefined;
   /** When the newest block was made, in epoch milliseconds; undefined before the first answer. */
@@ -64,7 +55,8 @@ export function createHeadReader(
   }
 
   return {
-    async read(beforeEach, signal) {
+    /** @param beforeEach called with each node before it is asked */
+    async read(beforeEach: (evm: EvmClient) => Promise<void>, signal: AbortSignal): Promise<ChainHead> {
       /** The best of the heads that are lower than one that was read before. */
       let lower: ChainHead | undefined;
       const given = offered;
@@ -90,13 +82,16 @@ export function createHeadReader(
       return latest;
     },
 
-    latest: () => latest,
+    /** The last head that was read, with its hash as the node writes it. */
+    latest: (): ChainHead | undefined => latest,
 
-    offer(evm, header) {
+    /** Takes a header that came with other answers of a node, for the call of `read` that follows. */
+    offer(evm: EvmClient, header: EvmHeader | undefined): void {
       offered = header && { header, node: evm.name };
     },
 
-    overdueMs() {
+    /** How long the next block has been overdue; 0 if it is not, or if blocks are made on demand. */
+    overdueMs(): number {
       if (blockTimeMs === undefined || newestTime === undefined) return 0;
       return Math.max(0, now() - newestTime - blockTimeMs);
     },

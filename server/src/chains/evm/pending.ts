@@ -7,10 +7,7 @@ import type { EvmHeader, EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
 import { coinIndex, firstLogIndex, type TransferContext } from './transfers.js';
 
-export interface PendingReader {
-  /** @param head the head that blocks were read up to, with its hash as the node writes it */
-  read(evm: EvmClient, head: ChainHead): Promise<PendingTransfers>;
-}
+export type PendingReader = ReturnType<typeof createPendingReader>;
 
 export interface PendingTransfers {
   readonly transfers: readonly ChainTransfer[];
@@ -25,7 +22,7 @@ export function createPendingReader(
   context: TransferContext,
   hasOpen: EvmDeps['hasOpen'],
   now: () => number,
-): PendingReader {
+) {
   /** By the transaction's hash as the node writes it. */
   let known = new Map<string, readonly ChainTransfer[]>();
   /** When a node may be asked again, by its name. */
@@ -74,7 +71,8 @@ export function createPendingReader(
   }
 
   return {
-    async read(evm, head) {
+    /** @param head the head that blocks were read up to, with its hash as the node writes it */
+    async read(evm: EvmClient, head: ChainHead): Promise<PendingTransfers> {
       const { latest, transactions = [] } = await readBlock(evm, head);
       const found = await find(transactions);
       // A node leaves transactions out of its next block that it still knows, for example if it is full.

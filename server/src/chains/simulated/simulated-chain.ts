@@ -33,30 +33,7 @@ export interface Reorg {
   readonly address?: string | undefined;
 }
 
-export interface SimulatedChains {
-  readonly chains: readonly Chain[];
-  /** Creates the first block of each network if it is missing. Nothing else works before that. */
-  prepare(): Promise<void>;
-  /**
-   * Sends funds out of nowhere. They are pending until the next block. Only the merchant's own reorgs can drop them.
-   * Returns the transaction's hash.
-   */
-  send(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
-  /** Pays a merchant's transfer from the network's one wallet. Returns the transaction's hash, also if it is refused. */
-  pay(transaction: Transaction, transfer: SimulatedTransfer): Promise<string>;
-  /** Confirmations by hash, 0 while a transaction waits for a block. What was refused is absent. */
-  confirmations(txHashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Adds blocks; the first contains all pending transfers. Returns the new head. */
-  mine(transaction: Transaction, network: string, count: number): Promise<ChainHead>;
-  /**
-   * Replaces the last `depth` blocks, but never the first block. The merchant's own transfers in them become pending
-   * again (`keep`), or are gone; the network's wallet sends what it has paid again. Those of other merchants are in the new
-   * blocks, at the same heights. Returns the new head.
-   */
-  reorg(transaction: Transaction, reorg: Reorg): Promise<ChainHead>;
-  /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
-  mineDue(): Promise<void>;
-}
+export type SimulatedChains = ReturnType<typeof createSimulatedChains>;
 
 export interface SimulatedChainsOptions {
   readonly database: Database;
@@ -69,7 +46,7 @@ export interface SimulatedChainsOptions {
 /** Empty blocks below the last 1200 are deleted. One call of the sandbox can add 100 blocks, or reorganise 100. */
 const keptBlocks = 1200;
 
-export function createSimulatedChains(options: SimulatedChainsOptions): SimulatedChains {
+export function createSimulatedChains(options: SimulatedChainsOptions) {
   const { database, clock, networks, blockIntervalMs } = options;
   const families = new Map(networks.map(({ code, family }) => [code, family]));
   const familyOf = (network: string): Family => {
@@ -132,7 +109,8 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
   return {
     chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
 
-    async prepare() {
+    /** Creates the first block of each network if it is missing. Nothing else works before that. */
+    async prepare(): Promise<void> {
       await database.write((transaction) =>
         transaction
           .insertInto('simulated_blocks')
@@ -150,7 +128,11 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       );
     },
 
-    async send(transaction, transfer) {
+    /**
+     * Sends funds out of nowhere. They are pending until the next block. Only the merchant's own reorgs can drop them.
+     * Returns the transaction's hash.
+     */
+    async send(transaction: Transaction, transfer: SimulatedTransfer): Promise<string> {
       const { merchantId, network } = transfer;
       const hash = randomBytes(32);
       const txHash = hexOf(familyOf(network), hash);
@@ -159,7 +141,8 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       return txHash;
     },
 
-    async pay(transaction, transfer) {
+    /** Pays a merchant's transfer from the network's one wallet. Returns the transaction's hash, also if it is refused. */
+    async pay(transaction: Transaction, transfer: SimulatedTransfer): Promise<string> {
       const { merchantId, network, address } = transfer;
       const txHash = newHash(network);
       // Token contracts refuse the zero address, and so do the simulated networks: it is a way to see a transfer fail.
@@ -174,7 +157,8 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       return txHash;
     },
 
-    async confirmations(txHashes) {
+    /** Confirmations by hash, 0 while a transaction waits for a block. What was refused is absent. */
+    async confirmations(txHashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
       // One statement, so that the heads and the transfers are read at the same moment.
       const rows = await inChunks(txHashes, (chunk) =>
         database.reader
@@ -199,12 +183,21 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       );
     },
 
-    async mine(transaction, network, count) {
+    /** Adds blocks; the first contains all pending transfers. Returns the new head. */
+    async mine(transaction: Transaction, network: string, count: number): Promise<ChainHead> {
       await lock(transaction, [network]);
       return extend(transaction, await lastBlock(transaction, network), count);
     },
 
-    async reorg(transaction, { merchantId, network, depth, keep, address }) {
+    /**
+     * Replaces the last `depth` blocks, but never the first block. The merchant's own transfers in them become pending
+     * again (`keep`), or are gone; the network's wallet sends what it has paid again. Those of other merchants are in the new
+     * blocks, at the same heights. Returns the new head.
+     */
+    async reorg(
+      transaction: Transaction,
+      { merchantId, network, depth, keep, address }: Reorg,
+    ): Promise<ChainHead> {
       await lock(transaction, [network]);
       const head = await lastBlock(transaction, network);
       const replaced = Math.min(depth, head.height);
@@ -240,7 +233,8 @@ export function createSimulatedChains(options: SimulatedChainsOptions): Simulate
       return toHead(blocks.at(-1) ?? parent);
     },
 
-    mineDue: () =>
+    /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
+    mineDue: (): Promise<void> =>
       database.write(async (transaction) => {
         await lock(
           transaction,
