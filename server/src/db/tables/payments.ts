@@ -119,8 +119,9 @@ export const paymentTables = {
     // It belongs to a payment or to a wallet, never to both or neither.
     .check('owner', sql`(payment_id is null) <> (wallet_id is null)`)
     .unique('address', ['address', 'mode'])
-    .unique('payment', ['payment_id', 'currency', 'network'])
-    .unique('wallet', ['wallet_id', 'currency', 'network']),
+    // Each address is in one of the two.
+    .unique('payment', ['payment_id', 'currency', 'network'], { where: sql`payment_id is not null` })
+    .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` }),
 
   /** The next unused child index of each address source. */
   derivations: table({
