@@ -10,17 +10,18 @@ import { pathToFileURL } from 'node:url';
 import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
 
 /**
- * Starts a PostgreSQL with an empty database `postgres` and its superuser. It is as durable as in production: fsync stays
- * on. The caller stops it with `stop`.
+ * Starts a PostgreSQL with an empty database `postgres` and its superuser. The caller stops it with `stop`. By default it is as
+ * durable as in production: fsync stays on.
+ * @param {readonly string[]} [settings] more settings, each as `name=value`
  * @returns {Promise<{ url: string, stop: () => Promise<void> } | { reason: string }>} `reason`: why there is no PostgreSQL
  */
-export async function startPostgres() {
+export async function startPostgres(settings = []) {
   if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
   /** @type {string[]} */
   const reasons = [];
   for (const directory of await installedBinaries()) {
     try {
-      return await startFrom(directory);
+      return await startFrom(directory, settings);
     } catch (error) {
       reasons.push(`${directory}: ${reasonOf(error)}`);
     }
@@ -30,7 +31,7 @@ export async function startPostgres() {
     await aptInstall(['postgresql']);
     const [directory] = await installedBinaries();
     if (!directory) throw new Error('apt-get installed PostgreSQL, but initdb and postgres were not found');
-    return await startFrom(directory);
+    return await startFrom(directory, settings);
   } catch (error) {
     return { reason: `TEST_DATABASE_URL is not set; no initdb found; ${reasonOf(error)}` };
   }
@@ -67,8 +68,11 @@ async function unprivilegedUser() {
   throw new Error('PostgreSQL cannot run as root, and neither the user postgres nor nobody exists');
 }
 
-/** @param {string} binaries the folder that contains initdb and postgres */
-async function startFrom(binaries) {
+/**
+ * @param {string} binaries the folder that contains initdb and postgres
+ * @param {readonly string[]} more
+ */
+async function startFrom(binaries, more) {
   const user = await unprivilegedUser();
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-postgres-'));
   const options = { cwd: directory, env: { ...env, LC_ALL: 'C' }, ...user };
@@ -83,6 +87,7 @@ async function startFrom(binaries) {
       `port=${port}`,
       'unix_socket_directories=',
       'max_connections=200',
+      ...more,
     ];
     const server = spawn(
       join(binaries, 'postgres'),

@@ -156,6 +156,15 @@ async function filesOf(isChosen) {
   return files;
 }
 
+/** As `npm run build` does, but `npm run check` is what checks the types: that takes half of the compiler's time. */
+async function build() {
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  return (
+    (await run(tsc, ['-b', '--noCheck', 'src', 'server'])) === 0 &&
+    (await run('npm', ['run', 'build:pages'])) === 0
+  );
+}
+
 /** Sets CHROME_PATH for the runners. @returns {Promise<string | undefined>} the reason if there is no browser */
 async function provideBrowser() {
   try {
@@ -205,7 +214,7 @@ async function main({ filters, long }) {
     lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
   };
 
-  if ((await run('npm', ['run', 'build'])) !== 0) {
+  if (!(await build())) {
     console.error('The build failed, so no tests were run.');
     console.log('\n0 passed, 1 failed');
     return 1;

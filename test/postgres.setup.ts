@@ -14,8 +14,23 @@ declare module 'vitest' {
   }
 }
 
+/**
+ * No test stops PostgreSQL or the machine, so nothing has to reach a disk. Hundreds of small databases that live for seconds
+ * need no vacuum.
+ */
+const settings = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'autovacuum=off',
+  'jit=off',
+  'shared_buffers=64MB',
+];
+
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const postgres = await startPostgres();
+  const postgres = await startPostgres(settings);
   const template = `checkout_template_${randomBytes(6).toString('hex')}`;
   project.provide('postgresTemplate', template);
   if ('url' in postgres) {

@@ -22,7 +22,7 @@ export interface TestEngine {
   createEmpty(): Promise<TestDatabase>;
 }
 
-const sqlite: TestEngine = {
+export const sqlite: TestEngine = {
   name: 'SQLite',
   // Whoever opens it migrates it. Copying a migrated file would not be faster.
   create: createSqlite,
@@ -106,3 +106,6 @@ async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T
 
 /** The available engines. If one is missing, the global setup prints the reason, and fails if CI=true. */
 export const engines: readonly TestEngine[] = postgresUrl === '' ? [sqlite] : [sqlite, postgres];
+
+/** PostgreSQL, where there is one: for the long tests of what `npm test` runs on SQLite alone. */
+export const lastEngine: TestEngine = postgresUrl === '' ? sqlite : postgres;
