@@ -71,13 +71,13 @@ it('a receipt is printed, and saved as text with the whole hash', async () => {
   const txHash = '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d';
   const receipts = [
     {
-      ...{ currency: 'USDT', network: 'tron', amount: 3.246754, txHash, explorerUrl: '' },
+      ...{ currency: 'USDT', network: 'tron', amount: 3.25, txHash, explorerUrl: '' },
       ...{ confirmations: 2, requiredConfirmations: 2, firstSeenAt: '2026-01-01T00:00:40.000Z' },
       status: 'confirmed' as const,
       counts: true,
     },
   ];
-  const element = await show(paymentInState('settled', { amountSeen: 3.246754, receipts }));
+  const element = await show(paymentInState('settled', { amountSeen: 3.25, receipts }));
   await waitFor(() => hasPart(element, 'print'));
   const { print } = window;
   const saved: { name: string; blob: Blob }[] = [];
@@ -113,12 +113,12 @@ it('a receipt is printed, and saved as text with the whole hash', async () => {
   expect(saved.map(({ name }) => name)).to.deep.equal(['order-42.txt']);
   const text = (await saved[0]?.blob.text())?.replaceAll('\u00a0', ' ');
   expect(text).to.contain(txHash);
-  expect(text).to.contain('Paid: 3.246754 USDT');
+  expect(text).to.contain('Paid: 3.25 USDT');
   expect(text).to.contain('Order: order-42');
 });
 
 it('a reversal is told to a page that shows the success', async () => {
-  const element = await show(paymentInState('settled', { amountSeen: 3.246754 }));
+  const element = await show(paymentInState('settled', { amountSeen: 3.25 }));
   const events = recordEvents(element);
   expect(document.title).to.equal('✓ Paid');
   api.payment = paymentInState('reversed');
@@ -130,8 +130,8 @@ it('a reversal is told to a page that shows the success', async () => {
 });
 
 it('a reversal of coins that may still arrive offers no second payment', async () => {
-  const receipts = [receiptOf({ currency: 'USDT', amount: 3.246754, counts: true })];
-  const element = await show(paymentInState('reversed', { amountSeen: 3.246754, receipts }));
+  const receipts = [receiptOf({ currency: 'USDT', amount: 3.25, counts: true })];
+  const element = await show(paymentInState('reversed', { amountSeen: 3.25, receipts }));
   await waitFor(() => hasPart(element, 'payment-id'));
   expect(textOf(element, 'status')).to.contain('It may still arrive: do not send again.');
   expect(textOf(element, 'action')).to.equal('Copy payment ID');
@@ -144,7 +144,7 @@ it('a reversal of coins that may still arrive offers no second payment', async (
 it('a reversal that left nothing under way tells where the rest is, and offers a new payment', async () => {
   const receipts = [
     receiptOf({ currency: 'USDT', amount: 2, counts: true, status: 'confirmed' }),
-    receiptOf({ currency: 'USDT', amount: 1.246754, counts: true, status: 'lost' }),
+    receiptOf({ currency: 'USDT', amount: 1.25, counts: true, status: 'lost' }),
   ];
   const element = await show(paymentInState('reversed', { amountSeen: 2, receipts }));
   await waitFor(() => hasPart(element, 'payment-id'));

@@ -20,7 +20,7 @@ const resuming: CheckoutState = { name: 'creating', paymentId: 'known', preselec
 const choosing = report(creating, createdPayment());
 const waiting = report(creating, lockedPayment());
 const partial = report(waiting, paymentInState('partially_paid', { amountSeen: 1 }));
-const confirming = report(waiting, paymentInState('confirming', { amountSeen: 3.246754 }));
+const confirming = report(waiting, paymentInState('confirming', { amountSeen: 3.25 }));
 
 const rows: [string, CheckoutState, CheckoutState, string[]][] = [
   ['a creation', creating, choosing, ['created']],
@@ -55,7 +55,7 @@ const rows: [string, CheckoutState, CheckoutState, string[]][] = [
   [
     'another confirmation',
     confirming,
-    report(confirming, paymentInState('confirming', { amountSeen: 3.246754, confirmations: 1 })),
+    report(confirming, paymentInState('confirming', { amountSeen: 3.25, confirmations: 1 })),
     [],
   ],
   [
@@ -67,13 +67,13 @@ const rows: [string, CheckoutState, CheckoutState, string[]][] = [
   [
     'full payment, already confirmed',
     waiting,
-    report(waiting, paymentInState('settled', { amountSeen: 3.246754 })),
+    report(waiting, paymentInState('settled', { amountSeen: 3.25 })),
     ['detected', 'success'],
   ],
   [
     'base fields: full payment',
     report(creating, baseFieldsOnly(lockedPayment())),
-    report(waiting, baseFieldsOnly(paymentInState('settled', { amountReceived: 3.246754 }))),
+    report(waiting, baseFieldsOnly(paymentInState('settled', { amountReceived: 3.25 }))),
     ['detected', 'success'],
   ],
   ['expiry', waiting, report(waiting, paymentInState('expired')), ['expired']],

@@ -127,7 +127,7 @@ describe('modal', () => {
     const element = await mountModal();
     await openAtAddress(element);
     element.close();
-    api.payment = paymentInState('settled', { amountSeen: 3.246754 });
+    api.payment = paymentInState('settled', { amountSeen: 3.25 });
     await element.refresh();
     await openByPress(element);
     expect(element.status).to.equal('success');

@@ -47,19 +47,19 @@ const ways: Readonly<Record<string, (time: string) => readonly string[]>> = {
     'Starting the payment…',
     'Choose the coin you want to pay with.',
     'Choose the network you will send USDT on.',
-    `Send exactly 3.246754 USDT on Tron before ${time}.`,
-    `1.00 USDT seen, 0.00 USDT confirmed. Send the remaining 2.246754 USDT (about NGN 3,460.00) before ${time}.`,
-    '3.246754 USDT seen: 1 of 2 confirmations. You may close this page; the shop is told.',
-    'The shop has received 3.246754 USDT. Thank you.',
+    `Send exactly 3.25 USDT on Tron before ${time}.`,
+    `1.00 USDT seen, 0.00 USDT confirmed. Send the remaining 2.25 USDT (about NGN 3,461.54) before ${time}.`,
+    '3.25 USDT seen: 1 of 2 confirmations. You may close this page; the shop is told.',
+    'The shop has received 3.25 USDT. Thank you.',
   ],
   fr: (time) => [
     'Ouverture du paiement…',
     'Choisissez la crypto avec laquelle vous voulez payer.',
     'Choisissez le réseau sur lequel vous enverrez USDT.',
-    `Envoyez exactement 3,246754 USDT sur Tron avant ${time}.`,
-    `1,00 USDT détectés, 0,00 USDT confirmés. Envoyez les 2,246754 USDT restants (environ 3 460,00 NGN) avant ${time}.`,
-    '3,246754 USDT détectés : 1 confirmation sur 2. Vous pouvez fermer cette page ; la boutique est prévenue.',
-    'La boutique a reçu 3,246754 USDT. Merci.',
+    `Envoyez exactement 3,25 USDT sur Tron avant ${time}.`,
+    `1,00 USDT détectés, 0,00 USDT confirmés. Envoyez les 2,25 USDT restants (environ 3 461,54 NGN) avant ${time}.`,
+    '3,25 USDT détectés : 1 confirmation sur 2. Vous pouvez fermer cette page ; la boutique est prévenue.',
+    'La boutique a reçu 3,25 USDT. Merci.',
   ],
 };
 /** Said only where the server takes its time. */
@@ -82,13 +82,13 @@ describe('announcements', () => {
       await element.updateComplete;
       pickOption(element, 'tron');
       await waitFor(() => element.getAttribute('status') === 'awaiting-funds');
-      const part = { amountSeen: 1, amountReceived: 0, amountDue: 2.246754, expiresBy };
+      const part = { amountSeen: 1, amountReceived: 0, amountDue: 2.25, expiresBy };
       await poll(element, paymentInState('partially_paid', part));
       await waitFor(() => hasPart(element, 'log'));
-      const all = { amountSeen: 3.246754, confirmations: 1, confirmationsRequired: 2 };
+      const all = { amountSeen: 3.25, confirmations: 1, confirmationsRequired: 2 };
       await poll(element, paymentInState('confirming', all));
       await waitFor(() => hasPart(element, 'badge'));
-      await poll(element, paymentInState('settled', { amountSeen: 3.246754 }));
+      await poll(element, paymentInState('settled', { amountSeen: 3.25 }));
       const expected = way(clock(locale, expiresBy)).map(plain);
       await waitFor(() => plain(said.at(-1) ?? '') === expected.at(-1));
       expect(said.map(plain).filter((text) => !passing.includes(text))).to.deep.equal(expected);

@@ -131,7 +131,7 @@ export const payment = s.object({
   amountReceived: s.optional(s.number),
   /** All funds seen, in the paying currency, including unconfirmed ones. */
   amountSeen: s.optional(s.number),
-  /** What is left to send: `amount` minus `amountSeen`, at least 0. */
+  /** What is left to send: `amount` minus `amountSeen`, rounded up to the payable decimals, at least 0. */
   amountDue: s.optional(s.number),
   /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
   confirmations: s.optional(s.number),

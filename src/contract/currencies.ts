@@ -6,8 +6,9 @@ const currency = z.object({
   code: z.string(),
   name: z.string(),
   type: z.enum(['crypto', 'fiat']),
-  /** Decimals of the smallest unit in the books, and of the amounts that payers are asked for. */
+  /** Decimals of the smallest unit in the books. */
   decimals: z.number(),
+  /** Decimals of the amounts that payers are asked for. */
   payableDecimals: z.number(),
   networks: z.array(
     z.object({
@@ -38,7 +39,7 @@ export const currencies = {
           name: 'Tether USD',
           type: 'crypto',
           decimals: 6,
-          payableDecimals: 6,
+          payableDecimals: 2,
           networks: [{ code: 'tron', name: 'Tron', confirmations: 2, minAmount: 0.01, blockSeconds: 3 }],
           isActive: true,
         },

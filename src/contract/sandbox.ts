@@ -27,7 +27,7 @@ export const sandbox = {
         network: 'tron',
         currency: 'USDT',
         address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
-        amount: 3.246754,
+        amount: 3.25,
       },
       message: 'Transfer sent',
       data: { txHash: '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d' },

@@ -718,7 +718,7 @@ describe('on the page', () => {
   it('a cart that was paid before is not offered again after a detour over another price', async () => {
     const element = await mount(anonymousOrder);
     await goToAddress(element);
-    api.payment = paymentInState('settled', { amountSeen: 3.246754 });
+    api.payment = paymentInState('settled', { amountSeen: 3.25 });
     await element.refresh();
     await waitForStatus(element, 'success');
     const paid = api.payment;
@@ -774,7 +774,7 @@ describe('on the page', () => {
   it('a paid order stays paid, whatever price the page then names', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
-    api.payment = paymentInState('settled', { amountSeen: 3.246754 });
+    api.payment = paymentInState('settled', { amountSeen: 3.25 });
     await element.refresh();
     await waitForStatus(element, 'success');
     for (const amount of ['6000', '0', '']) {

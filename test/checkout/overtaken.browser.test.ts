@@ -72,7 +72,7 @@ describe('the next payment of an order', () => {
       expect(references).to.deep.equal(['order-42:2', 'order-42:3']);
       const paid = paymentInState('settled', {
         txRef: references[1],
-        amountReceived: 3.246754,
+        amountReceived: 3.25,
         mode: 'live',
       });
       const order = { txRef: 'order-42', baseAmount: 5000, baseCurrency: 'NGN' };
@@ -128,7 +128,7 @@ describe('the next payment of an order', () => {
     await element.refresh();
     await element.updateComplete;
     expect(hasPart(element, 'error')).to.equal(true);
-    api.payment = paymentInState('confirming', { amountSeen: 3.246754 });
+    api.payment = paymentInState('confirming', { amountSeen: 3.25 });
     await element.refresh();
     await waitForStatus(element, 'confirming');
     expect(hasPart(element, 'error')).to.equal(false);
@@ -140,7 +140,7 @@ describe('the next payment of an order', () => {
     const events = recordEvents(element);
     await goToAddress(element);
     api.handlers.cancel = () => {
-      api.payment = paymentInState('confirming', { amountSeen: 3.246754 });
+      api.payment = paymentInState('confirming', { amountSeen: 3.25 });
       return failureReply(409, 'invalid_state');
     };
     await confirm(element, 'restart');
@@ -303,9 +303,9 @@ describe('a changed price', () => {
     // Nothing has come yet, so the pay button stays.
     await settle();
     expect(element.status).to.equal('idle');
-    api.payment = paymentInState('cancelled_paid', { amountSeen: 3.246754 });
+    api.payment = paymentInState('cancelled_paid', { amountSeen: 3.25 });
     await waitForStatus(element, 'cancelled');
-    await waitFor(() => textOf(element, 'status').includes('3.246754'));
+    await waitFor(() => textOf(element, 'status').includes('3.25'));
     expect(createBodies()).to.have.length(1);
   });
 
@@ -386,8 +386,8 @@ describe('a wallet', () => {
 describe('coins that do not count', () => {
   const wrong = [receiptOf({ status: 'confirmed' })];
   for (const [state, changes] of [
-    ['confirming', { amountSeen: 3.246754 }],
-    ['settled', { amountSeen: 3.246754 }],
+    ['confirming', { amountSeen: 3.25 }],
+    ['settled', { amountSeen: 3.25 }],
     ['expired_partial', { amountSeen: 1 }],
     ['expired', {}],
     ['reversed', {}],

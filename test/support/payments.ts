@@ -24,8 +24,8 @@ const option = (
   isCostly,
 });
 
-export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.246754, 3, true);
-export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.246754, 2, false);
+export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.25, 3, true);
+export const usdtOnBase = option('USDT', 'Tether USD', 'base', 'Base', 3.25, 2, false);
 export const bitcoin = option('BTC', 'Bitcoin', 'bitcoin', 'Bitcoin', 0.00005213, 600, true);
 
 /** Created; no currency has been chosen yet. */
@@ -46,7 +46,7 @@ export function quotedPayment(changes: Partial<Payment> = {}): Payment {
     currencyName: 'Tether USD',
     currencyNetwork: 'tron',
     networkName: 'Tron',
-    amount: 3.246754,
+    amount: 3.25,
     currencies: [],
     ...changes,
   });

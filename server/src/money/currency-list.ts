@@ -6,7 +6,7 @@ export interface Currency {
   readonly type: 'crypto' | 'fiat';
   /** Decimals of the smallest unit, in which amounts are stored. */
   readonly decimals: number;
-  /** The most decimals that a payer is asked for. */
+  /** The most decimals that a payer is asked for. Few for stablecoins: people type them from a screen into an exchange. */
   readonly payableDecimals: number;
 }
 
@@ -28,10 +28,10 @@ const fiat = (code: string, name: string): Currency => ({
 
 /** Most used first, the order in which pickers show them. */
 export const currencies: readonly Currency[] = [
-  crypto('USDT', 'Tether USD', 6, 6),
+  crypto('USDT', 'Tether USD', 6, 2),
   crypto('BTC', 'Bitcoin', 8, 8),
   crypto('ETH', 'Ether', 18, 8),
-  crypto('USDC', 'USD Coin', 6, 6),
+  crypto('USDC', 'USD Coin', 6, 2),
   crypto('BNB', 'BNB', 18, 8),
   crypto('TRX', 'TRON', 6, 6),
   crypto('LTC', 'Litecoin', 8, 8),

@@ -2,9 +2,12 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Currency } from './currency-list.js';
 
+/** The most decimals of an amount in a reply, and of one that a merchant sends: what arrived may have more than a payer is asked for. */
+export const replyDecimals = ({ decimals }: Currency): number => Math.min(decimals, 8);
+
 /**
- * Rounds down to the payable decimals and to 15 significant digits, which survive as a JSON number. Negative amounts
- * are rounded away from 0. What a payer owes is already rounded like this when it is stored, so it does not change.
+ * Rounds down to the decimals of a reply and to 15 significant digits, which survive as a JSON number. Negative amounts
+ * are rounded away from 0. What a payer owes is rounded further when it is stored, so it does not change.
  */
 export function unitsToNumber(units: bigint, currency: Currency): number {
   return Number(formatUnits(units, currency));
@@ -13,9 +16,15 @@ export function unitsToNumber(units: bigint, currency: Currency): number {
 /** The same as a plain decimal string. */
 export function formatUnits(units: bigint, currency: Currency): string {
   const digits = (units < 0n ? -units : units).toString().length;
-  const step = 10n ** BigInt(Math.max(currency.decimals - currency.payableDecimals, digits - 15));
+  const step = 10n ** BigInt(Math.max(currency.decimals - replyDecimals(currency), digits - 15));
   const rest = ((units % step) + step) % step;
   return fromUnits(units - rest, currency.decimals);
+}
+
+/** Rounds up to what a payer can be asked for: the payable decimals, and 15 significant digits. */
+export function roundUpToPayable(units: bigint, { decimals, payableDecimals }: Currency): bigint {
+  const step = 10n ** BigInt(Math.max(decimals - payableDecimals, units.toString().length - 15));
+  return ((units + step - 1n) / step) * step;
 }
 
 /** Keeps every unit that 15 significant digits can hold, for what was charged and credited. Rounds the rest down. */

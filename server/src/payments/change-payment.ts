@@ -4,13 +4,13 @@ import type { Transaction } from '../db/engine.js';
 import { together } from '../db/send.js';
 import type { PaymentOption } from '../money/currencies.js';
 import type { Rate } from '../money/rates.js';
-import { formatUnits } from '../money/units.js';
+import { formatUnits, roundUpToPayable } from '../money/units.js';
 import { Problem } from '../shared/problem.js';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import { countChange } from './change-budget.js';
 import { accepts, type PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
-import { feeOf, minimumUnits, payableAmount } from './quote.js';
+import { exactAmount, feeOf, minimumUnits, payableAmount } from './quote.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
 import type { UpdatePayment } from './update-payment.js';
@@ -90,15 +90,15 @@ export function createPaymentChanges(
       );
     }
     const base = reader.baseSum(row, reader.latestRate);
-    const amount = payableAmount(base, currency, reader.latestRate(currency.code));
-    if (amount < minimumUnits(option)) {
+    const exact = exactAmount(base, currency, reader.latestRate(currency.code));
+    if (exact < minimumUnits(option)) {
       throw new Problem(
         'amount_below_minimum',
-        `This payment is ${formatUnits(amount, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
+        `This payment is ${formatUnits(exact, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
         { param: 'currency' },
       );
     }
-    return amount;
+    return roundUpToPayable(exact, currency);
   }
 
   /**

@@ -3,7 +3,7 @@ import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
 import { usageOf } from '../chains/networks.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
-import { exactNumber, unitsToNumber } from '../money/units.js';
+import { exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import type { Currency } from '../money/currency-list.js';
 
 /** An amount in a base currency, and that currency's rate. */
@@ -13,20 +13,22 @@ export interface BaseSum {
   readonly rate: Rate;
 }
 
-/**
- * The amount to pay, in the smallest unit of the paying currency: rounded up to its payable decimals
- * and to 15 significant digits, so that it is exact as a JSON number.
- */
-export function payableAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
-  const exact = convert(
+/** What a price is worth, in the smallest unit of the paying currency, rounded up. Minimums are compared with it. */
+export function exactAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
+  return convert(
     base.units,
     { rate: base.rate, decimals: base.currency.decimals },
     { rate, decimals: currency.decimals },
     'up',
   );
-  const excessDigits = Math.max(0, exact.toString().length - 15);
-  const step = 10n ** BigInt(Math.max(currency.decimals - currency.payableDecimals, excessDigits));
-  return ((exact + step - 1n) / step) * step;
+}
+
+/**
+ * The amount to pay, in the smallest unit of the paying currency: rounded up to its payable decimals
+ * and to 15 significant digits, so that it is exact as a JSON number.
+ */
+export function payableAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
+  return roundUpToPayable(exactAmount(base, currency, rate), currency);
 }
 
 /** The fee on an amount, rounded down in the merchant's favour. */
@@ -73,7 +75,7 @@ export function minimumOfAll(
   for (const option of options) {
     const { decimals, code } = option.currency;
     const rate = latest(code);
-    if (!rate || payableAmount(base, option.currency, rate) >= minimumUnits(option)) return undefined;
+    if (!rate || exactAmount(base, option.currency, rate) >= minimumUnits(option)) return undefined;
     const units = convert(
       minimumUnits(option),
       { rate, decimals },
@@ -82,14 +84,13 @@ export function minimumOfAll(
     );
     if (least === undefined || units < least) least = units;
   }
-  if (least === undefined) return undefined;
-  const step = 10n ** BigInt(base.currency.decimals - base.currency.payableDecimals);
-  return ((least + step - 1n) / step) * step;
+  return least === undefined ? undefined : roundUpToPayable(least, base.currency);
 }
 
 /** The price of a payment in one currency. */
 interface Price {
-  readonly units: bigint;
+  /** Before it is rounded to the payable decimals. */
+  readonly exact: bigint;
   readonly amount: number;
   readonly fee: number;
 }
@@ -109,15 +110,16 @@ export function currencyOptions(
   const priceIn = (currency: Currency): Price | undefined => {
     const rate = latest(currency.code);
     if (!rate) return undefined;
-    const units = payableAmount(base, currency, rate);
+    const exact = exactAmount(base, currency, rate);
+    const units = roundUpToPayable(exact, currency);
     const fee = exactNumber(feeOf(units, feeBasisPoints), currency.decimals);
-    return { units, amount: unitsToNumber(units, currency), fee };
+    return { exact, amount: unitsToNumber(units, currency), fee };
   };
   return options.flatMap((option) => {
     const { currency, network } = option;
     if (!prices.has(currency.code)) prices.set(currency.code, priceIn(currency));
     const price = prices.get(currency.code);
-    if (!price || price.units < minimumUnits(option)) return [];
+    if (!price || price.exact < minimumUnits(option)) return [];
     return [
       {
         currency: currency.code,

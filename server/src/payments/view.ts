@@ -13,7 +13,7 @@ import type { MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
 import { isLive } from './receipts/receipt-store.js';
-import { centsToNumber, exactNumber, unitsToNumber } from '../money/units.js';
+import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import { confirmationsOf, viewCredits, viewReceipts } from './receipts/view.js';
 import type { LogRow, StoredReceipt, StoredRecord } from './store.js';
 
@@ -146,8 +146,8 @@ function viewAmounts(
     ),
     amountReceived: unitsToNumber(received, currency),
     amountSeen: unitsToNumber(seen, currency),
-    // Rounded up, while amountSeen is rounded down: paying it settles the payment, and the three amounts add up.
-    amountDue: seen >= amount ? 0 : -unitsToNumber(seen - amount, currency),
+    // Rounded up to what a payer can send: paying it settles the payment.
+    amountDue: seen >= amount ? 0 : unitsToNumber(roundUpToPayable(amount - seen, currency), currency),
     // The lowest number among them.
     confirmations:
       counting.length === 0

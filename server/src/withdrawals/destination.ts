@@ -3,6 +3,7 @@ import { toUnits } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
+import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -62,7 +63,7 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
           { param: 'currency' },
         );
       }
-      const amount = parseAmount(request.amount, currency, 'amount');
+      const amount = parseAmount(request.amount, currency, 'amount', replyDecimals(currency));
       const saved = isId(request.walletAddress)
         ? await walletAddresses.find(reader, scope, request.walletAddress)
         : undefined;

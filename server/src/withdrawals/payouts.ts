@@ -4,6 +4,7 @@ import type { Balances } from './balances.js';
 import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
 import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
+import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
@@ -224,7 +225,7 @@ function parseRequest(request: BankPayoutRequest, currencies: Currencies) {
   if (decimal === undefined || decimal === '0') {
     throw invalidField('amount', 'Must be more than 0, with at most 15 significant digits');
   }
-  const amount = parseAmount(decimal, currency, 'amount');
+  const amount = parseAmount(decimal, currency, 'amount', replyDecimals(currency));
   const reference = request.reference.trim();
   if (reference === '' || reference.length > 255) {
     throw invalidField('reference', 'Must be 1 to 255 characters');

@@ -151,7 +151,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
     const fee = withdrawalFees[network];
     const { net } = model.balance(merchant, 'USDT');
     const coins = model.coins(merchant, 'USDT', network);
-    // Whole cents: what can be written in payable decimals.
+    // Whole cents.
     const most = ((net < coins ? net : coins) - fee) / 10_000n;
     const wished = most > 0n ? 1n + (BigInt(random(1_000_000)) * most) / 700_000n : BigInt(1 + random(500));
     const amount = wished * 10_000n;

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 5000, baseCurrency: 'NGN' };
 /** 5,000 naira in USDT, at 1,540 naira per dollar, rounded up. */
-const due = 3.246754;
+const due = 3.25;
 
 describe.each(engines)('a payment, on $name', (engine) => {
   let server: TestServer;
@@ -115,7 +115,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
       isCurrencyLocked: true,
       amount: due,
       amountDue: due,
-      fee: 0.032467,
+      fee: 0.0325,
       addressInformation: { network: 'tron', address: tron?.address, id: tron?.id },
     });
     expect(locked.currencyOptions).toBeUndefined();
@@ -146,22 +146,22 @@ describe.each(engines)('a payment, on $name', (engine) => {
       status: 'success',
       state: 'settled',
       amountReceived: due,
-      nairaValue: 5000,
+      nairaValue: 5005,
       dollarValue: 3.25,
       confirmations: 2,
     });
     expect(paid.addressSentFrom).toHaveLength(1);
     expect(lastEvent(paid)).toMatchObject({
       type: 'success',
-      event: 'Payment complete: 3.246754 USDT received',
+      event: 'Payment complete: 3.25 USDT received',
     });
     await mine(5);
     expect(await verify(id)).toEqual(paid);
-    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+    expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
     const fee = (await merchant.transactions.fee({ params: { transaction_id: id } })).data;
     expect(fee).toEqual({
-      fee: 0.032467,
-      nairaValue: 5000,
+      fee: 0.0325,
+      nairaValue: 5005,
       dollarValue: 3.25,
       amountReceived: due,
       baseAmount: 5000,
@@ -174,16 +174,30 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await send(address, 1);
     await mine(2);
     const partial = await verify(id);
-    expect(partial).toMatchObject({ state: 'partially_paid', amountReceived: 1, amountDue: 2.246754 });
-    expect(events(partial)).toContain('Underpaid so far: 1 of 3.246754 USDT seen');
-    await send(address, 2.246754);
+    expect(partial).toMatchObject({ state: 'partially_paid', amountReceived: 1, amountDue: 2.25 });
+    expect(events(partial)).toContain('Underpaid so far: 1 of 3.25 USDT seen');
+    await send(address, 2.25);
     await mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
-  it('that is short by less than the payable decimals asks for enough to succeed', async () => {
+  it('that received more decimals than a payer is asked for asks for a sum that can be sent, and credits all of it', async () => {
+    const before = await available('USDT');
+    const { id, address } = await lock();
+    await send(address, 3.249999);
+    const partial = await verify(id);
+    expect(partial).toMatchObject({ state: 'partially_paid', amountSeen: 3.249999, amountDue: 0.01 });
+    await send(address, 0.01);
+    await mine(2);
+    const paid = await verify(id);
+    expect(paid).toMatchObject({ state: 'settled_over', amountDue: 0, amountReceived: 3.259999 });
+    expect(lastEvent(paid)?.event).toContain('0.009999 USDT more than due');
+    expect((await available('USDT')) - before).toBe(3_259_999n - 32_599n);
+  });
+
+  it('that is short by less than the decimals of a reply asks for enough to succeed', async () => {
     const { id, address, amount } = await lock('ETH', 'base');
-    // More than the 8 payable decimals, as sent by wallets that empty their balance.
+    // More than the 8 decimals of ether, as sent by wallets that empty their balance.
     await send(address, 0.000100000000001, 'ETH', 'base');
     const partial = await verify(id);
     expect(partial).toMatchObject({ amount, amountSeen: 0.0001 });
@@ -199,7 +213,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await mine(2);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 5 });
-    expect(lastEvent(paid)?.event).toContain('1.753246 USDT more than due');
+    expect(lastEvent(paid)?.event).toContain('1.75 USDT more than due');
     expect((await available('USDT')) - before).toBe(4_950_000n);
   });
 
@@ -211,9 +225,9 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await send(address, due);
     await mine(2);
     const paid = await verify(id);
-    expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 6.493508 });
+    expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 6.5 });
     expect(paid.transactionTimeLog.filter((entry) => entry.type === 'success')).toHaveLength(1);
-    expect((await available('USDT')) - before).toBe(2n * (3_246_754n - 32_467n));
+    expect((await available('USDT')) - before).toBe(2n * (3_250_000n - 32_500n));
   });
 
   it('expires at its deadline when nothing arrives, and not before', async () => {
@@ -348,7 +362,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     await send(address, due);
     await mine(2);
     expect(await verify(id)).toMatchObject({ status: 'cancelled', state: 'cancelled_paid' });
-    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+    expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
 
   it('credits the wrong currency but does not count it', async () => {
@@ -398,7 +412,7 @@ describe.each(engines)('a payment, on $name', (engine) => {
     expect(await available('USDT')).toBe(before);
     await mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
-    expect((await available('USDT')) - before).toBe(3_246_754n - 32_467n);
+    expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
 
   it('checks the currency first, then that the payment exists, then its state', async () => {

@@ -15,8 +15,10 @@ const dollars = (numerator: bigint, denominator = 1n): Rate => ({
 });
 
 const rows = [
-  { base: '5000', of: 'NGN', at: dollars(1n, 1540n), to: 'USDT', price: dollars(1n), text: '3.246754' },
+  { base: '5000', of: 'NGN', at: dollars(1n, 1540n), to: 'USDT', price: dollars(1n), text: '3.25' },
   { base: '0.01', of: 'USD', at: dollars(1n), to: 'BTC', price: dollars(92_000n), text: '0.00000011' },
+  { base: '0.01', of: 'NGN', at: dollars(1n, 1540n), to: 'USDC', price: dollars(1n), text: '0.01' },
+  { base: '12.5', of: 'USD', at: dollars(1n), to: 'USDC', price: dollars(9999n, 10_000n), text: '12.51' },
   { base: '100', of: 'USD', at: dollars(1n), to: 'USDT', price: dollars(1n), text: '100' },
   { base: '100', of: 'USD', at: dollars(1n), to: 'ETH', price: dollars(3n), text: '33.33333334' },
   { base: '10', of: 'EUR', at: dollars(100n, 86n), to: 'LTC', price: dollars(95n), text: '0.12239903' },

@@ -336,7 +336,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
       },
     );
 
-    it('shows an amount with its payable decimals, and credits all of it', async () => {
+    it('shows an amount with at most 8 decimals, and credits all of it', async () => {
       const before = await available('ETH');
       const wallet = await create('ETH');
       // A request can have 15 digits, so only a small amount can have dust below 8 decimals.

@@ -74,7 +74,7 @@ describe.each(engines)('balances, on $name', (engine) => {
 
   it('are shown rounded down to what can be transferred', async () => {
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 1.00000001 });
-    // Minus the fee of 1 % this is 0.9900000099, which is shown with ether's 8 payable decimals.
+    // Minus the fee of 1 % this is 0.9900000099, which is shown with 8 decimals.
     expect(await merchant.balance('ETH')).toMatchObject({ availableBalance: 0.99, totalBalance: 0.99 });
   });
 
