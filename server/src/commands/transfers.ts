@@ -1,4 +1,4 @@
-/** `transfers …`: for operators, who send transfers by hand on networks where the server has no signer. */
+/** `transfers …`: for operators, who send transfers by hand on real networks. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
 import { proveSettlement } from '../withdrawals/settlement-proof.js';
@@ -13,7 +13,7 @@ const id = option.id('the transfer, as "transfers list" shows it');
 
 export const transferCommands: Group = {
   name: 'transfers',
-  summary: "Transfers of merchants' coins, which you send by hand where the server has no signer.",
+  summary: "Transfers of merchants' coins, which you send by hand on real networks.",
   commands: [
     command({
       name: 'list',

@@ -8,7 +8,7 @@
  * none is issued: USDT on Base and Optimism, USDC on Tron.
  */
 import type { Mode } from '../../shared/scope.js';
-import type { AddressNet, Family, HighFees } from '../networks.js';
+import type { AddressNet, Asset, Family, HighFees } from '../networks.js';
 
 /** What a node must say about itself: it is asked for the id of its chain, or for the hash of block 0. */
 export type ChainIdentity =
@@ -25,6 +25,8 @@ export interface PresetAsset {
   readonly decimals: number;
   /** The smallest payable amount, as a decimal. */
   readonly minAmount: string;
+  /** On the simulated network of test mode with the preset's code. Without it, the asset is not simulated. */
+  readonly simulated?: Asset;
 }
 
 export interface Preset {
@@ -56,12 +58,16 @@ export interface Explorer {
   readonly block?: string | undefined;
 }
 
-const coin = (decimals: number, minAmount: string): PresetAsset => ({ decimals, minAmount });
-const token = (contract: string, decimals: number, minAmount: string): PresetAsset => ({
-  contract,
+const coin = (decimals: number, minAmount: string, simulated?: Asset): PresetAsset => ({
   decimals,
   minAmount,
+  ...(simulated && { simulated }),
 });
+const token = (contract: string, ...rest: Parameters<typeof coin>): PresetAsset => ({
+  contract,
+  ...coin(...rest),
+});
+const inTestMode = (minAmount: string, withdrawalFee: string): Asset => ({ minAmount, withdrawalFee });
 /** Etherscan, mempool.space, and the explorers of their kind. */
 const explorer = (url: string): Explorer => ({
   tx: `${url}/tx/{txHash}`,
@@ -74,7 +80,28 @@ const evmTest = { family: 'evm', addressNet: 'test' } as const;
 const live = { mode: 'live', confirmations: 12 } as const;
 const test = { mode: 'test', confirmations: 2 } as const;
 
+/** Most used first: the simulated networks are listed in this order. */
 const presets = {
+  tron: {
+    mode: 'live',
+    name: 'Tron',
+    family: 'tron',
+    addressNet: 'main',
+    // The last four bytes of the hash of its first block, 00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc.
+    identity: { chainId: 0x2b6653dc },
+    confirmations: 19,
+    blockSeconds: 3,
+    // Wallets without energy burn coins for a token, and twice as many if the address is new, as those of payments are.
+    highFees: { except: 'TRX' },
+    explorer: {
+      tx: 'https://tronscan.org/#/transaction/{txHash}',
+      address: 'https://tronscan.org/#/address/{address}',
+    },
+    assets: {
+      TRX: coin(6, '1', inTestMode('0.1', '0.3')),
+      USDT: token('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 6, '1', inTestMode('0.01', '0.2')),
+    },
+  },
   ethereum: {
     ...live,
     ...evm,
@@ -84,10 +111,22 @@ const presets = {
     highFees: {},
     explorer: explorer('https://etherscan.io'),
     assets: {
-      ETH: coin(18, '0.0005'),
-      USDT: token('0xdAC17F958D2ee523a2206206994597C13D831ec7', 6, '1'),
-      USDC: token('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 6, '1'),
+      ETH: coin(18, '0.0005', inTestMode('0.00001', '0.0002')),
+      USDT: token('0xdAC17F958D2ee523a2206206994597C13D831ec7', 6, '1', inTestMode('0.01', '0.5')),
+      USDC: token('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 6, '1', inTestMode('0.01', '0.5')),
     },
+  },
+  bitcoin: {
+    mode: 'live',
+    name: 'Bitcoin',
+    family: 'bitcoin',
+    addressNet: 'main',
+    identity: { genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f' },
+    confirmations: 2,
+    blockSeconds: 600,
+    highFees: {},
+    explorer: explorer('https://mempool.space'),
+    assets: { BTC: coin(8, '0.00002', inTestMode('0.00001', '0.00002')) },
   },
   bsc: {
     ...live,
@@ -98,23 +137,9 @@ const presets = {
     explorer: explorer('https://bscscan.com'),
     walletRpcUrl: 'https://bsc-dataseed.bnbchain.org',
     assets: {
-      BNB: coin(18, '0.0005'),
-      USDT: token('0x55d398326f99059fF775485246999027B3197955', 18, '0.1'),
-      USDC: token('0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 18, '0.1'),
-    },
-  },
-  polygon: {
-    ...live,
-    ...evm,
-    name: 'Polygon',
-    identity: { chainId: 137 },
-    blockSeconds: 2,
-    explorer: explorer('https://polygonscan.com'),
-    walletRpcUrl: 'https://polygon-rpc.com',
-    assets: {
-      POL: coin(18, '0.1'),
-      USDT: token('0xc2132D05D31c914a87C6611C10748AEb04B58e8F', 6, '0.1'),
-      USDC: token('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 6, '0.1'),
+      BNB: coin(18, '0.0005', inTestMode('0.0001', '0.0001')),
+      USDT: token('0x55d398326f99059fF775485246999027B3197955', 18, '0.1', inTestMode('0.01', '0.05')),
+      USDC: token('0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 18, '0.1', inTestMode('0.01', '0.05')),
     },
   },
   base: {
@@ -126,8 +151,22 @@ const presets = {
     explorer: explorer('https://basescan.org'),
     walletRpcUrl: 'https://mainnet.base.org',
     assets: {
-      ETH: coin(18, '0.0001'),
-      USDC: token('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6, '0.1'),
+      ETH: coin(18, '0.0001', inTestMode('0.00001', '0.00001')),
+      USDC: token('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6, '0.1', inTestMode('0.01', '0.02')),
+    },
+  },
+  polygon: {
+    ...live,
+    ...evm,
+    name: 'Polygon',
+    identity: { chainId: 137 },
+    blockSeconds: 2,
+    explorer: explorer('https://polygonscan.com'),
+    walletRpcUrl: 'https://polygon-rpc.com',
+    assets: {
+      POL: coin(18, '0.1', inTestMode('0.01', '0.02')),
+      USDT: token('0xc2132D05D31c914a87C6611C10748AEb04B58e8F', 6, '0.1', inTestMode('0.01', '0.02')),
+      USDC: token('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 6, '0.1', inTestMode('0.01', '0.02')),
     },
   },
   arbitrum: {
@@ -157,18 +196,6 @@ const presets = {
       USDC: token('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', 6, '0.1'),
     },
   },
-  bitcoin: {
-    mode: 'live',
-    name: 'Bitcoin',
-    family: 'bitcoin',
-    addressNet: 'main',
-    identity: { genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f' },
-    confirmations: 2,
-    blockSeconds: 600,
-    highFees: {},
-    explorer: explorer('https://mempool.space'),
-    assets: { BTC: coin(8, '0.00002') },
-  },
   litecoin: {
     mode: 'live',
     name: 'Litecoin',
@@ -178,27 +205,7 @@ const presets = {
     confirmations: 6,
     blockSeconds: 150,
     explorer: explorer('https://litecoinspace.org'),
-    assets: { LTC: coin(8, '0.001') },
-  },
-  tron: {
-    mode: 'live',
-    name: 'Tron',
-    family: 'tron',
-    addressNet: 'main',
-    // The last four bytes of the hash of its first block, 00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc.
-    identity: { chainId: 0x2b6653dc },
-    confirmations: 19,
-    blockSeconds: 3,
-    // Wallets without energy burn coins for a token, and twice as many if the address is new, as those of payments are.
-    highFees: { except: 'TRX' },
-    explorer: {
-      tx: 'https://tronscan.org/#/transaction/{txHash}',
-      address: 'https://tronscan.org/#/address/{address}',
-    },
-    assets: {
-      TRX: coin(6, '1'),
-      USDT: token('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 6, '1'),
-    },
+    assets: { LTC: coin(8, '0.001', inTestMode('0.0001', '0.0002')) },
   },
   sepolia: {
     ...test,
