@@ -191,7 +191,7 @@ describe('Errors', () => {
     [[], 'the file: '],
     [{}, 'networks: is required'],
     [{ networks: {}, extra: 1 }, 'extra: is not a known key'],
-    [{ networks: { doge: { nodes } } }, 'networks.doge: is not known; known are ethereum, bsc'],
+    [{ networks: { doge: { nodes } } }, 'networks.doge: is not known; known are tron, ethereum'],
     [{ networks: { polygon: {} } }, 'networks.polygon.nodes: is required'],
     [
       { networks: { polygon: { nodes, sweeps: { minValue: '1', maxGasPriceGwei: '2' } } } },
