@@ -173,6 +173,16 @@ describe('Overrides', () => {
     expect(only(networks).network.evm).toEqual(evm);
   });
 
+  it('Test networks have no usual block time, not even a configured one, for nothing is usual there', () => {
+    expect(only({ base: { nodes } }).network.blockSeconds).toBe(2);
+    expect(only({ base: { nodes, blockSeconds: 3 } }).network.blockSeconds).toBe(3);
+    for (const [code, { mode }] of Object.entries(networkPresets)) {
+      if (mode === 'live') continue;
+      expect(only({ [code]: { nodes } }).network, code).not.toHaveProperty('blockSeconds');
+      expect(only({ [code]: { nodes, blockSeconds: 3 } }).network, code).not.toHaveProperty('blockSeconds');
+    }
+  });
+
   it('What wallets are told never comes from the nodes, whose URLs can hold credentials', () => {
     const [network] = parse({ base: { nodes: ['https://node.example.com/hunter2'] } });
     expect(JSON.stringify(network?.network)).not.toContain('hunter2');
