@@ -102,7 +102,8 @@ ${markdown('Method', reference.methods)}
 
 ## Events
 
-They bubble, and cross shadow roots. [States](widget.md#states) says when each one fires.
+They bubble, and cross shadow roots. [States](widget.md#states) says when each one fires. The package exports them as
+\`checkoutEvents\`, by name with their classes, for code that listens to all of them.
 
 ${markdown('Event', reference.events)}
 
