@@ -103,8 +103,21 @@ function integer(help: string, fallback: number, minimum = 1, maximum = 1_000_00
   };
 }
 
+const onOrOff = z.pipe(
+  z.enum(['on', 'off']),
+  z.transform((text) => text === 'on'),
+);
+
 function onOff(help: string) {
-  return { help, allowed: 'on or off', schema: z.optional(z.enum(['on', 'off'])) };
+  return { help, allowed: 'on or off', schema: z.optional(onOrOff) };
+}
+
+function onUnlessOff(help: string) {
+  return { ...onOff(help), fallback: 'on', schema: z._default(onOrOff, true) };
+}
+
+function path(help: string) {
+  return { help, allowed: 'a path', schema: z.optional(z.string()) };
 }
 
 function url(help: string) {
@@ -146,12 +159,9 @@ const variables = {
       'sqlite:./data/checkout.db',
     ),
   },
-  DATABASE_PREPARED_STATEMENTS: {
-    help: 'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not support them, such as PgBouncer before 1.21',
-    allowed: 'on or off',
-    fallback: 'on',
-    schema: z._default(z.enum(['on', 'off']), 'on'),
-  },
+  DATABASE_PREPARED_STATEMENTS: onUnlessOff(
+    'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not support them, such as PgBouncer before 1.21',
+  ),
   PUBLIC_URL: url('URL where clients reach the server (default http://HOST:PORT)'),
   CHECKOUT_URL: url('URL of the hosted payment pages (default PUBLIC_URL/pay)'),
   BOOTSTRAP_PUBLIC_KEY: bootstrapKey('public'),
@@ -165,28 +175,16 @@ const variables = {
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
-  NETWORKS_FILE: {
-    help: 'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
-    allowed: 'a path',
-    schema: z.optional(z.string()),
-  },
-  GAS_KEY_FILE: {
-    help: 'Encrypted keystore (V3) of the key that pays gas for scheduled sweeps; see docs/treasury.md',
-    allowed: 'a path',
-    schema: z.optional(z.string()),
-  },
-  GAS_KEY_PASSWORD_FILE: {
-    help: 'File with the password of GAS_KEY_FILE',
-    allowed: 'a path',
-    schema: z.optional(z.string()),
-  },
+  NETWORKS_FILE: path(
+    'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
+  ),
+  GAS_KEY_FILE: path(
+    'Encrypted keystore (V3) of the key that pays gas for scheduled sweeps; see docs/treasury.md',
+  ),
+  GAS_KEY_PASSWORD_FILE: path('File with the password of GAS_KEY_FILE'),
   PAYMENT_CHOOSE_SECONDS: integer('Time that the customer has to choose a currency', 86_400),
   PAYMENT_PAY_SECONDS: integer('Time that the customer has to pay, once the currency is locked', 1800),
-  RATES_FILE: {
-    help: 'JSON file of exchange rates, instead of the bundled one',
-    allowed: 'a path',
-    schema: z.optional(z.string()),
-  },
+  RATES_FILE: path('JSON file of exchange rates, instead of the bundled one'),
   RATES: {
     help: 'Sources of exchange rates (default: all of them if a live network is configured, otherwise RATES_FILE)',
     allowed: `some of ${sourceNames.join(', ')}, separated by commas, each with or without =URL of another server with its API; at least two of them must price coins in dollars, which binance and er-api do not`,
@@ -199,12 +197,7 @@ const variables = {
       ),
     ),
   },
-  RATE_LIMIT: {
-    help: 'Rate limits. Each server counts for itself',
-    allowed: 'on or off',
-    fallback: 'on',
-    schema: z._default(z.enum(['on', 'off']), 'on'),
-  },
+  RATE_LIMIT: onUnlessOff('Rate limits. Each server counts for itself'),
   RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP: integer(
     'Requests from one IP address, before the key is checked',
     300,
@@ -312,34 +305,33 @@ export function readConfig(environment: Environment): Config {
     host: data.HOST,
     port: data.PORT,
     databaseUrl: data.DATABASE_URL,
-    hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS === 'on',
+    hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS,
     publicUrl: data.PUBLIC_URL,
     checkoutUrl: data.CHECKOUT_URL,
     bootstrapPublicKey: data.BOOTSTRAP_PUBLIC_KEY,
     bootstrapSecretKey: data.BOOTSTRAP_SECRET_KEY,
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
-    sandbox: data.SANDBOX && data.SANDBOX === 'on',
-    demo: data.DEMO && data.DEMO === 'on',
+    sandbox: data.SANDBOX,
+    demo: data.DEMO,
     networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
     gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     rateSources: data.RATES,
-    limits:
-      data.RATE_LIMIT === 'off'
-        ? undefined
-        : {
-            requestsPerSecondPerIp: data.RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP,
-            failedKeysPerSecondPerIp: data.RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP,
-            pagesPerSecondPerIp: data.RATE_LIMIT_PAGES_PER_SECOND_PER_IP,
-            secretPerSecond: data.RATE_LIMIT_SECRET_PER_SECOND,
-            publicPerSecond: data.RATE_LIMIT_PUBLIC_PER_SECOND,
-            paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
-            paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
-            paymentChangesPerHour: data.RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR,
-            testFactor: data.RATE_LIMIT_TEST_FACTOR,
-            sandboxPerSecond: data.RATE_LIMIT_SANDBOX_PER_SECOND,
-          },
+    limits: data.RATE_LIMIT
+      ? {
+          requestsPerSecondPerIp: data.RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP,
+          failedKeysPerSecondPerIp: data.RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP,
+          pagesPerSecondPerIp: data.RATE_LIMIT_PAGES_PER_SECOND_PER_IP,
+          secretPerSecond: data.RATE_LIMIT_SECRET_PER_SECOND,
+          publicPerSecond: data.RATE_LIMIT_PUBLIC_PER_SECOND,
+          paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
+          paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
+          paymentChangesPerHour: data.RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR,
+          testFactor: data.RATE_LIMIT_TEST_FACTOR,
+          sandboxPerSecond: data.RATE_LIMIT_SANDBOX_PER_SECOND,
+        }
+      : undefined,
     trustProxy: data.TRUST_PROXY,
     webhookAllowPrivate: data.WEBHOOK_ALLOW_PRIVATE,
     accountNames: {

@@ -83,6 +83,7 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
   }
   watchSources(sources, registers);
+  watchNodes(sources, registers);
 
   const router = Router();
   router.get('/metrics', async (request, response) => {
@@ -116,111 +117,137 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
   };
 }
 
-function watchSources(sources: MetricSources, registers: Registry[]): void {
-  // First, so that it does not count the queries of the scrape itself, which the gauges below start.
-  if (sources.connections() !== undefined) watchConnections(sources, registers);
-  const byNetwork = { labelNames: ['mode', 'network'], registers } as const;
-  /** A gauge sets its own values: one that another gauge sets would be a scrape behind. */
-  const chainGauge = (
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | undefined];
+
+/**
+ * Makes gauges that read their own values: one that another gauge sets would be a scrape behind. A value that is undefined, or
+ * cannot be read, is left out. The others, which tell why, must still be served.
+ */
+const gaugesOf =
+  (registers: Registry[]) =>
+  (
     name: string,
+    labelNames: readonly string[],
     help: string,
-    valueOf: (chain: ReturnType<MetricSources['chains']>[number]) => number | undefined,
+    read: () => readonly Sample[] | Promise<readonly Sample[]>,
   ) =>
     new Gauge({
-      ...byNetwork,
-      name,
-      help,
-      collect() {
+      ...{ name, labelNames, help, registers },
+      async collect() {
         this.reset();
-        for (const chain of sources.chains()) {
-          const value = valueOf(chain);
-          if (value !== undefined) this.set({ mode: chain.mode, network: chain.network }, value);
-        }
+        // Without labels, a reset gauge is 0.
+        if (labelNames.length === 0) this.remove();
+        const samples = await new Promise<readonly Sample[]>((resolve) => resolve(read())).catch(() => []);
+        for (const [labels, value] of samples) if (value !== undefined) this.set(labels, value);
       },
     });
-  chainGauge('checkout_chain_height', 'The latest scanned block of a network', ({ height }) => height);
-  chainGauge(
+
+const byNetwork = ['mode', 'network'];
+
+function watchSources(sources: MetricSources, registers: Registry[]): void {
+  const gauge = gaugesOf(registers);
+  // First, so that it does not count the queries of the scrape itself, which the gauges below start.
+  if (sources.connections() !== undefined) {
+    gauge(
+      'checkout_database_connections',
+      ['state'],
+      "This process's database connections, and the requests waiting for one",
+      () => Object.entries({ ...sources.connections() }).map(([state, count]) => [{ state }, count]),
+    );
+  }
+  type Chain = ReturnType<MetricSources['chains']>[number];
+  const ofChains = (valueOf: (chain: Chain) => number | undefined) => () =>
+    sources.chains().map((chain): Sample => {
+      const { mode, network } = chain;
+      return [{ mode, network }, valueOf(chain)];
+    });
+  gauge(
+    'checkout_chain_height',
+    byNetwork,
+    'The latest scanned block of a network',
+    ofChains(({ height }) => height),
+  );
+  gauge(
     'checkout_chain_head_height',
+    byNetwork,
     'The newest block of a network at the last scan',
-    ({ headHeight }) => headHeight,
+    ofChains(({ headHeight }) => headHeight),
   );
-  chainGauge(
+  gauge(
     'checkout_chain_lag_seconds',
+    byNetwork,
     'How far the scan of a network is behind, in seconds',
-    ({ lagMs }) => lagMs && lagMs / 1000,
+    ofChains(({ lagMs }) => lagMs && lagMs / 1000),
   );
-  chainGauge(
+  gauge(
     'checkout_chain_failing',
+    byNetwork,
     "1 if this process's last scan of a network failed, otherwise 0",
-    ({ isFailing }) => Number(isFailing),
+    ofChains(({ isFailing }) => Number(isFailing)),
   );
-  watchNodes(sources, registers);
-  new Gauge({
-    ...byNetwork,
-    name: 'checkout_payments_quarantined',
-    help: 'Payments and transfers that a scan could not process; see the command `chains status`',
-    async collect() {
-      this.reset();
-      const counts = await sources.quarantined().catch(() => undefined);
-      if (!counts) return;
-      for (const { mode, network } of sources.chains()) this.set({ mode, network }, 0);
-      for (const { mode, network, count } of counts) this.set({ mode, network }, count);
+  gauge(
+    'checkout_network_requests_left',
+    byNetwork,
+    'How many requests the budget of a network (requestsPerMinute) leaves now',
+    ofChains(({ connection }) => connection?.requestsLeft),
+  );
+  gauge(
+    'checkout_asset_off',
+    [...byNetwork, 'currency'],
+    '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
+    () =>
+      sources
+        .chains()
+        .flatMap(({ mode, network, connection }) =>
+          (connection?.assetProblems ?? []).map(({ currency }): Sample => [{ mode, network, currency }, 1]),
+        ),
+  );
+  gauge(
+    'checkout_payments_quarantined',
+    byNetwork,
+    'Payments and transfers that a scan could not process; see the command `chains status`',
+    async () => {
+      const counts = await sources.quarantined();
+      return [
+        ...ofChains(() => 0)(),
+        ...counts.map(({ mode, network, count }): Sample => [{ mode, network }, count]),
+      ];
     },
-  });
-  new Gauge({
-    name: 'checkout_webhooks_pending',
-    help: 'Webhook deliveries that are not finished, including those that wait for another attempt',
-    registers,
-    async collect() {
-      await setOrDrop(this, async () => (await sources.webhooks()).pending);
-    },
-  });
-  new Gauge({
-    name: 'checkout_webhooks_lag_seconds',
-    help: 'How overdue the oldest webhook delivery is, in seconds',
-    registers,
-    async collect() {
-      await setOrDrop(this, async () => (await sources.webhooks()).lagMs / 1000);
-    },
-  });
-  new Gauge({
-    name: 'checkout_ready',
-    help: '1 if the server is ready, as /readyz says, otherwise 0',
-    registers,
-    async collect() {
-      this.set(Number(await sources.isReady()));
-    },
-  });
+  );
+  gauge(
+    'checkout_webhooks_pending',
+    [],
+    'Webhook deliveries that are not finished, including those that wait for another attempt',
+    async () => [[{}, (await sources.webhooks()).pending]],
+  );
+  gauge(
+    'checkout_webhooks_lag_seconds',
+    [],
+    'How overdue the oldest webhook delivery is, in seconds',
+    async () => [[{}, (await sources.webhooks()).lagMs / 1000]],
+  );
+  gauge('checkout_ready', [], '1 if the server is ready, as /readyz says, otherwise 0', async () => [
+    [{}, Number(await sources.isReady())],
+  ]);
 }
 
 /** Nodes are named by their place in the configuration: their URLs can hold credentials. */
 function watchNodes(sources: MetricSources, registers: Registry[]): void {
+  const gauge = gaugesOf(registers);
+  const byNode = [...byNetwork, 'node'];
   type Node = ConnectionStatus['nodes'][number];
-  const byNode = { labelNames: ['mode', 'network', 'node'], registers } as const;
-  const nodes = () =>
-    sources
-      .chains()
-      .flatMap(({ mode, network, connection }) =>
-        (connection?.nodes ?? []).map((node) => ({ labels: { mode, network, node: node.name }, node })),
-      );
+  const ofNodes = (valueOf: (node: Node) => number) => () =>
+    sources.chains().flatMap(({ mode, network, connection }) =>
+      (connection?.nodes ?? []).map((node): [Record<string, string>, number] => {
+        return [{ mode, network, node: node.name }, valueOf(node)];
+      }),
+    );
   const counter = (name: string, help: string, valueOf: (node: Node) => number) =>
     new Counter({
-      ...byNode,
-      name,
-      help,
+      ...{ name, labelNames: byNode, help, registers },
       collect() {
         this.reset();
-        for (const { labels, node } of nodes()) this.inc(labels, valueOf(node));
-      },
-    });
-  const gauge = (name: string, help: string, valueOf: (node: Node) => boolean) =>
-    new Gauge({
-      ...byNode,
-      name,
-      help,
-      collect() {
-        this.reset();
-        for (const { labels, node } of nodes()) this.set(labels, Number(valueOf(node)));
+        for (const [labels, value] of ofNodes(valueOf)()) this.inc(labels, value);
       },
     });
   counter('checkout_node_requests_total', 'HTTP requests to a node', ({ requests }) => requests);
@@ -244,62 +271,18 @@ function watchNodes(sources: MetricSources, registers: Registry[]): void {
     'How long the requests to a node took together; divided by the requests, its latency',
     ({ durationMs }) => durationMs / 1000,
   );
-  gauge('checkout_node_in_use', '1 if a node did the last work on its network', ({ isInUse }) => isInUse);
+  gauge(
+    'checkout_node_in_use',
+    byNode,
+    '1 if a node did the last work on its network',
+    ofNodes(({ isInUse }) => Number(isInUse)),
+  );
   gauge(
     'checkout_node_failing',
+    byNode,
     '1 if a node failed when it was used last',
-    ({ problem }) => problem !== undefined,
+    ofNodes(({ problem }) => Number(problem !== undefined)),
   );
-  new Gauge({
-    name: 'checkout_network_requests_left',
-    help: 'How many requests the budget of a network (requestsPerMinute) leaves now',
-    labelNames: ['mode', 'network'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { mode, network, connection } of sources.chains()) {
-        const left = connection?.requestsLeft;
-        if (left !== undefined) this.set({ mode, network }, left);
-      }
-    },
-  });
-  new Gauge({
-    name: 'checkout_asset_off',
-    help: '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
-    labelNames: ['mode', 'network', 'currency'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { mode, network, connection } of sources.chains()) {
-        for (const { currency } of connection?.assetProblems ?? []) {
-          this.set({ mode, network, currency }, 1);
-        }
-      }
-    },
-  });
-}
-
-function watchConnections(sources: MetricSources, registers: Registry[]): void {
-  new Gauge({
-    name: 'checkout_database_connections',
-    help: "This process's database connections, and the requests waiting for one",
-    labelNames: ['state'],
-    registers,
-    collect() {
-      const connections: Readonly<Record<string, number>> = { ...sources.connections() };
-      for (const [state, count] of Object.entries(connections)) this.set({ state }, count);
-    },
-  });
-}
-
-/** A value that cannot be read is left out. The others, which tell why, must still be served. */
-async function setOrDrop(gauge: Gauge, read: () => Promise<number>): Promise<void> {
-  gauge.remove();
-  try {
-    gauge.set(await read());
-  } catch {
-    // Left out.
-  }
 }
 
 function isSame(given: string | undefined, expected: string): boolean {

@@ -2,17 +2,15 @@
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
 import type { Customers } from '../customers/customers.js';
-import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { MerchantTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
-import type { Clock } from '../shared/clock.js';
-import type { NewId } from '../shared/ids.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { OnStatusChange } from './update-payment.js';
+import type { RoomDeps } from '../db/room-deps.js';
 
 export interface PaymentTimes {
   /** Time to choose a currency, from creation. */
@@ -21,10 +19,7 @@ export interface PaymentTimes {
   readonly paySeconds: number;
 }
 
-export interface PaymentsDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface PaymentsDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
   readonly addresses: DepositAddresses;

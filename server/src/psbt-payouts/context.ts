@@ -10,25 +10,20 @@ import type { ExpectedTransaction } from './check.js';
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { AddressNet, Network } from '../chains/networks.js';
-import type { Database } from '../db/database.js';
 import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Currency } from '../money/currency-list.js';
-import type { Clock } from '../shared/clock.js';
 import { errorMessage } from '../shared/error-message.js';
-import type { NewId } from '../shared/ids.js';
 import { Problem } from '../shared/problem.js';
 import type { Mode } from '../shared/scope.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Payouts } from '../withdrawals/payouts.js';
 import type { Settlement } from '../withdrawals/settlement.js';
 import type { StoredPsbt } from './psbt-store.js';
 
-export interface PsbtDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface PsbtDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
   readonly payouts: Payouts;

@@ -1,14 +1,12 @@
 /** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
 import { fromUnits, type Api, type Data, type Frequency } from 'crypto-checkout/contract';
-import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
-import type { NewId } from '../shared/ids.js';
 import { unitsToNumber } from '../money/units.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './plan-store.js';
 import type { PlanQuery, PlanRow } from './plan-store.js';
 import type { Transaction } from '../db/engine.js';
@@ -58,10 +56,7 @@ export interface PaymentPlans {
   terms(transaction: Transaction, scope: Scope, id: string): Promise<PlanTerms>;
 }
 
-export interface PaymentPlansDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface PaymentPlansDeps extends RoomDeps {
   readonly currencies: Currencies;
 }
 

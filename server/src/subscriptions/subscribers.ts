@@ -1,8 +1,5 @@
 /** Subscribers: the customers that are charged by a plan. */
-import type { Clock } from '../shared/clock.js';
 import type { Customers } from '../customers/customers.js';
-import type { Database } from '../db/database.js';
-import type { NewId } from '../shared/ids.js';
 import type { PaymentPlans } from './plans.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -14,6 +11,7 @@ import type { SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber, type Subscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import type { RoomDeps } from '../db/room-deps.js';
 
 export interface SubscriberFilter extends PageRequest {
   /** The customer's email, in any case. */
@@ -23,10 +21,7 @@ export interface SubscriberFilter extends PageRequest {
 
 export type Subscribers = ReturnType<typeof createSubscribers>;
 
-export interface SubscribersDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface SubscribersDeps extends RoomDeps {
   readonly customers: Customers;
   readonly paymentPlans: PaymentPlans;
   readonly charges: Charges;

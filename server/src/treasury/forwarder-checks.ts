@@ -17,7 +17,7 @@ import type { Mode } from '../shared/scope.js';
 import { addressData } from './factory.js';
 
 /** A connected network of the EVM's kind. */
-export type EvmConnected = ConnectedNetwork & { readonly evm: EvmNodes };
+export type EvmConnected = ConnectedNetwork & { readonly evm: EvmNodes; readonly chainId: number };
 export type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
 
 /** What a network has for forwarders. */
@@ -186,5 +186,8 @@ async function isContract(evm: EvmNodes, address: string, signal: AbortSignal): 
 
 /** The EVM networks among the connected ones. */
 export function evmNetworks(connected: readonly ConnectedNetwork[]): EvmConnected[] {
-  return connected.flatMap((one) => (one.evm ? [{ ...one, evm: one.evm }] : []));
+  return connected.flatMap((one) => {
+    const { evm, identity } = one;
+    return evm && 'chainId' in identity ? [{ ...one, evm, chainId: identity.chainId }] : [];
+  });
 }

@@ -70,7 +70,7 @@ export async function planSweeps(
   signal: AbortSignal,
 ): Promise<SweepPlan> {
   const { network, merchantId, baseCurrency, everything } = request;
-  const { evm, chainAssets, identity } = network;
+  const { evm, chainAssets, chainId } = network;
   const keys = (await deps.depositKeys.list(deps.reader, merchantId)).filter(
     ({ mode, treasury }) => mode === network.network.mode && treasury !== undefined,
   );
@@ -112,7 +112,6 @@ export async function planSweeps(
     }
   }
   const items = await priced(deps, request, gasPrice, found, open, signal);
-  const chainId = 'chainId' in identity ? identity.chainId : 0;
   return { network: network.network, chainId, baseCurrency, gasPrice, items };
 }
 

@@ -40,15 +40,15 @@ export function openSweptNetwork(
   const {
     evm,
     sweeps,
-    identity,
+    chainId,
     chainAssets,
     network: { mode, code },
   } = connected;
   const coin = coinOf(chainAssets);
-  if (!sweeps || !coin || !('chainId' in identity)) return undefined;
+  if (!sweeps || !coin) return undefined;
   let logged: string | undefined;
   return {
-    ...{ connected, evm, chainId: identity.chainId, coin: coin.currency, limits: limitsOf(sweeps) },
+    ...{ connected, evm, chainId, coin: coin.currency, limits: limitsOf(sweeps) },
     account: { mode, network: code, sender },
     sign: (transaction) => signTransaction(transaction, privateKey),
     logReason(reason) {

@@ -3,14 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { Database } from '../db/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
-import type { Clock } from '../shared/clock.js';
 import type { Feature, Job } from '../shared/feature.js';
-import type { NewId } from '../shared/ids.js';
 import { orStartError } from '../shared/start-error.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import { compareWithChain, type ChainBalances } from './chain-balances.js';
 import {
@@ -25,10 +23,7 @@ import { createTreasuryWatcher, type TreasuryWatcher } from './treasury-watcher.
 
 export { createForwarderSource } from './forwarders.js';
 
-export interface TreasuryDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface TreasuryDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly rates: RateSource;
   readonly ledger: Ledger;

@@ -1,15 +1,14 @@
 /** Hosted wallets: permanent deposit addresses, one on each network of a currency. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
-import { isoTime, type Clock } from '../shared/clock.js';
+import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
 import type { AddressTable, WalletTable } from '../db/schema.js';
-import type { NewId } from '../shared/ids.js';
 import { notFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './store.js';
 import type { WalletFilter } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -27,10 +26,7 @@ export interface DepositTarget {
 
 export type Wallets = ReturnType<typeof createWallets>;
 
-export interface WalletsDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface WalletsDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly addresses: DepositAddresses;
 }

@@ -2,22 +2,18 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isoTime, type Clock } from '../shared/clock.js';
-import type { Database } from '../db/database.js';
+import { isoTime } from '../shared/clock.js';
 import type { AuditLog } from '../merchants/audit-log.js';
-import type { NewId } from '../shared/ids.js';
 import { signingSecrets } from './endpoints.js';
 import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
 import type { EndpointRow, EventRow } from './store.js';
 import type { Mode } from '../shared/scope.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface DispatcherOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface DispatcherOptions extends RoomDeps {
   readonly sender: Sender;
   readonly log: Logger;
   readonly auditLog: AuditLog;

@@ -2,13 +2,10 @@
 import { parseDecimal, type Api, type Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
-import type { Clock } from '../shared/clock.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
-import type { NewId } from '../shared/ids.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
 import { invalidField, notFound, Problem } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
@@ -21,6 +18,7 @@ import type { OperatorFilter } from './transfer-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Page } from '../shared/pagination.js';
+import type { RoomDeps } from '../db/room-deps.js';
 
 export type Payout = Data<Api['payouts']['retrieve']>;
 
@@ -36,10 +34,7 @@ export interface BankPayoutRequest {
 
 export type Payouts = ReturnType<typeof createPayouts>;
 
-export interface PayoutsDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface PayoutsDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
   readonly balances: Balances;

@@ -2,12 +2,9 @@
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
-import type { Clock } from '../shared/clock.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
 import type { TransferTable } from '../db/schema.js';
-import type { NewId } from '../shared/ids.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, notFound, Problem } from '../shared/problem.js';
@@ -21,6 +18,7 @@ import type { OperatorFilter } from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import type { RoomDeps } from '../db/room-deps.js';
 
 export type Transfer = Data<Api['transfers']['retrieve']>;
 
@@ -29,10 +27,7 @@ export type Transfers = ReturnType<typeof createTransfers>;
 /** Refuses a change of a transfer that another room is about to pay. Problem: `invalid_state`. */
 export type EnsureFree = (reader: Reader, transferId: string) => Promise<void>;
 
-export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps, RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
   readonly balances: Balances;

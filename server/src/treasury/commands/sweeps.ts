@@ -147,7 +147,8 @@ function chosenNetworks({ connected }: CommandContext, code: string | undefined)
   throw new UsageError('No EVM network is configured: NETWORKS_FILE is not set, or has none');
 }
 
-function chosenNetwork({ connected }: Pick<CommandContext, 'connected'>, code: string): EvmConnected {
+/** The EVM network that an operator named. */
+export function chosenNetwork({ connected }: Pick<CommandContext, 'connected'>, code: string): EvmConnected {
   const found = evmNetworks(connected).find(({ network }) => network.code === code);
   if (found) return found;
   throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);

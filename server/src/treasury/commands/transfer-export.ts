@@ -3,13 +3,13 @@ import type { TransferTable } from '../../db/schema.js';
 import { toChain, type ChainAsset } from '../../chains/assets.js';
 import { transferData } from '../../chains/evm/abi.js';
 import { safeBatch, type WalletCall } from '../export.js';
-import { evmNetworks } from '../forwarder-checks.js';
 import { unmatchedPayments, type UnmatchedPayment } from '../unmatched-payments.js';
 import { command, type Group } from '../../commands/command.js';
 import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
 import { amountOf } from '../../commands/records.js';
 import { transferCommands } from '../../commands/transfers.js';
+import { chosenNetwork } from './sweeps.js';
 
 export const transferExportCommands: Group = {
   ...transferCommands,
@@ -30,12 +30,9 @@ export const transferExportCommands: Group = {
         ),
       },
       async run(context, { network: code, format, merchant: merchantId }) {
-        const { connected, database, transfers, depositKeys, clock, progress, signal } = context;
-        const found = evmNetworks(connected).find(({ network }) => network.code === code);
-        if (!found || !('chainId' in found.identity)) {
-          throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
-        }
-        const { chainId } = found.identity;
+        const { database, transfers, depositKeys, clock, progress, signal } = context;
+        const found = chosenNetwork(context, code);
+        const { chainId } = found;
         const rows = (await transfers.listAll({ merchantId, status: 'pending' })).filter(
           (row) => row.executor === 'operator' && row.mode === found.network.mode && row.network === code,
         );

@@ -1,0 +1,10 @@
+/** What the rules of nearly every room work with. */
+import type { Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
+import type { Database } from './database.js';
+
+export interface RoomDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
