@@ -4,7 +4,7 @@
  */
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { invalidState, notFound } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 import * as store from './erasure-store.js';
 
@@ -36,8 +36,7 @@ export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
       if (customers.length === 0 && payments.length === 0) throw notFound('customer');
       const customerIds = customers.map(({ id }) => id);
       if (await store.hasActiveSubscription(transaction, customerIds)) {
-        throw new Problem(
-          'invalid_state',
+        throw invalidState(
           'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
         );
       }

@@ -5,7 +5,7 @@ import {
   type PaymentState,
   type WebhookEventType,
 } from 'crypto-checkout/contract';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { eventsOf, outcomeEvent } from './events.js';
@@ -79,10 +79,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
     async resend(transaction: Transaction, payment: PaymentRow): Promise<void> {
       const { wallet_id: walletId, state } = payment;
       if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
-        throw new Problem(
-          'invalid_state',
-          'The wallet of this deposit was deleted, so no webhooks are sent for it',
-        );
+        throw invalidState('The wallet of this deposit was deleted, so no webhooks are sent for it');
       }
       await outbox.requireEndpoint(transaction, { merchantId: payment.merchant_id, mode: payment.mode });
       const newest = await outbox.newest(transaction, payment.id);

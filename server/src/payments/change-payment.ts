@@ -5,7 +5,7 @@ import { together } from '../db/send.js';
 import type { PaymentOption } from '../money/currencies.js';
 import type { Rate } from '../money/rates.js';
 import { formatUnits, roundUpToPayable } from '../money/units.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import { countChange } from './change-budget.js';
 import { accepts, type PaymentReader } from './payment-reader.js';
@@ -53,7 +53,7 @@ export function createPaymentChanges(
   async function lockPayment(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
     const row = await reader.lock(transaction, actor, id);
     if (row.wallet_id !== null) {
-      throw new Problem('invalid_state', 'This is a deposit to a wallet: it cannot be changed');
+      throw invalidState('This is a deposit to a wallet: it cannot be changed');
     }
     const limit = actor.kind === 'public' ? publicChangesPerHour : undefined;
     return { row, counted: countChange(row, clock.now(scopeOf(row)), limit) };
@@ -220,10 +220,7 @@ export function createPaymentChanges(
 }
 
 function ended(state: PaymentState): Problem {
-  return new Problem(
-    'invalid_state',
-    `The payment has ended (${statusOf(state)}) and can no longer be changed`,
-  );
+  return invalidState(`The payment has ended (${statusOf(state)}) and can no longer be changed`);
 }
 
 function unreadable(network: string): Problem {

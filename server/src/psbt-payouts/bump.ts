@@ -2,7 +2,7 @@
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress, scriptsOf } from './build.js';
 import { feeOf, transactionWeight } from './sizes.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import { planFee } from './coins.js';
 import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
@@ -24,16 +24,13 @@ export async function bump(
   const found = await look(deps, id, signal);
   const psbt = await store.requirePsbt(database.reader, id);
   if (psbt.state !== 'open' && psbt.state !== 'sent') {
-    throw new Problem(
-      'invalid_state',
-      `The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`,
-    );
+    throw invalidState(`The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`);
   }
   if (found?.kind === 'block') {
-    throw new Problem('invalid_state', 'Its transaction is in a block already: there is nothing to bump');
+    throw invalidState('Its transaction is in a block already: there is nothing to bump');
   }
   if (found?.kind !== 'absent' && found?.kind !== 'waiting') {
-    throw new Problem('invalid_state', psbt.problem ?? 'Its coins are not there: see transfers psbt list');
+    throw invalidState(psbt.problem ?? 'Its coins are not there: see transfers psbt list');
   }
   const to = networkOf(deps, psbt.mode, psbt.network);
   const account = await accountOfPsbt(deps, psbt, to);
@@ -53,10 +50,7 @@ export async function bump(
   return database.write(async (transaction) => {
     const current = await store.lockPsbt(transaction, id);
     if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
-      throw new Problem(
-        'invalid_state',
-        'The PSBT has changed meanwhile. Look at it, and run the command again',
-      );
+      throw invalidState('The PSBT has changed meanwhile. Look at it, and run the command again');
     }
     const version = newVersion(deps, current, plan, account, previous);
     await store.insertVersion(transaction, version);
@@ -89,8 +83,7 @@ function planBump(
   const inputs = { count: psbt.inputs.length, sum: spent };
   const plan = planFee(account, to.family, inputs, { scripts, sum }, rate);
   if (!plan || (plan.change > 0n && psbt.change_index === null)) {
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(spent - sum)} for the fee. Give a lower --fee-rate`,
     );
   }
@@ -101,8 +94,7 @@ function planBump(
   const weight = transactionWeight(account.script, psbt.inputs.length, [...scripts, change]);
   let least = (needed * 1000n) / BigInt(plan.virtualSize);
   while (feeOf(weight, least) < needed) least += 1n;
-  throw new Problem(
-    'invalid_state',
+  throw invalidState(
     spent - sum < needed
       ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and beside the transfers the coins have ${amount(spent - sum)}`
       : `--fee-rate ${rateText(rate)} is too low: the fee is ${amount(highest)} now, and nodes take a replacement from ${amount(needed)} on. Give at least ${rateText(least)}`,

@@ -5,7 +5,7 @@ import { scriptsOf, type SpentCoin } from './build.js';
 import { dustLimit, feeOf, heaviestTransaction, transactionWeight, virtualSize } from './sizes.js';
 import type { UnspentOutput } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState, Problem } from '../shared/problem.js';
 import { amountIn, type PsbtNetwork } from './context.js';
 import type { KnownCoin } from './psbt-store.js';
 
@@ -95,8 +95,7 @@ export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Pr
   }
   const amount = amountIn(to.currency);
   const fee = feeOf(transactionWeight(account.script, Math.max(1, coins.length), scripts), rate);
-  throw new Problem(
-    'invalid_state',
+  throw invalidState(
     `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT`,
   );
 }
@@ -119,8 +118,7 @@ function usable(
 }
 
 function tooHeavy(): Problem {
-  return new Problem(
-    'invalid_state',
+  return invalidState(
     'This takes so many coins that nodes would not relay the transaction. Pay fewer transfers at once with --transfer ID',
   );
 }

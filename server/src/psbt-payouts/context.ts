@@ -16,7 +16,7 @@ import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Currency } from '../money/currency-list.js';
 import { errorMessage } from '../shared/error-message.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Payouts } from '../withdrawals/payouts.js';
@@ -60,8 +60,7 @@ export function networkOf(
   if (!found || !node || !isBitcoinLike(found.network.family)) {
     const known = connected.filter(({ network, utxoNode }) => utxoNode && network.mode === mode);
     const codes = known.map(({ network }) => network.code).join(', ');
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `"${code}" is not a network of Bitcoin's kind in ${mode} mode. ${codes === '' ? 'NETWORKS_FILE names none' : `There are ${codes}`}`,
     );
   }
@@ -88,7 +87,7 @@ export function accountOf(key: DepositKeyRecord, to: PsbtNetwork, names: Account
     const { family, net } = to;
     return readSpendingAccount(extendedPublicKey, { family, net, script: key.script, ...names });
   } catch (error) {
-    throw new Problem('invalid_state', errorMessage(error));
+    throw invalidState(errorMessage(error));
   }
 }
 

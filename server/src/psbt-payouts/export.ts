@@ -6,7 +6,7 @@ import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Transaction } from '../db/engine.js';
 import { isUniqueViolation } from '../db/errors.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { chooseCoins, type CoinChoice, type UnspentCoin } from './coins.js';
 import { accountOf, networkOf, type AccountNames, type PsbtDeps, type PsbtNetwork } from './context.js';
@@ -72,7 +72,7 @@ export async function exportWaiting(
     return { psbt, skipped };
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new Problem('invalid_state', 'Another export has just taken these coins. Run the export again');
+    throw invalidState('Another export has just taken these coins. Run the export again');
   }
 }
 
@@ -87,8 +87,7 @@ async function findKey(
   );
   const key = keys.find(({ id, replacedAt }) => (keyId === undefined ? replacedAt === null : id === keyId));
   if (key) return key;
-  throw new Problem(
-    'invalid_state',
+  throw invalidState(
     keyId === undefined
       ? `The merchant has no ${mode} deposit key for ${to.family}, so no coins of theirs can be found. See deposit-keys list --json`
       : `The merchant has no ${mode} deposit key ${keyId} for ${to.family}. See deposit-keys list --json`,
@@ -177,8 +176,7 @@ async function ensureStillFree(
   scope: Scope,
   to: PsbtNetwork,
 ): Promise<void> {
-  const changed = new Problem(
-    'invalid_state',
+  const changed = invalidState(
     'Another command has taken some of these transfers or coins meanwhile. Run the export again',
   );
   for (const id of payable.map((row) => row.id).sort()) {

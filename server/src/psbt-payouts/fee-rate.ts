@@ -1,6 +1,6 @@
 /** The fee rate of a payout: the node's estimate or the operator's own, within what nodes take and what makes sense. */
 import type { FeeRates } from '../chains/bitcoin/utxo-node.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import { amountIn, rateText, type PsbtNetwork } from './context.js';
 
 /** In satoshis per 1000 virtual bytes. More was never needed, and is usually a fee that was typed as a rate. */
@@ -13,22 +13,19 @@ const highestRate = 1_000_000n;
 export function chooseFeeRate(given: string | undefined, { estimate, minimum }: FeeRates): bigint {
   if (given === undefined) {
     if (estimate === undefined) {
-      throw new Problem(
-        'invalid_state',
+      throw invalidState(
         'The node cannot estimate a fee yet: it has seen too few transactions. Give one with --fee-rate, in satoshis per virtual byte',
       );
     }
     const rate = estimate > minimum ? estimate : minimum;
     if (rate <= highestRate) return rate;
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `The node estimates ${rateText(rate)} satoshis per virtual byte, which is above the highest rate of ${rateText(highestRate)}. Try again later, or give a lower one with --fee-rate`,
     );
   }
   const rate = parseFeeRate(given);
   if (rate < minimum) {
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `--fee-rate ${given} is below what the node relays now: it takes at least ${rateText(minimum)} satoshis per virtual byte`,
     );
   }
@@ -39,15 +36,11 @@ export function chooseFeeRate(given: string | undefined, { estimate, minimum }: 
 export function parseFeeRate(text: string): bigint {
   const [, whole, decimals = ''] = /^(\d{1,9})(?:\.(\d{1,3}))?$/.exec(text.trim()) ?? [];
   if (whole === undefined) {
-    throw new Problem(
-      'invalid_state',
-      `--fee-rate must be satoshis per virtual byte, such as 12 or 1.5, not "${text}"`,
-    );
+    throw invalidState(`--fee-rate must be satoshis per virtual byte, such as 12 or 1.5, not "${text}"`);
   }
   const rate = BigInt(whole + decimals.padEnd(3, '0'));
   if (rate > highestRate) {
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `--fee-rate ${text} is above the highest rate of ${rateText(highestRate)} satoshis per virtual byte. It is a rate for each byte, not the fee of the transaction`,
     );
   }
@@ -58,8 +51,7 @@ export function parseFeeRate(text: string): bigint {
 export function refuseHighFee(fee: bigint, sum: bigint, { currency }: PsbtNetwork): void {
   if (fee <= sum) return;
   const amount = amountIn(currency);
-  throw new Problem(
-    'invalid_state',
+  throw invalidState(
     `The fee would be ${amount(fee)}, which is more than the ${amount(sum)} that is paid. Wait for more transfers, or give a lower --fee-rate`,
   );
 }

@@ -2,7 +2,7 @@
 import { finalize, findDifference, outpointsOf, readReturned, Refused } from './check.js';
 import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
 import { errorMessage } from '../shared/error-message.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -25,7 +25,7 @@ export async function importSigned(
 ): Promise<Imported> {
   const { database, auditLog } = deps;
   const { psbt, version, signed, to } = await checkReturned(deps, file).catch((error: unknown) => {
-    throw error instanceof Refused ? new Problem('invalid_state', error.message) : error;
+    throw error instanceof Refused ? invalidState(error.message) : error;
   });
   const stored = await database.write(async (transaction) => {
     const current = await store.lockPsbt(transaction, psbt.id);
@@ -94,5 +94,5 @@ function refuseEnded({ id, state, problem }: PsbtTable): void {
     conflicted: `The PSBT ${id} can no longer be sent. ${problem ?? ''}`,
     discarded: `The PSBT ${id} was discarded, and its transfers may be paid otherwise. Nothing was sent`,
   };
-  throw new Problem('invalid_state', reasons[state]);
+  throw invalidState(reasons[state]);
 }

@@ -1,6 +1,6 @@
 /** Which of the transfers that wait one PSBT can pay, and which coins it must spend for that. */
 import type { TransferTable } from '../db/schema.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress } from './build.js';
@@ -34,8 +34,7 @@ export async function pickTransfers(
   );
   const unknown = transferIds?.find((id) => !waiting.some((row) => row.id === id));
   if (unknown !== undefined) {
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `The transfer ${unknown} does not wait to be sent on ${to.network.name}: see transfers list and transfers psbt list`,
     );
   }

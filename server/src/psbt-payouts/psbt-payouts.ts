@@ -6,7 +6,7 @@ import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
 import type { PsbtTable } from '../db/schema.js';
 import type { Feature } from '../shared/feature.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import type { EnsureFree } from '../withdrawals/transfers.js';
 import { bump } from './bump.js';
 import { networkOf, type PsbtDeps } from './context.js';
@@ -67,23 +67,21 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
       if (found === undefined) networkOf(deps, psbt.mode, psbt.network);
       psbt = await retrieve(id);
       if (psbt.state === 'open' && found?.kind !== 'absent') {
-        throw new Problem(
-          'invalid_state',
+        throw invalidState(
           'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',
         );
       }
     }
     if (psbt.state === 'sent') {
-      throw new Problem(
-        'invalid_state',
+      throw invalidState(
         'It is signed and was broadcast, so the network can confirm it at any time. To hurry it, use transfers psbt bump',
       );
     }
-    if (psbt.state === 'settled') throw new Problem('invalid_state', 'It is settled: the transfers are paid');
+    if (psbt.state === 'settled') throw invalidState('It is settled: the transfers are paid');
     await database.write(async (transaction) => {
       const current = await store.lockPsbt(transaction, id);
       if (current.state !== psbt.state) {
-        throw new Problem('invalid_state', `The PSBT has become ${current.state} meanwhile`);
+        throw invalidState(`The PSBT has become ${current.state} meanwhile`);
       }
       await transitions.discard(deps, transaction, current);
       await auditLog.record(transaction, {
@@ -119,8 +117,7 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
 async function ensureFree(reader: Reader, transferId: string): Promise<void> {
   const holder = await store.holderOf(reader, transferId);
   if (holder?.state !== 'open' && holder?.state !== 'sent') return;
-  throw new Problem(
-    'invalid_state',
+  throw invalidState(
     holder.state === 'open'
       ? `The transfer is in the PSBT ${holder.id}, which the wallet may be signing. Import what it signs, or run transfers psbt discard ${holder.id} first`
       : `The transfer is paid by the PSBT ${holder.id}, and ends by itself when that is confirmed`,

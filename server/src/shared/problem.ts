@@ -34,6 +34,11 @@ export function invalidField(path: string, message: string): Problem {
   return new Problem('validation_error', `${path}: ${message}`, { param: path, errors: [{ path, message }] });
 }
 
+/** The error for what the state of a record does not allow. */
+export function invalidState(message: string): Problem {
+  return new Problem('invalid_state', message);
+}
+
 /** The error for an unknown id. Ids that belong to somebody else get the same one, so that nobody can probe for them. */
 export function notFound(record: string): Problem {
   return new Problem('not_found', `No such ${record}`);

@@ -7,7 +7,7 @@ import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
-import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { invalidField, invalidState, notFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import { maskDestination } from './mask.js';
 import { sortableUnits } from './sortable-amount.js';
@@ -71,8 +71,7 @@ export function createPayouts(deps: PayoutsDeps) {
     const row = await store.lockPayout(transaction, id);
     if (!row) throw notFound('payout');
     if (row.transfer_id !== null) {
-      throw new Problem(
-        'invalid_state',
+      throw invalidState(
         `This payout carries out the transfer ${row.transfer_id}: settle or fail the transfer instead`,
       );
     }
@@ -160,7 +159,7 @@ export function createPayouts(deps: PayoutsDeps) {
           existing.currency === row.currency &&
           existing.bank_account_id === row.bank_account_id;
         if (isSame) return existing;
-        throw new Problem('invalid_state', `Another payout already has the reference ${reference}`);
+        throw invalidState(`Another payout already has the reference ${reference}`);
       }
       await balances.ensureSpendable(transaction, scope, currency, amount);
       await post(transaction, row, 'bank');
@@ -174,7 +173,7 @@ export function createPayouts(deps: PayoutsDeps) {
     async settle(transaction: Transaction, id: string): Promise<PayoutTable> {
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'success') return row;
-      if (row.status === 'failed') throw new Problem('invalid_state', 'The payout has already failed');
+      if (row.status === 'failed') throw invalidState('The payout has already failed');
       const settled = { ...row, status: 'success', updated_at: clock.now(scopeOf(row)) } as const;
       await store.updatePayout(transaction, settled);
       return settled;
@@ -188,7 +187,7 @@ export function createPayouts(deps: PayoutsDeps) {
       const reason = parseFailureReason(given);
       const row = await lockBankPayout(transaction, id);
       if (row.status === 'failed') return row;
-      if (row.status === 'success') throw new Problem('invalid_state', 'The payout is already settled');
+      if (row.status === 'success') throw invalidState('The payout is already settled');
       const failed = {
         ...row,
         status: 'failed',

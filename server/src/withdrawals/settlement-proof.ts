@@ -4,7 +4,7 @@ import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
-import { invalidField, Problem } from '../shared/problem.js';
+import { invalidField, invalidState } from '../shared/problem.js';
 import * as store from './proof-store.js';
 import { findAnyTransfer } from './transfer-store.js';
 
@@ -72,8 +72,7 @@ export async function proveSettlement(
   }
   const confirmations = head.height - height + 1;
   if (confirmations < network.confirmations && height > (head.finalizedHeight ?? 0)) {
-    throw new Problem(
-      'invalid_state',
+    throw invalidState(
       `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
     );
   }

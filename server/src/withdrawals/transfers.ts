@@ -7,7 +7,7 @@ import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
-import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { invalidField, invalidState, notFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
@@ -50,8 +50,7 @@ export function createTransfers(deps: TransfersDeps) {
     if (!row) throw notFound('transfer');
     // A transfer never changes its executor, so the server and an operator never both send it.
     if (row.executor === 'simulator') {
-      throw new Problem(
-        'invalid_state',
+      throw invalidState(
         `The server sends this transfer itself: operators cannot settle or fail transfers on ${row.network}`,
       );
     }
@@ -150,12 +149,9 @@ export function createTransfers(deps: TransfersDeps) {
       const txHash = parseHash(givenHash);
       if (row.status === 'success') {
         if (row.tx_hash === txHash) return row;
-        throw new Problem(
-          'invalid_state',
-          `The transfer is already settled with ${row.tx_hash ?? 'another hash'}`,
-        );
+        throw invalidState(`The transfer is already settled with ${row.tx_hash ?? 'another hash'}`);
       }
-      if (row.status === 'failed') throw new Problem('invalid_state', 'The transfer has already failed');
+      if (row.status === 'failed') throw invalidState('The transfer has already failed');
       await ensureFree(transaction, id);
       const currency = currencies.known(row.currency);
       return settlement.succeed(transaction, row, {
@@ -170,7 +166,7 @@ export function createTransfers(deps: TransfersDeps) {
       const reason = parseFailureReason(given);
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
-      if (row.status === 'success') throw new Problem('invalid_state', 'The transfer is already settled');
+      if (row.status === 'success') throw invalidState('The transfer is already settled');
       await ensureFree(transaction, id);
       return settlement.fail(transaction, row, reason);
     },
