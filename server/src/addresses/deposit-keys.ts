@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidField } from '../shared/problem.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import {
   createAddressSource,
@@ -120,9 +120,9 @@ export async function createDepositKeys(
     const rows = await store.readCurrent(database.reader);
     current = new Map(
       rows.map((row) => [
-        keyOf({ merchantId: row.merchant_id, mode: row.mode }, row.family),
+        keyOf(scopeOf(row), row.family),
         {
-          scope: { merchantId: row.merchant_id, mode: row.mode },
+          scope: scopeOf(row),
           family: row.family,
           key: keyOfRow(row),
           sourceId: row.source_id,
@@ -190,8 +190,7 @@ export async function createDepositKeys(
       return rows.map((row) => ({
         ...keyOfRow(row),
         id: row.id,
-        merchantId: row.merchant_id,
-        mode: row.mode,
+        ...scopeOf(row),
         family: row.family,
         sourceId: row.source_id,
         used: row.next_index ?? 0,

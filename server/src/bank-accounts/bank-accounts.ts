@@ -7,7 +7,7 @@ import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
-import { invalidField, notFound, Problem } from '../shared/problem.js';
+import { invalidField, orNotFound, Problem } from '../shared/problem.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { AccountNames } from './account-names.js';
 import { hasNubanCheckDigit } from './nuban.js';
@@ -78,8 +78,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
   }
 
   async function locked(transaction: Transaction, scope: Scope, id: string): Promise<StoredBankAccount> {
-    const row = await store.lockBankAccount(transaction, scope, id);
-    if (!row) throw notFound('bank account');
+    const row = orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
     return row;
   }
 
@@ -118,8 +117,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<BankAccount> {
-      const row = await store.findBankAccount(database.reader, scope, id);
-      if (!row) throw notFound('bank account');
+      const row = orNotFound(await store.findBankAccount(database.reader, scope, id), 'bank account');
       return view(row);
     },
 
@@ -175,8 +173,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
 
     /** The banks of a country, by its code or name; empty if there is no list for it. Problem: `not_found`. */
     listBanks(country: string): readonly Bank[] {
-      const found = countries.find(country);
-      if (!found) throw notFound('country');
+      const found = orNotFound(countries.find(country), 'country');
       return banks.list(found.code);
     },
 

@@ -1,7 +1,7 @@
 /** Changes a withdrawal that an operator carries out by hand. */
 import type { AuditAction, AuditFields } from '../merchants/audit-log.js';
 import type { Transaction } from '../db/engine.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Output } from './command.js';
 import type { CommandContext } from './context.js';
 import { showRecord } from './records.js';
@@ -36,7 +36,7 @@ export function changingByHand<Row extends Withdrawal>({ find, facts, json }: Ki
       const former = await find(context, transaction, id);
       const row = await change(transaction);
       await auditLog.record(transaction, {
-        ...{ merchantId: row.merchant_id, mode: row.mode, actor, action, subjectId: id },
+        ...{ ...scopeOf(row), actor, action, subjectId: id },
         before: former && facts(former),
         after: { ...facts(row), ...remarks },
       });

@@ -4,7 +4,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
 import type { NewId } from '../shared/ids.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { CustomerRow } from './store.js';
@@ -65,8 +65,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<Customer> {
-      const row = await store.findCustomer(database.reader, scope, id);
-      if (!row) throw notFound('customer');
+      const row = orNotFound(await store.findCustomer(database.reader, scope, id), 'customer');
       return view(row);
     },
 

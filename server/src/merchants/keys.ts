@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
-import { notFound } from '../shared/problem.js';
+import { orNotFound } from '../shared/problem.js';
 import * as store from './key-store.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { Caller, KeyOwner, KeyScope, Mode } from '../shared/scope.js';
@@ -159,8 +159,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
      * @returns the key as it was before
      */
     async revoke(transaction: Transaction, id: string): Promise<KeyRecord> {
-      const row = await store.revokeKey(transaction, id, clock.real());
-      if (!row) throw notFound('key');
+      const row = orNotFound(await store.revokeKey(transaction, id, clock.real()), 'key');
       afterCommit(() => cache.clear());
       return view(row);
     },

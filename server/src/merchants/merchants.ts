@@ -5,7 +5,7 @@ import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { afterCommit } from '../db/transaction-context.js';
-import { invalidField, notFound } from '../shared/problem.js';
+import { invalidField, notFound, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
 import type { MerchantRow } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -54,8 +54,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
   const cache = new Map<string, { readonly row: MerchantRow; readonly until: number }>();
 
   async function row(reader: Reader, id: string): Promise<MerchantRow> {
-    const found = await store.findMerchant(reader, id);
-    if (!found) throw notFound('merchant');
+    const found = orNotFound(await store.findMerchant(reader, id), 'merchant');
     return found;
   }
 

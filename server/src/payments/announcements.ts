@@ -12,7 +12,7 @@ import { eventsOf, outcomeEvent } from './events.js';
 import { isReported } from './deposits.js';
 import type { PaymentReader } from './payment-reader.js';
 import type { PaymentRow } from './store.js';
-import type { Scope } from '../shared/scope.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface AnnouncementsDeps {
@@ -81,7 +81,7 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
       if (walletId !== null && (await wallet(transaction, walletId)).isDeleted) {
         throw invalidState('The wallet of this deposit was deleted, so no webhooks are sent for it');
       }
-      await outbox.requireEndpoint(transaction, { merchantId: payment.merchant_id, mode: payment.mode });
+      await outbox.requireEndpoint(transaction, scopeOf(payment));
       const newest = await outbox.newest(transaction, payment.id);
       // An event with another status is outdated: the current status was never sent.
       const isOutdated = walletId === null && newest?.data['status'] !== statusOf(state);

@@ -2,7 +2,7 @@
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
@@ -91,8 +91,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     },
 
     async find(reader, scope, id) {
-      const record = await store.findRecord(reader, scope, id);
-      if (!record) throw notFound('payment');
+      const record = orNotFound(await store.findRecord(reader, scope, id), 'payment');
       return record;
     },
 

@@ -11,6 +11,7 @@ import { newVersion } from './new-version.js';
 import { previousTransactions } from './previous-transactions.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
+import { scopeOf } from '../shared/scope.js';
 
 export async function bump(
   deps: PsbtDeps,
@@ -55,8 +56,7 @@ export async function bump(
     const version = newVersion(deps, current, plan, account, previous);
     await store.insertVersion(transaction, version);
     await auditLog.record(transaction, {
-      merchantId: psbt.merchant_id,
-      mode: psbt.mode,
+      ...scopeOf(psbt),
       actor,
       action: 'psbt.bumped',
       subjectId: id,

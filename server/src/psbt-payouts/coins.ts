@@ -5,7 +5,8 @@ import { scriptsOf, type SpentCoin } from './build.js';
 import { dustLimit, feeOf, heaviestTransaction, transactionWeight, virtualSize } from './sizes.js';
 import type { UnspentOutput } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
-import { invalidState, Problem } from '../shared/problem.js';
+import type { Problem } from '../shared/problem.js';
+import { invalidState } from '../shared/problem.js';
 import { amountIn, type PsbtNetwork } from './context.js';
 import type { KnownCoin } from './psbt-store.js';
 

@@ -6,7 +6,6 @@
  * unspent and broadcasts it again, which a network accepts only once.
  */
 import { NodesUnavailable } from '../chains/rpc/node-error.js';
-import type { Mode } from '../shared/scope.js';
 import { createFailures } from '../shared/failures.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';
@@ -41,7 +40,7 @@ export function createFollow(deps: PsbtDeps) {
       if (down.has(name)) continue;
       await failures.collect(async () => {
         try {
-          const height = heights.get(name) ?? (await heightOf(deps, mode, network, signal));
+          const height = heights.get(name) ?? (await nodeOf(deps, { mode, network })?.height(signal));
           heights.set(name, height);
           if (height === undefined || readUpTo.get(id) === height) return;
           const found = await look(deps, id, signal);
@@ -61,36 +60,32 @@ export function createFollow(deps: PsbtDeps) {
   };
 }
 
+/** One look at a PSBT. */
+interface Look {
+  readonly deps: PsbtDeps;
+  readonly psbt: StoredPsbt;
+  readonly to: PsbtNetwork;
+  readonly signal: AbortSignal;
+}
+
 /** Looks at one PSBT on the network, and changes what follows. @returns undefined if its network is not configured */
 export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location | undefined> {
   const psbt = await store.readPsbt(deps.database.reader, id);
-  if (!psbt || !isConfigured(deps, psbt)) return undefined;
+  if (!psbt || !nodeOf(deps, psbt)) return undefined;
   const to = networkOf(deps, psbt.mode, psbt.network);
   const account = await accountOfPsbt(deps, psbt, to);
   const found = await findLocation(psbt, to.node, account, signal);
-  await apply(deps, psbt, found, to, signal);
+  await apply({ deps, psbt, to, signal }, found);
   return found;
 }
 
 /** Undefined if the network is not configured any more. */
-function heightOf(
-  deps: PsbtDeps,
-  mode: Mode,
-  code: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const found = deps.connected.find(({ network }) => network.mode === mode && network.code === code);
-  return found?.utxoNode?.height(signal) ?? Promise.resolve(undefined);
-}
-
-function isConfigured(deps: PsbtDeps, { mode, network }: StoredPsbt): boolean {
-  return deps.connected.some(
-    (one) => one.utxoNode && one.network.mode === mode && one.network.code === network,
-  );
+function nodeOf({ connected }: PsbtDeps, { mode, network: code }: Pick<StoredPsbt, 'mode' | 'network'>) {
+  return connected.find(({ network }) => network.mode === mode && network.code === code)?.utxoNode;
 }
 
 /** Sets what the operator should know. Said in the log once, when it changes. */
-async function report(deps: PsbtDeps, psbt: StoredPsbt, problem: string | null): Promise<void> {
+async function report({ deps, psbt }: Look, problem: string | null): Promise<void> {
   if (!(await transitions.noteProblem(deps, psbt, problem))) return;
   const fields = { psbt: psbt.id, mode: psbt.mode, network: psbt.network };
   if (problem === null) deps.log.info(fields, 'A PSBT is in order again');
@@ -98,74 +93,48 @@ async function report(deps: PsbtDeps, psbt: StoredPsbt, problem: string | null):
 }
 
 /** @returns why the network refuses it; undefined if it took it, or there is nothing to broadcast */
-async function broadcast(
-  psbt: StoredPsbt,
-  to: PsbtNetwork,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined> {
   const raw = newestSigned(psbt)?.signed_transaction;
   return raw ? to.node.send(raw, signal) : undefined;
 }
 
 /** What one look at the network changes. */
-async function apply(
-  deps: PsbtDeps,
-  psbt: StoredPsbt,
-  found: Location,
-  to: PsbtNetwork,
-  signal: AbortSignal,
-): Promise<void> {
+async function apply(at: Look, found: Location): Promise<void> {
+  const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
   switch (found.kind) {
     case 'absent': {
-      if (state !== 'sent' && state !== 'settled') return report(deps, psbt, null);
+      if (state !== 'sent' && state !== 'settled') return report(at, null);
       if (state === 'settled') await transitions.markUnconfirmed(deps, id);
-      const refusal = await broadcast(psbt, to, signal);
-      if (refusal !== undefined) return report(deps, psbt, `The network refuses the transaction: ${refusal}`);
-      return report(deps, psbt, state === 'settled' ? lost(psbt) : null);
+      const refusal = await broadcast(at);
+      if (refusal !== undefined) return report(at, `The network refuses the transaction: ${refusal}`);
+      return report(at, state === 'settled' ? lost(psbt) : null);
     }
     case 'waiting':
-      return applyWaiting(deps, psbt, found.version, to, signal);
+      return applyWaiting(at, found.version);
     case 'block':
-      return applyBlock(deps, psbt, found, to, signal);
+      return applyBlock(at, found);
     case 'replaced': {
       const { spender, changeAmount } = found;
       const transaction = await to.node.rawTransaction(spender.txHash, spender.height, signal);
-      await transitions.adoptReplacement(deps, id, changeAmount, { txHash: spender.txHash, transaction });
-      return;
+      return transitions.adoptReplacement(deps, id, changeAmount, { txHash: spender.txHash, transaction });
     }
     case 'contested': {
       if (state === 'discarded' || state === 'conflicted') return;
       // Ours may pay a higher fee, and then replaces the other one.
-      const refusal = await broadcast(psbt, to, signal);
-      if (refusal === undefined && newestSigned(psbt)) return report(deps, psbt, null);
+      const refusal = await broadcast(at);
+      if (refusal === undefined && newestSigned(psbt)) return report(at, null);
       return report(
-        deps,
-        psbt,
+        at,
         'Another transaction that waits on the network spends its coins. If the wallet has raised the fee by itself, wait until it is confirmed',
       );
     }
-    case 'conflict': {
-      const { spender, confirmations } = found;
-      await transitions.noteHeight(deps, id, Math.max(psbt.from_height, spender.height - rereadBlocks));
-      const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
-      if (confirmations < to.network.confirmations || state === 'discarded') {
-        return report(deps, psbt, state === 'discarded' ? null : problem);
-      }
-      if (state !== 'conflicted') {
-        deps.log.warn(
-          { psbt: id, mode: psbt.mode, network: psbt.network, problem },
-          'A PSBT needs attention',
-        );
-        await transitions.conflict(deps, id, problem);
-      }
-      return;
-    }
+    case 'conflict':
+      return applyConflict(at, found);
     case 'gone': {
       if (state === 'settled') await transitions.markUnconfirmed(deps, id);
       return report(
-        deps,
-        psbt,
+        at,
         state === 'discarded'
           ? null
           : 'The node does not know its coins: the transactions that they came from have left the chain. It is sent again when they are back',
@@ -177,13 +146,8 @@ async function apply(
 }
 
 /** One of its versions waits in the mempool. */
-async function applyWaiting(
-  deps: PsbtDeps,
-  psbt: StoredPsbt,
-  version: PsbtVersionTable,
-  to: PsbtNetwork,
-  signal: AbortSignal,
-): Promise<void> {
+async function applyWaiting(at: Look, version: PsbtVersionTable): Promise<void> {
+  const { deps, psbt, to, signal } = at;
   const txHash = version.tx_hash ?? '';
   if (version.imported_at === null || !['sent', 'settled'].includes(psbt.state)) {
     const transaction =
@@ -192,36 +156,30 @@ async function applyWaiting(
   }
   if (psbt.state === 'settled') {
     await transitions.markUnconfirmed(deps, psbt.id);
-    return report(deps, psbt, lost(psbt));
+    return report(at, lost(psbt));
   }
   // An older version waits: the newer one was stored, but the server died before it broadcast it.
   const newest = newestSigned(psbt);
-  if (newest && newest.number > version.number) {
-    const refusal = await broadcast(psbt, to, signal);
-    return report(
-      deps,
-      psbt,
-      refusal === undefined
-        ? null
-        : `Version ${version.number} waits on the network, which refuses version ${newest.number}: ${refusal}`,
-    );
-  }
-  return report(deps, psbt, null);
+  const isOlder = newest !== undefined && newest.number > version.number;
+  const refusal = isOlder ? await broadcast(at) : undefined;
+  return report(
+    at,
+    refusal === undefined
+      ? null
+      : `Version ${version.number} waits on the network, which refuses version ${newest?.number ?? ''}: ${refusal}`,
+  );
 }
 
+type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
+
 /** One of its versions is in a block. */
-async function applyBlock(
-  deps: PsbtDeps,
-  psbt: StoredPsbt,
-  found: Extract<Location, { readonly kind: 'block' }>,
-  to: PsbtNetwork,
-  signal: AbortSignal,
-): Promise<void> {
+async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
+  const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
   const { version, blockHash, height, confirmations } = found;
   let { tx_hash: txHash } = version;
   if (txHash === null || version.imported_at === null || !['sent', 'settled'].includes(state)) {
-    txHash ??= await spenderOf(psbt, to, signal);
+    txHash ??= await spenderOf(at);
     if (txHash === null) return;
     const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
     await transitions.adopt(deps, id, version.number, { txHash, transaction });
@@ -237,11 +195,24 @@ async function applyBlock(
   if (problem !== undefined) deps.log.warn({ psbt: id, problem }, 'A PSBT needs attention');
 }
 
-async function spenderOf(psbt: StoredPsbt, to: PsbtNetwork, signal: AbortSignal): Promise<string | null> {
+async function spenderOf({ psbt, to, signal }: Look): Promise<string | null> {
   const [first] = psbt.inputs;
   if (!first) return null;
   const outpoint = { txHash: first.tx_hash, outputIndex: first.output_index };
   return (await to.node.findSpender(outpoint, psbt.from_height, signal))?.txHash ?? null;
+}
+
+/** A transaction in a block, which is none of ours, has spent its coins. */
+async function applyConflict(at: Look, { spender, confirmations }: Found<'conflict'>): Promise<void> {
+  const { deps, psbt, to } = at;
+  const { id, state, mode, network } = psbt;
+  await transitions.noteHeight(deps, id, Math.max(psbt.from_height, spender.height - rereadBlocks));
+  const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
+  if (state === 'discarded') return report(at, null);
+  if (confirmations < to.network.confirmations) return report(at, problem);
+  if (state === 'conflicted') return;
+  deps.log.warn({ psbt: id, mode, network, problem }, 'A PSBT needs attention');
+  await transitions.conflict(deps, id, problem);
 }
 
 function newestSigned({ versions }: StoredPsbt): PsbtVersionTable | undefined {

@@ -7,6 +7,7 @@ import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from '.
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
+import { scopeOf } from '../shared/scope.js';
 
 export interface Imported {
   readonly psbt: StoredPsbt;
@@ -40,8 +41,7 @@ export async function importSigned(
     });
     if (isNew) {
       await auditLog.record(transaction, {
-        merchantId: current.merchant_id,
-        mode: current.mode,
+        ...scopeOf(current),
         actor,
         action: 'psbt.imported',
         subjectId: current.id,

@@ -17,6 +17,7 @@ import { importSigned, type Imported } from './import.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
+import { scopeOf } from '../shared/scope.js';
 
 export interface PsbtPayouts extends Feature {
   /**
@@ -85,8 +86,7 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
       }
       await transitions.discard(deps, transaction, current);
       await auditLog.record(transaction, {
-        merchantId: psbt.merchant_id,
-        mode: psbt.mode,
+        ...scopeOf(psbt),
         actor,
         action: 'psbt.discarded',
         subjectId: id,

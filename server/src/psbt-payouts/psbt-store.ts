@@ -4,7 +4,7 @@ import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type { PsbtInputTable, PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { PsbtState } from '../db/tables/psbts.js';
-import { notFound } from '../shared/problem.js';
+import { orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
@@ -42,8 +42,7 @@ export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt |
 
 /** Problem: `not_found`. */
 export async function requirePsbt(reader: Reader, id: string): Promise<StoredPsbt> {
-  const psbt = await readPsbt(reader, id);
-  if (!psbt) throw notFound('PSBT');
+  const psbt = orNotFound(await readPsbt(reader, id), 'PSBT');
   return psbt;
 }
 

@@ -43,3 +43,9 @@ export function invalidState(message: string): Problem {
 export function notFound(record: string): Problem {
   return new Problem('not_found', `No such ${record}`);
 }
+
+/** The record that was looked up. Problem: `not_found` if there is none. */
+export function orNotFound<T>(found: T | undefined, record: string): T {
+  if (found === undefined) throw notFound(record);
+  return found;
+}

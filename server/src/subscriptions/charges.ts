@@ -10,7 +10,7 @@ import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './subscriber-store.js';
 import type { DueSubscriber, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export type Charges = ReturnType<typeof createCharges>;
@@ -77,7 +77,7 @@ export function createCharges(deps: ChargesDeps) {
      * @param row locked, or inserted in the same transaction
      */
     async charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void> {
-      const scope = { merchantId: row.merchant_id, mode: row.mode };
+      const scope = scopeOf(row);
       const plan = await paymentPlans.terms(transaction, scope, row.plan_id);
       const due = (cycle: number) => dueAt(row.created_at, plan.frequency, cycle);
       const cycle = newestDue(row.created_at, plan.frequency, now);

@@ -3,7 +3,7 @@ import { fromUnits, type Api, type Data, type Frequency } from 'crypto-checkout/
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import { unitsToNumber } from '../money/units.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
@@ -116,8 +116,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     },
 
     async retrieve(scope, id) {
-      const row = await store.findPlan(database.reader, scope, id);
-      if (!row) throw notFound('payment plan');
+      const row = orNotFound(await store.findPlan(database.reader, scope, id), 'payment plan');
       return view(row);
     },
 
@@ -129,8 +128,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     },
 
     async update(transaction, scope, id, change) {
-      const row = await store.lockPlan(transaction, scope, id);
-      if (!row) throw notFound('payment plan');
+      const row = orNotFound(await store.lockPlan(transaction, scope, id), 'payment plan');
       const now = clock.now(scope);
       const isTurnedOn = change.isActive === true && row.is_active === 0;
       const changes: Partial<PlanRow> = {
@@ -146,8 +144,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     },
 
     async terms(transaction, scope, id) {
-      const row = await store.lockPlanShared(transaction, scope, id);
-      if (!row) throw notFound('payment plan');
+      const row = orNotFound(await store.lockPlanShared(transaction, scope, id), 'payment plan');
       return {
         id: row.id,
         frequency: row.frequency,

@@ -1,7 +1,7 @@
 /** Subscribers: the customers that are charged by a plan. */
 import type { Customers } from '../customers/customers.js';
 import type { PaymentPlans } from './plans.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { Charges } from './charges.js';
@@ -66,8 +66,7 @@ export function createSubscribers(deps: SubscribersDeps) {
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<Subscriber> {
-      const row = await store.findSubscriber(database.reader, scope, id);
-      if (!row) throw notFound('subscriber');
+      const row = orNotFound(await store.findSubscriber(database.reader, scope, id), 'subscriber');
       return viewSubscriber(row);
     },
 
@@ -81,8 +80,7 @@ export function createSubscribers(deps: SubscribersDeps) {
 
     /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
     async remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber> {
-      const row = await store.lockSubscriber(transaction, scope, id);
-      if (!row) throw notFound('subscriber');
+      const row = orNotFound(await store.lockSubscriber(transaction, scope, id), 'subscriber');
       const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope) } as const;
       if (row.is_active === 1) await endSubscription(transaction, outbox, removed, 'removed');
       else await store.updateSubscriber(transaction, id, removed);

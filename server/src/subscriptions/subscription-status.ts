@@ -7,6 +7,7 @@ import * as store from './subscriber-store.js';
 import type { CycleRow, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
+import { scopeOf } from '../shared/scope.js';
 
 /** Why a subscription ended: every charge was made and has ended, three in a row were not paid, or it was removed. */
 export type EndReason = 'completed' | 'unpaid' | 'removed';
@@ -83,8 +84,7 @@ export async function endSubscription(
   const ended = { ...row, is_active: 0, charge_at: null } as const;
   await store.updateSubscriber(transaction, row.id, ended);
   await outbox.add(transaction, {
-    merchantId: row.merchant_id,
-    mode: row.mode,
+    ...scopeOf(row),
     type: 'subscription.ended',
     subjectId: row.id,
     data: { ...viewSubscriber(ended), reason },

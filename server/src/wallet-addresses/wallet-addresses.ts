@@ -6,7 +6,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import { actorOf, type AuditAction, type AuditLog } from '../merchants/audit-log.js';
 import type { Caller, Scope } from '../shared/scope.js';
 import * as store from './store.js';
@@ -131,8 +131,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps) {
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<WalletAddress> {
-      const row = await store.findWalletAddress(database.reader, scope, id);
-      if (!row) throw notFound('wallet address');
+      const row = orNotFound(await store.findWalletAddress(database.reader, scope, id), 'wallet address');
       return view(row);
     },
 
@@ -151,8 +150,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps) {
 
     /** Makes an address the primary one of its currency and network, replacing the previous one. Problem: `not_found`. */
     async makePrimary(transaction: Transaction, caller: Caller, id: string): Promise<WalletAddress> {
-      const row = await store.findWalletAddress(transaction, caller, id);
-      if (!row) throw notFound('wallet address');
+      const row = orNotFound(await store.findWalletAddress(transaction, caller, id), 'wallet address');
       await store.setPrimary(transaction, row);
       const changed = view({ ...row, primary_id: row.id });
       if (row.primary_id !== row.id) {

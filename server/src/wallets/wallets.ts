@@ -5,9 +5,9 @@ import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { AddressTable, WalletTable } from '../db/schema.js';
-import { notFound, Problem } from '../shared/problem.js';
+import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
-import type { Scope, Mode } from '../shared/scope.js';
+import { scopeOf, type Scope, type Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './store.js';
 import type { WalletFilter } from './store.js';
@@ -92,8 +92,7 @@ export function createWallets(deps: WalletsDeps) {
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<Wallet> {
-      const wallet = await store.findWallet(database.reader, scope, id);
-      if (!wallet) throw notFound('wallet');
+      const wallet = orNotFound(await store.findWallet(database.reader, scope, id), 'wallet');
       return viewOne(database.reader, wallet);
     },
 
@@ -114,8 +113,7 @@ export function createWallets(deps: WalletsDeps) {
       const wallet = await store.lockWalletShared(transaction, id);
       if (!wallet) throw new Error(`The wallet ${id} of a deposit does not exist`);
       return {
-        merchantId: wallet.merchant_id,
-        mode: wallet.mode,
+        ...scopeOf(wallet),
         isDeleted: wallet.deleted_at !== null,
         wallet: await viewOne(transaction, wallet),
       };

@@ -6,7 +6,7 @@ import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
 import type { EndpointRow } from './store.js';
 import { isForbiddenTarget } from './targets.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Database } from '../db/database.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -141,5 +141,5 @@ function checkUrl(text: string, mode: Mode): void {
 }
 
 function view(row: EndpointRow): Endpoint {
-  return { merchantId: row.merchant_id, mode: row.mode, url: row.url, disabledAt: row.disabled_at };
+  return { ...scopeOf(row), url: row.url, disabledAt: row.disabled_at };
 }

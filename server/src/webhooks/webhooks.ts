@@ -3,11 +3,11 @@ import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
-import { notFound } from '../shared/problem.js';
+import { orNotFound } from '../shared/problem.js';
 import { notConfigured } from './endpoints.js';
 import * as store from './store.js';
 import type { EventFilter, EventWithAttempts } from './store.js';
-import type { Mode } from '../shared/scope.js';
+import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** An event; times are epoch milliseconds. */
@@ -59,8 +59,7 @@ export function createWebhooks(clock: Clock) {
 
     /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
     async retry(transaction: Transaction, id: string): Promise<void> {
-      const event = await store.findEvent(transaction, id);
-      if (!event) throw notFound('webhook');
+      const event = orNotFound(await store.findEvent(transaction, id), 'webhook');
       const { merchant_id: merchantId, mode } = event;
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (endpoint?.disabled_at !== null) throw notConfigured(mode);
@@ -105,8 +104,7 @@ export function createWebhooks(clock: Clock) {
 function view(row: EventWithAttempts): WebhookRecord {
   return {
     id: row.id,
-    merchantId: row.merchant_id,
-    mode: row.mode,
+    ...scopeOf(row),
     type: row.type,
     subjectId: row.subject_id,
     status: row.status,

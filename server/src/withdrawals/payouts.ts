@@ -7,7 +7,7 @@ import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
 import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
-import { invalidField, invalidState, notFound } from '../shared/problem.js';
+import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import { maskDestination } from './mask.js';
 import { sortableUnits } from './sortable-amount.js';
@@ -68,8 +68,7 @@ export function createPayouts(deps: PayoutsDeps) {
   }
 
   async function lockBankPayout(transaction: Transaction, id: string): Promise<PayoutTable> {
-    const row = await store.lockPayout(transaction, id);
-    if (!row) throw notFound('payout');
+    const row = orNotFound(await store.lockPayout(transaction, id), 'payout');
     if (row.transfer_id !== null) {
       throw invalidState(
         `This payout carries out the transfer ${row.transfer_id}: settle or fail the transfer instead`,
@@ -80,8 +79,7 @@ export function createPayouts(deps: PayoutsDeps) {
 
   return {
     async retrieve(scope: Scope, id: string): Promise<Payout> {
-      const row = await store.findPayout(database.reader, scope, id);
-      if (!row) throw notFound('payout');
+      const row = orNotFound(await store.findPayout(database.reader, scope, id), 'payout');
       return viewPayout(row, currencies);
     },
 
@@ -129,8 +127,10 @@ export function createPayouts(deps: PayoutsDeps) {
     ): Promise<PayoutTable> {
       const { merchantId, mode } = scope;
       const { currency, amount, reference } = parseRequest(request, currencies);
-      const account = await bankAccounts.find(transaction, scope, request.bankAccountId);
-      if (!account) throw notFound('bank account');
+      const account = orNotFound(
+        await bankAccounts.find(transaction, scope, request.bankAccountId),
+        'bank account',
+      );
       const now = clock.now(scope);
       const row: PayoutTable = {
         id: newId(),

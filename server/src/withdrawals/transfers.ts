@@ -7,7 +7,7 @@ import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
-import { invalidField, invalidState, notFound } from '../shared/problem.js';
+import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import type { Scope } from '../shared/scope.js';
 import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
@@ -46,8 +46,7 @@ export function createTransfers(deps: TransfersDeps) {
 
   /** Locks a transfer that an operator may settle or fail. */
   async function lockForOperator(transaction: Transaction, id: string): Promise<TransferTable> {
-    const row = await store.lockTransfer(transaction, id);
-    if (!row) throw notFound('transfer');
+    const row = orNotFound(await store.lockTransfer(transaction, id), 'transfer');
     // A transfer never changes its executor, so the server and an operator never both send it.
     if (row.executor === 'simulator') {
       throw invalidState(
@@ -114,8 +113,7 @@ export function createTransfers(deps: TransfersDeps) {
 
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<Transfer> {
-      const row = await store.findTransfer(database.reader, scope, id);
-      if (!row) throw notFound('transfer');
+      const row = orNotFound(await store.findTransfer(database.reader, scope, id), 'transfer');
       return view(row);
     },
 
