@@ -52,9 +52,9 @@ module.exports = {
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
     only(
       'messages',
-      'Messages know only the contract and the errors.',
+      'Messages know only the contract, the errors, and how money is written.',
       '^src/messages/',
-      '^src/(contract/|errors\\.ts$)',
+      '^src/(contract/|money/(format|price)\\.ts$|errors\\.ts$)',
     ),
     only(
       'client',

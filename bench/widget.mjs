@@ -37,7 +37,7 @@ empty Lit element, one that shows a price, and the peers solana-pay and paystack
   main thread  TaskDuration without layout and styles, which has them;
   long tasks   how many tasks took more than 50 ms, and the longest: with the tag, and on the empty page without it.
 
-The widget shows a price, and a browser's first Intl.NumberFormat is slow; the peers show nothing yet.
+The widget writes its price without Intl.NumberFormat, whose first use is slow; the peers show nothing yet.
 In alternation (A B C A B C …), each in a new tab. The peers are installed into .tmp/bench-peers on demand, with npm, and bundled as
 the widget is.
 

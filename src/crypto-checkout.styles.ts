@@ -73,11 +73,12 @@ const derived = css`
   );
 `;
 
+// Comments inside would be sent to every page. The first colours are for browsers without relative ones. `--_rem` is the payer's
+// text size, but not that of a page that makes 1rem 10 pixels.
 export const styles = css`
   :host {
     --_accent: var(--checkout-accent, #1d4fd8);
     --_background: var(--checkout-background, #fff);
-    /* For browsers without relative colours. */
     --_on-accent: var(--checkout-on-accent, #fff);
     --_hover: var(--_accent);
     --_surface: var(--checkout-surface, var(--_background));
@@ -97,7 +98,6 @@ export const styles = css`
     inline-size: 100%;
     max-inline-size: 920px;
     container-type: inline-size;
-    /* The payer's text size, but not that of a page that makes 1rem 10 pixels. */
     --_rem: max(16px, 1rem);
     font: var(--_rem) / 1.5 var(--checkout-font, system-ui, sans-serif);
     color: var(--_text);

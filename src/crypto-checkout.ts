@@ -1,53 +1,21 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { isPayable, isSecretKey, memoryFor, type Order } from './checkout/order.js';
-import type {
-  CheckoutState,
-  CheckoutStatus,
-  CreatingState,
-  FailedState,
-  IdleState,
-} from './checkout/state.js';
-import { TabChannel } from './checkout/tabs.js';
+import { LitElement, type TemplateResult } from 'lit';
+import { isPayable, orderOf, type Order } from './checkout/order.js';
+import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
-import { decimalOf, parseDecimal } from './contract/decimal.js';
 import { styles } from './crypto-checkout.styles.js';
-import { NetworkError, type CheckoutError } from './errors.js';
+import { ElementTexts, whenIdle } from './element-texts.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
-import type { Flow } from './flow.js';
-import type { FormValue } from './form-value.js';
-import { enStart } from './messages/en-start.js';
+import { FormControl } from './form-control.js';
 import type { Messages } from './messages/en.js';
-import { fill } from './messages/fill.js';
-import type { PageLanguage } from './messages/load.js';
-import type { Modal } from './modal.js';
-import { formatAmount, roughAmount } from './money/format.js';
-import { frame, viewKey, type Shown } from './views/frame.js';
-import { header, type Heading, type LineItem } from './views/header.js';
-import { idleView } from './views/idle.js';
+import { ModalTrigger } from './modal-trigger.js';
+import { headingOf, orderContext } from './order-heading.js';
+import { OrderMistake } from './order-mistake.js';
+import { missingCode, PaymentStart } from './payment-start.js';
+import { frame, viewKey } from './views/frame.js';
+import { header, type LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
-/** Attributes that go into the order unchanged; empty ones count as missing. */
-const textAttributes = [
-  'paymentId',
-  'baseCurrency',
-  'txRef',
-  'customerEmail',
-  'customerName',
-  'customerPhone',
-  'redirectUrl',
-  'currency',
-  'network',
-] as const;
-type TextAttribute = (typeof textAttributes)[number];
-
-const loadFlow = () => import('./flow.js');
-const loadModal = () => import('./modal.js');
-const start: Partial<Messages> = enStart;
-/** A page in another language does not show English first, unless its texts take longer. */
-const languageWaitMs = 1_000;
-/** False until the page had time for the first use of Intl, which would hold up the first paint. */
-let isIntlReady = false;
 /** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
 const settleMs = 200;
 
@@ -224,17 +192,18 @@ export class CryptoCheckout extends LitElement {
   /** The lines of the order. They are shown, and never sent. */
   declare lineItems: readonly LineItem[] | undefined;
 
-  #flow: Flow | undefined;
-  #modal: Modal | undefined;
-  /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
-  readonly #internals: Partial<ElementInternals> | undefined =
-    'attachInternals' in HTMLElement.prototype ? this.attachInternals() : undefined;
-  #form: Promise<FormValue> | undefined;
-  /** Undefined until it is loaded. Until then, the texts are English. */
-  #language: PageLanguage | undefined;
-  /** The state while the order has no payment. */
-  #initialState: IdleState | CreatingState | FailedState = { name: 'idle' };
-  #orderKey = '';
+  readonly #texts = new ElementTexts(this);
+  readonly #start = new PaymentStart(this, this.#texts);
+  readonly #mistake = new OrderMistake();
+  readonly #modal = new ModalTrigger(this, () => {
+    this.#start.flow?.controller?.stay();
+    this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment));
+  });
+  readonly #form = new FormControl(
+    this,
+    () => (this.txRef || this.paymentId ? this.#start.orderKey : ''),
+    () => this.#texts.text('formRequired'),
+  );
   #shownStatus: CheckoutStatus = 'idle';
   /**
    * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
@@ -244,9 +213,6 @@ export class CryptoCheckout extends LitElement {
   #hadFocus = false;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #brokenLogo: string | undefined;
-  /** The page's mistake that was found last. */
-  #orderProblem: CheckoutError | undefined;
-  #tabs: TabChannel | undefined;
 
   constructor() {
     super();
@@ -260,96 +226,84 @@ export class CryptoCheckout extends LitElement {
 
   /** The payment as last reported by the server; undefined until there is one. */
   get payment(): Payment | undefined {
-    return this.#state.payment;
+    return this.#start.state.payment;
   }
 
   /** The name of the current state; the `status` attribute reflects it. */
   get status(): CheckoutStatus {
-    return this.#state.name;
+    return this.#start.state.name;
   }
 
   /** The order as the attributes describe it. @internal */
   get order(): Order {
-    const { amount } = this;
-    return {
-      ...(Object.fromEntries(textAttributes.map((name) => [name, this[name] || undefined])) as Pick<
-        Order,
-        TextAttribute
-      >),
-      baseCurrency: this.baseCurrency?.toUpperCase() || undefined,
-      // A path is one of the page's own server.
-      apiUrl: (this.apiUrl || new URL(import.meta.url).origin)
-        .replace(/^\//, `${location.origin}/`)
-        .replace(/\/+$/, ''),
-      publicKey: this.publicKey ?? '',
-      amount: (typeof amount === 'number' ? decimalOf(amount) : amount?.trim()) || undefined,
-    };
+    return orderOf(this);
   }
 
   /** Starts the payment, like the button. Resolves once it is under way. Failures are shown, not thrown. */
   async start(): Promise<void> {
-    if (!isPayable(this.order)) return this.#explainOrder();
-    if (!this.#flow?.controller) await this.#load();
-    this.#flow?.controller?.start();
+    await (isPayable(this.order) ? this.#start.start() : this.#findMistake());
   }
 
   /** Opens the modal, and starts the payment if there is none yet. Without `mode="modal"`, it only starts it. */
   async open(): Promise<void> {
-    if (this.mode === 'modal' && !(await this.#openModal())) return;
+    try {
+      if (this.mode === 'modal' && !(await this.#modal.open())) return;
+    } catch (cause) {
+      this.dispatchEvent(new CheckoutErrorEvent(undefined, missingCode(this.order, cause)));
+      return;
+    }
     // A changed price is told first; the new payment begins on a press.
-    const state = this.#state;
+    const { state } = this.#start;
     if (state.name === 'idle' && !state.outdated) await this.start();
   }
 
   /** Closes the modal. The payment goes on, and is there when the modal is opened again. */
   close(): void {
-    this.#modal?.close();
+    this.#modal.close();
   }
 
   /** Cancels the payment, unless it has ended. */
   async cancel(): Promise<void> {
-    await this.#flow?.controller?.cancel();
+    await this.#start.flow?.controller?.cancel();
   }
 
   /** Fetches the payment's current status now. */
   async refresh(): Promise<void> {
-    await this.#flow?.refresh();
+    await this.#start.flow?.refresh();
   }
 
   /** False while the modal is closed. @internal */
   get isShown(): boolean {
-    return this.mode !== 'modal' || this.#modal?.isOpen === true;
+    return this.mode !== 'modal' || this.#modal.isOpen;
   }
 
   /** Tells the browser's other tabs about this order's payment. @internal */
-  readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
+  get publish(): (paymentId: string) => void {
+    return this.#start.publish;
+  }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // Another element may have stored a payment in the meantime: check again whether to resume.
-    if (!this.#flow?.controller) this.#orderKey = '';
-    this.#settleTimer = setTimeout(() => void this.#explainOrder(), settleMs);
+    this.#start.connect();
+    this.#settleTimer = setTimeout(() => void this.#findMistake(), settleMs);
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#settleTimer);
-    this.#tabs?.close();
-    this.#tabs = undefined;
+    this.#start.disconnect();
   }
 
   /** @internal */
   formAssociatedCallback(form: HTMLFormElement | null): void {
-    // Nobody has paid yet, so a form that is submitted before the rest is loaded is held back too.
-    if (form && this.hasAttribute('required')) this.#internals?.setValidity?.({ valueMissing: true }, '…');
-    if (form) void this.#loadForm();
+    if (form) this.#form.enter();
   }
 
   /** @internal */
   formDisabledCallback(): void {
     this.requestUpdate();
-    void this.#loadForm();
+    void this.#form.load();
   }
 
   /** A reset cannot undo a payment, so the value stays. @internal */
@@ -359,46 +313,25 @@ export class CryptoCheckout extends LitElement {
 
   /** The browser fills in the form after a reload or a return: the order's payment is shown again. @internal */
   formStateRestoreCallback(state: unknown): void {
-    void this.#loadForm().then((form) => {
-      if (form?.restore(state)) this.#resume();
+    void this.#form.load().then((form) => {
+      if (form?.restore(state)) this.#start.resume();
     });
   }
 
   protected override async scheduleUpdate(): Promise<void> {
-    // The pay button's English is here already.
-    if (this.#language || !this.#isEnglish) {
-      const isLoaded = this.#loadLanguage().catch(() => undefined);
-      const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
-      if (!this.hasUpdated) await Promise.race([isLoaded, wait()]);
-    }
+    const texts = this.#texts.follow();
+    // Drawn in a task of its own, after the script's: two short ones hold up nothing else on the page.
+    if (!this.hasUpdated) await Promise.all([texts, new Promise((resolve) => setTimeout(resolve))]);
     await super.scheduleUpdate();
   }
 
   protected override willUpdate(): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
-    const { order } = this;
-    const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
-    const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
-    // An element that was moved has left its channel.
-    if (orderKey !== this.#orderKey || !this.#tabs) this.#listenToTabs();
-    if (orderKey === this.#orderKey) return;
-    const isFirst = this.#orderKey === '';
-    this.#orderKey = orderKey;
-    if (!isFirst) {
-      this.#initialState = { name: 'idle' };
-      this.#flow?.leaveOrder(order);
-    }
-    void this.updateComplete.then(() => this.#resume(isFirst));
+    this.#start.follow(this.order);
   }
 
   protected override firstUpdated(): void {
     this.dispatchEvent(new CheckoutEvent('checkout-ready', undefined));
-    if (!isIntlReady) afterPaint(() => this.#formatPrices());
-  }
-
-  #formatPrices(): void {
-    isIntlReady = true;
-    this.requestUpdate();
   }
 
   protected override updated(): void {
@@ -417,288 +350,41 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const context = this.#context();
-    const shown = this.#flow?.show(context) ?? this.#showOrder(context);
-    const card = frame(
-      shown,
-      {
-        language: this.#language,
-        header: header(this.#heading(shown.state), context),
-        preload: this.#preload,
-      },
-      context,
-    );
-    return this.mode === 'modal' ? this.#modalTemplate(card) : card;
-  }
-
-  /** The pay button. */
-  #showOrder(context: FirstContext): Shown {
-    const state = this.#initialState;
-    return { state, view: idleView(state, context), problem: this.#problem() };
-  }
-
-  #modalTemplate(card: TemplateResult): TemplateResult {
-    const text = this.#text;
-    const open = (event: Event) => {
-      // The page's own trigger can be a link, or a button that would submit a form.
-      event.preventDefault();
-      void this.open();
-    };
-    const preload = () => {
-      this.#preload();
-      void loadModal().catch(() => undefined);
-    };
-    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
-    return html`<slot name="trigger" @click=${open} @pointerenter=${preload} @focusin=${preload}
-        ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
-          ${text('openCheckout')}
-        </button></slot
-      >${this.#modal?.render(card, text('close')) ?? nothing}`;
-  }
-
-  get #state(): CheckoutState {
-    return this.#flow?.controller?.state ?? this.#initialState;
-  }
-
-  /** What is wrong with the order, for the page's developer to read, or why its payment could not be started. */
-  #problem(): Shown['problem'] {
     const { order } = this;
-    const { publicKey } = order;
-    if (isSecretKey(publicKey)) return { text: this.#text('secretKey') };
-    if (this.#initialState.name === 'error') return { text: this.#text('problemNetwork') };
-    const mistake = isPayable(order) ? undefined : this.#orderProblem;
-    if (!mistake) return undefined;
-    if (publicKey.startsWith('pk_live_')) return { text: this.#text('problemShop') };
-    return { text: mistake.shortMessage, details: mistake.remedy };
+    const { state, preload } = this.#start;
+    const { text, language } = this.#texts;
+    const context = this.#context(order, state);
+    const shown = this.#start.show(context, this.#mistake.shown(order, text));
+    const heading = headingOf(this, order, shown.state.payment, this.#brokenLogo);
+    const top = header({ ...heading, onBrokenLogo: () => this.#hideLogo(heading.logo) }, context);
+    const card = frame(shown, { language, header: top, preload }, context);
+    return this.mode === 'modal' ? this.#modal.render(card, text, () => void this.open(), preload) : card;
   }
 
-  /** Finds the page's mistake, shows it, and logs it once for the page's developer. */
-  async #explainOrder(): Promise<void> {
-    const { order } = this;
-    if (isPayable(order)) {
-      this.#orderProblem = undefined;
-      return;
-    }
-    const problems = await import('./checkout/order-problems.js').catch(() => undefined);
-    // Without a connection, the pay button stays, and the next press tries again.
-    if (!problems) return;
-    const problem = problems.findOrderProblem(order);
-    if (problem?.message === this.#orderProblem?.message) return;
-    this.#orderProblem = problem;
-    this.requestUpdate();
-    // eslint-disable-next-line no-console -- the page's developer looks here
-    console.error('<crypto-checkout>', problem?.code, problem);
-  }
-
-  #isTest({ payment }: CheckoutState): boolean {
-    return payment?.mode ? payment.mode === 'test' : this.order.publicKey.startsWith('pk_test_');
-  }
-
-  #merchantName({ payment }: CheckoutState): string {
-    const { businessName, name } = payment?.branding ?? {};
-    return this.noBranding ? '' : businessName || name || this.merchantName || '';
-  }
-
-  #heading(state: CheckoutState): Heading {
-    const { payment } = state;
-    const { baseCurrency = '', txRef } = this.order;
-    const logo = payment?.branding ? payment.branding.logo : (this.merchantLogo ?? '');
+  #context(order: Order, { payment }: CheckoutState): FirstContext {
+    const { text, money } = this.#texts;
     return {
-      merchant: this.#merchantName(state),
-      logo: logo.startsWith('https:') && logo !== this.#brokenLogo ? logo : undefined,
-      reference: txRef ?? payment?.txRef,
-      items: this.lineItems ?? [],
-      baseCurrency: payment?.baseCurrency ?? baseCurrency,
-      onBrokenLogo: () => {
-        this.#brokenLogo = logo;
-        this.requestUpdate();
-      },
-    };
-  }
-
-  #total({ payment }: CheckoutState): string | undefined {
-    const { amount, baseCurrency } = this.order;
-    const total = parseDecimal(payment?.baseAmount ?? amount ?? '');
-    const currency = payment?.baseCurrency ?? baseCurrency;
-    return total && currency ? this.#money(total, currency) : undefined;
-  }
-
-  readonly #money: FirstContext['money'] = (value, currency) =>
-    isIntlReady || this.#flow ? formatAmount(value, currency, this.#locale()) : roughAmount(value, currency);
-
-  /** For numbers and times. */
-  readonly #locale = (): string | undefined => {
-    if (this.#language) return this.#language.locale;
-    try {
-      return Intl.getCanonicalLocales(this.tag)[0];
-    } catch {
-      return undefined;
-    }
-  };
-
-  readonly #text: FirstContext['text'] = (key, values = {}) => {
-    const language = this.#language;
-    const text = this.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
-    return fill(text, language?.isolate(values) ?? values);
-  };
-
-  #context(): FirstContext {
-    const state = this.#state;
-    return {
-      text: this.#text,
-      money: this.#money,
-      isTest: this.#isTest(state),
-      merchantName: this.#merchantName(state),
-      total: this.#total(state),
-      canStart: this.#orderProblem === undefined || isPayable(this.order),
+      text,
+      money,
+      ...orderContext(this, order, payment, money),
+      canStart: this.#mistake.allows(order),
       start: () => void this.start(),
     };
   }
 
-  /** The language that the page asks for, not checked yet. @internal */
-  get tag(): string {
-    return this.locale || languageOf(this) || navigator.language;
+  async #findMistake(): Promise<void> {
+    if (await this.#mistake.find(this.order)) this.requestUpdate();
   }
 
-  get #isEnglish(): boolean {
-    return /^en\b/.test(this.tag);
-  }
-
-  /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
-  async #loadLanguage(): Promise<void> {
-    // Beside the list of languages, not after it.
-    if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
-    const { PageLanguage } = await import('./messages/load.js');
-    this.#language ??= new PageLanguage(this);
-    await this.#language.follow();
-  }
-
-  /**
-   * Resumes the payment that the page names, or that this browser remembers.
-   * @param canCreate if the reply to its creation was lost, asks for it again. Not after a price change, which makes it another
-   *   payment: that one waits for a press
-   */
-  #resume(canCreate = true): void {
-    if (!this.isConnected || this.#flow?.controller || this.#initialState.name !== 'idle') return;
-    const { order } = this;
-    const { paymentId, idempotencyKey } = memoryFor(order).read();
-    if (order.paymentId ?? paymentId ?? (canCreate && idempotencyKey)) void this.start();
-  }
-
-  #listenToTabs(): void {
-    this.#tabs?.close();
-    if (!this.isConnected) return;
-    this.#tabs = new TabChannel(memoryFor(this.order).name, (paymentId) => {
-      const controller = this.#flow?.controller;
-      if (controller) void controller.join(paymentId);
-      else if (this.#initialState.name === 'idle') void this.#joinFromIdle(paymentId);
-    });
-  }
-
-  async #joinFromIdle(paymentId: string): Promise<void> {
-    await this.#load();
-    await this.#flow?.controller?.join(paymentId);
-    // The tab goes on with its own order if the other one has another price.
+  #hideLogo(url: string | undefined): void {
+    this.#brokenLogo = url;
     this.requestUpdate();
-  }
-
-  readonly #preload = (): void => {
-    if (this.#flow === undefined) void Promise.all([loadFlow(), this.#loadLanguage()]).catch(() => undefined);
-  };
-
-  async #load(): Promise<void> {
-    if (this.#initialState.name === 'creating') return;
-    const attempted = { name: 'creating', preselected: {} } as const;
-    this.#initialState = attempted;
-    this.requestUpdate();
-    try {
-      const [{ Flow }] = await Promise.all([loadFlow(), this.#loadLanguage()]);
-      this.#flow ??= new Flow(this, {
-        text: this.#text,
-        locale: this.#locale,
-        loadAfterQr: () => this.#language?.loadAfterQr(),
-      });
-    } catch (cause) {
-      const { apiUrl } = this.order;
-      const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
-      this.#initialState = { name: 'error', problem, attempted };
-      this.requestUpdate();
-      await this.updateComplete;
-      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
-      return;
-    }
-    this.#initialState = { name: 'idle' };
-    // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
-    this.#flow.prepare();
-  }
-
-  /** @returns false if its code could not be loaded: `checkout-error` says so, and the next press tries again */
-  async #openModal(): Promise<boolean> {
-    try {
-      const { Modal } = await loadModal();
-      this.#modal ??= new Modal(this, () => {
-        this.#flow?.controller?.stay();
-        this.dispatchEvent(new CheckoutEvent('checkout-closed', this.payment));
-      });
-    } catch (cause) {
-      const { apiUrl } = this.order;
-      const problem = new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
-      this.dispatchEvent(new CheckoutErrorEvent(undefined, problem));
-      return false;
-    }
-    if (!this.isConnected) return false;
-    this.#modal.open();
-    return true;
-  }
-
-  /** Loads what makes the checkout a form control. Most pages have it outside of any form. */
-  async #loadForm(): Promise<FormValue | undefined> {
-    const internals = this.#internals;
-    if (!internals) return undefined;
-    this.#form ??= import('./form-value.js').then(
-      ({ FormValue }) =>
-        new FormValue(
-          this,
-          internals,
-          () => (this.txRef || this.paymentId ? this.#orderKey : ''),
-          () => this.#text('formRequired'),
-        ),
-    );
-    try {
-      const form = await this.#form;
-      this.requestUpdate();
-      await this.updateComplete;
-      return form;
-    } catch {
-      // A required one stays invalid. The next event of the form tries again.
-      this.#form = undefined;
-      return undefined;
-    }
   }
 
   #moveFocus(status: CheckoutStatus): void {
     const id = status === 'choosing-network' ? 'first-network' : 'heading';
     this.shadowRoot?.getElementById(id)?.focus();
   }
-}
-
-/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
-function whenIdle(callback: () => void): void {
-  // Safari has no idle callbacks.
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
-  else setTimeout(callback, 300);
-}
-
-/** Runs a callback when the page has been painted, and has time. */
-function afterPaint(callback: () => void): void {
-  requestAnimationFrame(() => whenIdle(callback));
-}
-
-/** The nearest `lang`, across shadow roots; empty if there is none. */
-function languageOf(element: Element): string {
-  const root = element.getRootNode();
-  const nearest = element.closest<HTMLElement>('[lang]')?.lang;
-  return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
 }
 
 declare global {

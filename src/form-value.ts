@@ -3,7 +3,7 @@ import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { memoryFor, type Order } from './checkout/order.js';
 import type { Payment } from './contract/checkout.js';
 
-interface FormHost extends ReactiveControllerHost, HTMLElement {
+export interface FormHost extends ReactiveControllerHost, HTMLElement {
   readonly order: Order;
   readonly payment: Payment | undefined;
   readonly status: string;

@@ -3,7 +3,7 @@ import { html, type ReactiveController, type ReactiveControllerHost, type Templa
 import { modalStyles } from './modal.styles.js';
 import { addStyles } from './views/add-styles.js';
 
-interface ModalHost extends ReactiveControllerHost, HTMLElement {}
+export interface ModalHost extends ReactiveControllerHost, HTMLElement {}
 
 export class Modal implements ReactiveController {
   isOpen = false;

@@ -3,7 +3,6 @@ import { aTimeout, expect, fixture, html, waitUntil } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CheckoutEvent, CheckoutStatus, CryptoCheckout } from '../src/index.js';
 import {
-  createElement,
   hasPart,
   recordEvents,
   orderAttributes,
@@ -40,16 +39,27 @@ async function pollPayment(element: CryptoCheckout, payment: Payment): Promise<v
 }
 
 describe('before the start', () => {
-  // The first test in this file: later ones find the formats of the browser in use already.
-  it('shows a plain price with the first paint, and formats it when the browser has time', async () => {
-    const element = createElement({ ...orderAttributes, locale: 'en' });
-    document.body.append(element);
-    await element.updateComplete;
-    expect(textOf(element, 'total')).to.match(/^5000\sNGN$/);
-    expect(textOf(element, 'action')).to.match(/^Pay 5000\sNGN$/);
-    await waitFor(() => /^NGN\s5,000\.00$/.test(textOf(element, 'total')));
+  // The first tests in this file: later ones find the formats of the browser in use already.
+  it('formats the price with the first paint, without Intl, whose first use is slow', async () => {
+    const { NumberFormat } = Intl;
+    let uses = 0;
+    Intl.NumberFormat = new Proxy(NumberFormat, {
+      construct: (target, args) => ((uses += 1), Reflect.construct(target, args) as Intl.NumberFormat),
+    });
+    const element = await mount({ ...orderAttributes, locale: 'en' });
+    expect(textOf(element, 'total')).to.match(/^NGN\s5,000\.00$/);
     expect(textOf(element, 'action')).to.match(/^Pay NGN\s5,000\.00$/);
-    element.remove();
+    await aTimeout(400);
+    Intl.NumberFormat = NumberFormat;
+    expect(uses).to.equal(0);
+  });
+
+  it('shows a plain price first where only Intl knows the format, until the browser has time', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'en-CA', 'base-currency': 'USD' });
+    expect(textOf(element, 'total')).to.match(/^5000\sUSD$/);
+    expect(textOf(element, 'action')).to.match(/^Pay 5000\sUSD$/);
+    await waitFor(() => textOf(element, 'total') === 'US$5,000.00');
+    expect(textOf(element, 'action')).to.equal('Pay US$5,000.00');
   });
 
   it('shows order, amount and one button, and sends no request', async () => {

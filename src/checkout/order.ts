@@ -1,5 +1,5 @@
 /** The order as the tag's attributes describe it: all that the pay button needs of it. */
-import { parseDecimal } from '../contract/decimal.js';
+import { decimalOf, parseDecimal } from '../contract/decimal.js';
 import { PaymentMemory } from './payment-memory.js';
 
 /** The tag's attributes; missing ones are undefined. */
@@ -19,6 +19,37 @@ export interface Order {
   readonly redirectUrl?: string | undefined;
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
+}
+
+/** Attributes that go into the order unchanged; empty ones count as missing. */
+const textAttributes = [
+  'paymentId',
+  'txRef',
+  'customerEmail',
+  'customerName',
+  'customerPhone',
+  'redirectUrl',
+  'currency',
+  'network',
+] as const;
+
+type Attributes = Readonly<Record<Exclude<keyof Order, 'amount'>, string | undefined>> & {
+  readonly amount: string | number | undefined;
+};
+
+/** The order that a tag describes. Without an `api-url`, the API is where this script came from. */
+export function orderOf(tag: Attributes): Order {
+  const { apiUrl, publicKey, amount, baseCurrency } = tag;
+  return {
+    ...Object.fromEntries(textAttributes.map((name) => [name, tag[name] || undefined])),
+    baseCurrency: baseCurrency?.toUpperCase() || undefined,
+    // A path is one of the page's own server.
+    apiUrl: (apiUrl || new URL(import.meta.url).origin)
+      .replace(/^\//, `${location.origin}/`)
+      .replace(/\/+$/, ''),
+    publicKey: publicKey ?? '',
+    amount: (typeof amount === 'number' ? decimalOf(amount) : amount?.trim()) || undefined,
+  };
 }
 
 /** Whether a key is one that must never be in a page. */

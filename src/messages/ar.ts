@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'لا جديد، فُحص في {time}',
   checkFailed: 'لم ينجح الفحص. وهو يستمر تلقائيًا.',
 };
+
+const style = { sample: '\u200f12,345.67\u00a0¤', symbols: { GBP: 'UK£' } };
+export const prices = { ar: style, 'ar-AE': style };

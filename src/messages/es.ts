@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Nada nuevo, comprobado a las {time}',
   checkFailed: 'No se pudo comprobar. Se sigue intentando solo.',
 };
+
+const style = { sample: '12.345,67\u00a0¤', symbols: { GBP: 'GBP' }, groupsFrom: 5 };
+export const prices = { es: style, 'es-ES': style };

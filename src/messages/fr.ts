@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Rien de nouveau, vérifié à {time}',
   checkFailed: 'La vérification n’a pas abouti. Elle continue toute seule.',
 };
+
+const style = { sample: '12\u202f345,67\u00a0¤', symbols: { USD: '$US', GBP: '£GB' } };
+export const prices = { fr: style, 'fr-FR': style };

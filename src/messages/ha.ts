@@ -93,3 +93,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Babu sabon abu, an duba {time}',
   checkFailed: 'Binciken bai yi nasara ba. Yana ci gaba da kansa.',
 };
+
+const style = { sample: '¤\u00a012,345.67', symbols: { USD: '$', NGN: '₦' } };
+export const prices = { ha: style, 'ha-NG': style };

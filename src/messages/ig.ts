@@ -93,3 +93,6 @@ export const texts: FirstMessages = {
   nothingNew: 'O nweghị ihe ọhụrụ, e lelere ya {time}',
   checkFailed: 'Nlele ahụ agaghị nke ọma. Ọ na-aga n’ihu n’onwe ya.',
 };
+
+const style = { sample: '¤12,345.67', symbols: { USD: '$', NGN: '₦' } };
+export const prices = { ig: style, 'ig-NG': style };

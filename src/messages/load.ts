@@ -1,4 +1,6 @@
 /** Finds the language of a page, and loads its texts. */
+import { formatAmount } from '../money/format.js';
+import { englishPrices, type PriceStyle } from '../money/price.js';
 import type { FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
 
@@ -8,12 +10,18 @@ interface Language {
   readonly isRtl: boolean;
   /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
   readonly locale: () => string | undefined;
+  /** Undefined if only Intl knows how the locale writes prices. */
+  readonly prices: PriceStyle | undefined;
   readonly texts: FirstMessages;
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
 
 interface Source {
-  readonly first: () => Promise<{ readonly texts: FirstMessages }>;
+  readonly first: () => Promise<{
+    readonly texts: FirstMessages;
+    /** By tag: of the language without a region, and of the region that it stands for. */
+    readonly prices?: Readonly<Record<string, PriceStyle>>;
+  }>;
   readonly afterQr: () => Promise<{ readonly texts: AfterQrMessages }>;
   readonly isRtl?: boolean;
   /** Used where the browser has no numbers and times of the language itself. */
@@ -21,7 +29,7 @@ interface Source {
 }
 
 const english: Source = {
-  first: async () => ({ texts: (await import('./en.js')).en }),
+  first: async () => ({ texts: (await import('./en.js')).en, prices: englishPrices }),
   afterQr: async () => ({ texts: (await import('./en-after-qr.js')).enAfterQr }),
 };
 
@@ -76,13 +84,11 @@ function supportedLocales(tag: string): string[] {
 
 async function load(source: Source, code: string, tag: string): Promise<Language> {
   const { first, afterQr, isRtl = false } = source;
-  const { texts } = await patiently(first());
+  const { texts, prices } = await patiently(first());
   const loadAfterQr = async () => (await patiently(afterQr()).catch(english.afterQr)).texts;
   let locales: readonly (string | undefined)[] | undefined;
   const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
-  // The browser's first use of Intl.NumberFormat is slow, so it happens while a reply is awaited, not before the request.
-  setTimeout(locale);
-  return { code, isRtl, locale, texts, loadAfterQr };
+  return { code, isRtl, locale, prices: prices?.[tag], texts, loadAfterQr };
 }
 
 function patiently<T>(loading: Promise<T>): Promise<T> {
@@ -131,6 +137,15 @@ export class PageLanguage {
 
   get locale(): string | undefined {
     return this.#language ? this.#language.locale() : 'en';
+  }
+
+  get prices(): PriceStyle | undefined {
+    return this.#language?.prices;
+  }
+
+  /** Formats an amount for reading with Intl, whose first use takes a slow phone 100 ms. */
+  formatAmount(value: number | string, currency: string): string {
+    return formatAmount(value, currency, this.locale);
   }
 
   /** Keeps each value's own order inside a text from right to left. */

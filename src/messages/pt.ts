@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Nada de novo, verificado às {time}',
   checkFailed: 'A verificação não foi concluída. Ela continua sozinha.',
 };
+
+const style = { sample: '¤\u00a012.345,67' };
+export const prices = { pt: style, 'pt-BR': style };

@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Hakuna jipya, imekaguliwa {time}',
   checkFailed: 'Ukaguzi haukufanikiwa. Unaendelea wenyewe.',
 };
+
+const style = { sample: '¤\u00a012,345.67', symbols: { KES: 'Ksh' } };
+export const prices = { sw: style, 'sw-TZ': style };

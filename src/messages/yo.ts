@@ -94,3 +94,6 @@ export const texts: FirstMessages = {
   nothingNew: 'Kò sí ohun tuntun, a yẹ̀ ẹ́ wò ní {time}',
   checkFailed: 'Àyẹ̀wò náà kò yọrí sí rere. Yóò máa lọ fúnra rẹ̀.',
 };
+
+const style = { sample: '¤12,345.67', symbols: { USD: '$', NGN: '₦' } };
+export const prices = { yo: style, 'yo-NG': style };

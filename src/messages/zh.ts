@@ -91,3 +91,6 @@ export const texts: FirstMessages = {
   nothingNew: '没有新进展，检查时间 {time}',
   checkFailed: '检查未成功，系统会自动继续。',
 };
+
+const style = { sample: '¤12,345.67' };
+export const prices = { zh: style, 'zh-CN': style };

@@ -21,3 +21,8 @@ export function hasFunds({ amountSeen, amountReceived = 0, receipts = [] }: Paym
 export function worthOf(part: number, whole: number, price: number): number {
   return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
 }
+
+/** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */
+export function plainAmount(value: number): string {
+  return decimalOf(value);
+}

@@ -1,4 +1,4 @@
-/** Formats amounts for reading and for copying. Neither ever rounds. */
+/** Formats amounts for reading. They are never rounded. */
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 
 let fiatCurrencies: ReadonlySet<string> | undefined;
@@ -37,19 +37,4 @@ export function formatAmount(value: number | string, currency: string, locale?: 
     maximumFractionDigits,
   });
   return `${coin.format(digits)}\u00a0${currency}`;
-}
-
-/**
- * The same without Intl, whose first use takes a slow phone 100 ms: 49.90 USD. Shown until the browser has time.
- *
- * @param value an amount from the API, or a plain decimal string
- */
-export function roughAmount(value: number | string, currency: string): string {
-  const decimal = typeof value === 'number' ? decimalOf(value) : value;
-  return `${countDecimals(decimal) === 1 ? `${decimal}0` : decimal}\u00a0${currency}`;
-}
-
-/** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */
-export function plainAmount(value: number): string {
-  return decimalOf(value);
 }

@@ -11,8 +11,6 @@ export interface LineItem {
 }
 
 export interface Heading {
-  /** Empty if the page hides the branding, or nothing is known of the shop. */
-  readonly merchant: string;
   /** An https URL; undefined if there is none, or it did not load. */
   readonly logo: string | undefined;
   readonly reference: string | undefined;
@@ -23,9 +21,9 @@ export interface Heading {
 
 export function header(
   heading: Heading,
-  { text, money, total }: FirstContext,
+  { text, money, merchantName: merchant, total }: FirstContext,
 ): TemplateResult | typeof nothing {
-  const { merchant, logo, reference, items, baseCurrency, onBrokenLogo } = heading;
+  const { logo, reference, items, baseCurrency, onBrokenLogo } = heading;
   if (!merchant && !reference && !total) return nothing;
   return html`<header part="header" class="header">
     ${

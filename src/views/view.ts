@@ -55,6 +55,7 @@ export interface FirstContext {
   readonly money: (value: number | string, currency: string) => string;
   /** True if the coins are simulated or worthless. */
   readonly isTest: boolean;
+  /** Empty if the page hides the branding, or nothing is known of the shop. */
   readonly merchantName: string;
   /** The order's price, formatted for reading; undefined if the page does not give it. */
   readonly total: string | undefined;

@@ -1,6 +1,6 @@
-/** Amounts keep all their digits in every language, and are copied as plain decimals. */
+/** Amounts keep all their digits in every language. */
 import { describe, expect, test } from 'vitest';
-import { formatAmount, plainAmount } from '../../src/money/format.js';
+import { formatAmount } from '../../src/money/format.js';
 
 /** Intl uses several kinds of spaces and invisible marks. */
 const normalized = (text: string) => text.replace(/[\s\u202f]/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
@@ -57,23 +57,5 @@ describe('formatAmount', () => {
 
   test('keeps number and code on one line', () => {
     expect(formatAmount(1, 'BTC', 'en')).toBe('1\u00a0BTC');
-  });
-});
-
-describe('plainAmount', () => {
-  test.each([
-    [7e-7, '0.0000007'],
-    [0.0000007, '0.0000007'],
-    [1.23e-8, '0.0000000123'],
-    [1e21, '1000000000000000000000'],
-    [1.5e21, '1500000000000000000000'],
-    [123456789012345, '123456789012345'],
-    [123456789.012345, '123456789.012345'],
-    [0.12345678, '0.12345678'],
-    [1234.5, '1234.5'],
-    [0, '0'],
-  ])('copies %s as %s', (value, expected) => {
-    expect(plainAmount(value)).toBe(expected);
-    expect(Number(plainAmount(value))).toBe(value);
   });
 });

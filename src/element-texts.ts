@@ -1,0 +1,117 @@
+/** The element's texts and prices, in the language of its page. */
+import { enStart } from './messages/en-start.js';
+import type { Messages } from './messages/en.js';
+import { fill } from './messages/fill.js';
+import type { PageLanguage } from './messages/load.js';
+import { englishPrices, priceText, roughPrice } from './money/price.js';
+import type { FirstContext } from './views/view.js';
+
+interface TextsHost extends HTMLElement {
+  /** What the page asks for by the element's own attribute. */
+  readonly locale: string | undefined;
+  readonly messages: Partial<Messages> | undefined;
+  readonly hasUpdated: boolean;
+  requestUpdate(): void;
+}
+
+const start: Partial<Messages> = enStart;
+/** A page in another language does not show English first, unless its texts take longer. */
+const languageWaitMs = 1_000;
+/** False until the page had time for the first use of Intl, which takes a slow phone 100 ms. */
+let isIntlReady = false;
+
+export class ElementTexts {
+  readonly #host: TextsHost;
+  #waitsForIntl = false;
+  /** Undefined until it is loaded. Until then, the texts are English. */
+  language: PageLanguage | undefined;
+
+  constructor(host: TextsHost) {
+    this.#host = host;
+  }
+
+  /** The language that the page asks for, not checked yet. */
+  get tag(): string {
+    return this.#host.locale || languageOf(this.#host) || navigator.language;
+  }
+
+  get #isEnglish(): boolean {
+    return /^en\b/.test(this.tag);
+  }
+
+  /** Follows the page's language. Resolves when there are texts to draw. */
+  async follow(): Promise<void> {
+    // The pay button's English is here already.
+    if (!this.language && this.#isEnglish) return;
+    const isLoaded = this.load().catch(() => undefined);
+    const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
+    if (!this.#host.hasUpdated) await Promise.race([isLoaded, wait()]);
+  }
+
+  /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
+  async load(): Promise<void> {
+    // Beside the list of languages, not after it.
+    if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
+    const { PageLanguage } = await import('./messages/load.js');
+    this.language ??= new PageLanguage(this);
+    await this.language.follow();
+  }
+
+  readonly requestUpdate = (): void => this.#host.requestUpdate();
+
+  /** Loads the texts of what comes after the QR code. */
+  readonly loadAfterQr = (): Promise<void> | undefined => this.language?.loadAfterQr();
+
+  readonly text: FirstContext['text'] = (key, values = {}) => {
+    const { language } = this;
+    const text = this.#host.messages?.[key] ?? (language?.texts ?? start)[key] ?? '';
+    return fill(text, language?.isolate(values) ?? values);
+  };
+
+  /** For numbers and times, once the language is loaded. */
+  readonly locale = (): string | undefined => this.language?.locale;
+
+  readonly money: FirstContext['money'] = (value, currency) => {
+    const { language } = this;
+    if (language && isIntlReady) return language.formatAmount(value, currency);
+    const style = language ? language.prices : englishPrices[this.tag];
+    return priceText(value, currency, style) ?? this.#roughPrice(value, currency);
+  };
+
+  /** Uses Intl for the first time, while a reply is awaited. */
+  prepareIntl(): void {
+    setTimeout(() => {
+      isIntlReady = true;
+      this.money(0, 'USD');
+    });
+  }
+
+  #roughPrice(value: number | string, currency: string): string {
+    if (!this.#waitsForIntl) {
+      this.#waitsForIntl = true;
+      // When the page has been painted, and has time.
+      requestAnimationFrame(() => whenIdle(() => void this.#loadIntl()));
+    }
+    return roughPrice(value, currency);
+  }
+
+  async #loadIntl(): Promise<void> {
+    await this.load().catch(() => undefined);
+    isIntlReady = true;
+    this.requestUpdate();
+  }
+}
+
+/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
+export function whenIdle(callback: () => void): void {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
+  else setTimeout(callback, 300);
+}
+
+/** The nearest `lang`, across shadow roots; empty if there is none. */
+function languageOf(element: Element): string {
+  const root = element.getRootNode();
+  const nearest = element.closest<HTMLElement>('[lang]')?.lang;
+  return nearest ?? (root instanceof ShadowRoot ? languageOf(root.host) : '');
+}

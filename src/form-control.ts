@@ -1,0 +1,46 @@
+/** Loads what makes the checkout a form control. Most pages have it outside of any form. */
+import type { FormHost, FormValue } from './form-value.js';
+
+export class FormControl {
+  readonly #host: FormHost;
+  /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
+  readonly #internals: Partial<ElementInternals> | undefined;
+  readonly #orderKey: () => string;
+  readonly #message: () => string;
+  #value: Promise<FormValue> | undefined;
+
+  /**
+   * @param orderKey identifies the order, so that a browser restores a payment for it and for no other; empty if nothing does
+   * @param message what the browser says if the form is submitted too early
+   */
+  constructor(host: FormHost, orderKey: () => string, message: () => string) {
+    this.#host = host;
+    this.#internals = 'attachInternals' in HTMLElement.prototype ? host.attachInternals() : undefined;
+    this.#orderKey = orderKey;
+    this.#message = message;
+  }
+
+  /** The element is in a form now. Nobody has paid yet, so a form that is submitted before the rest is loaded is held back too. */
+  enter(): void {
+    if (this.#host.hasAttribute('required')) this.#internals?.setValidity?.({ valueMissing: true }, '…');
+    void this.load();
+  }
+
+  async load(): Promise<FormValue | undefined> {
+    const internals = this.#internals;
+    if (!internals) return undefined;
+    this.#value ??= import('./form-value.js').then(
+      ({ FormValue }) => new FormValue(this.#host, internals, this.#orderKey, this.#message),
+    );
+    try {
+      const value = await this.#value;
+      this.#host.requestUpdate();
+      await this.#host.updateComplete;
+      return value;
+    } catch {
+      // A required one stays invalid. The next event of the form tries again.
+      this.#value = undefined;
+      return undefined;
+    }
+  }
+}

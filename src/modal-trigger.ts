@@ -1,0 +1,59 @@
+/** What opens the checkout in a modal: the page's own trigger, or a default button. It loads the modal when it is needed. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Modal, ModalHost } from './modal.js';
+import type { FirstContext } from './views/view.js';
+
+const loadModal = () => import('./modal.js');
+
+export class ModalTrigger {
+  readonly #host: ModalHost;
+  readonly #onClosed: () => void;
+  #modal: Modal | undefined;
+
+  /** @param onClosed called each time the modal was closed, in whatever way */
+  constructor(host: ModalHost, onClosed: () => void) {
+    this.#host = host;
+    this.#onClosed = onClosed;
+  }
+
+  get isOpen(): boolean {
+    return this.#modal?.isOpen === true;
+  }
+
+  /** Rejects if the code could not be loaded; the next press tries again. @returns false if the element has left the page */
+  async open(): Promise<boolean> {
+    const { Modal } = await loadModal();
+    this.#modal ??= new Modal(this.#host, this.#onClosed);
+    if (!this.#host.isConnected) return false;
+    this.#modal.open();
+    return true;
+  }
+
+  close(): void {
+    this.#modal?.close();
+  }
+
+  /** @param open starts the checkout */
+  render(
+    card: TemplateResult,
+    text: FirstContext['text'],
+    open: () => void,
+    preload: () => void,
+  ): TemplateResult {
+    const onClick = (event: Event) => {
+      // The page's own trigger can be a link, or a button that would submit a form.
+      event.preventDefault();
+      open();
+    };
+    const onApproach = () => {
+      preload();
+      void loadModal().catch(() => undefined);
+    };
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
+    return html`<slot name="trigger" @click=${onClick} @pointerenter=${onApproach} @focusin=${onApproach}
+        ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
+          ${text('openCheckout')}
+        </button></slot
+      >${this.#modal?.render(card, text('close')) ?? nothing}`;
+  }
+}

@@ -1,0 +1,58 @@
+/** Prices without Intl are those of Intl, in every language. */
+import { describe, expect, test } from 'vitest';
+import { formatAmount } from '../../src/money/format.js';
+import { englishPrices, priceText, roughPrice } from '../../src/money/price.js';
+import { prices as ar } from '../../src/messages/ar.js';
+import { prices as es } from '../../src/messages/es.js';
+import { prices as fr } from '../../src/messages/fr.js';
+import { prices as ha } from '../../src/messages/ha.js';
+import { prices as ig } from '../../src/messages/ig.js';
+import { prices as pt } from '../../src/messages/pt.js';
+import { prices as sw } from '../../src/messages/sw.js';
+import { prices as yo } from '../../src/messages/yo.js';
+import { prices as zh } from '../../src/messages/zh.js';
+
+const styles = { ...englishPrices, ...ar, ...es, ...fr, ...ha, ...ig, ...pt, ...sw, ...yo, ...zh };
+const currencies = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
+const amounts = [
+  0,
+  0.5,
+  '7',
+  49.9,
+  '49.90',
+  '049.900',
+  999.99,
+  1234.5,
+  12345,
+  1234567.891,
+  '123456789012.345',
+];
+
+describe.each(Object.entries(styles))('in %s', (tag, style) => {
+  test.each(currencies)('writes prices in %s as Intl does', (currency) => {
+    for (const amount of amounts)
+      expect(priceText(amount, currency, style)).toBe(formatAmount(amount, currency, tag));
+  });
+});
+
+test.each<[what: string, amount: number | string, currency: string]>([
+  ['a negative amount', -5, 'USD'],
+  ['an exponent', '1e3', 'USD'],
+  ['a comma', '12,50', 'USD'],
+  ['a currency with other decimals', 5000, 'JPY'],
+  ['a coin', 1, 'USDT'],
+])('leaves %s to Intl: %s %s', (_what, amount, currency) => {
+  expect(priceText(amount, currency, englishPrices['en'])).toBeUndefined();
+});
+
+test('leaves a locale without a style to Intl', () => {
+  expect(priceText(49.9, 'USD', englishPrices['en-CA'])).toBeUndefined();
+});
+
+test.each([
+  [49.9, 'USD', '49.90\u00a0USD'],
+  ['1234.567', 'JPY', '1234.567\u00a0JPY'],
+  [12, 'EUR', '12\u00a0EUR'],
+])('writes %s %s with its code until Intl is there', (amount, currency, expected) => {
+  expect(roughPrice(amount, currency)).toBe(expected);
+});
