@@ -13,18 +13,25 @@ export interface SourcePrice {
 const tolerance = 2n;
 
 /**
- * The prices that lie within 2 % of the median of all. One source that lies cannot move the price: without it there are
- * two others that agree, or there is no price.
+ * The prices that lie within 2 % of the median of all, if those in their middle agree with each other too. A median between
+ * two prices can be near both while they are far apart, and whoever gave the wrong one would move it by 2 %. So one source
+ * that lies moves the price by 1 % at most: without it there are two others that agree, or there is no price.
  */
-export function agreeing(prices: readonly SourcePrice[]): SourcePrice[] {
+export function agreeing(prices: readonly SourcePrice[]): readonly SourcePrice[] {
   const center = median(prices.map(({ price }) => price));
-  return center ? prices.filter(({ price }) => isWithin(price, center, tolerance)) : [];
+  const kept = center ? prices.filter(({ price }) => isWithin(price, center, tolerance)) : [];
+  const [lower, upper] = middleOf(kept.map(({ price }) => price));
+  return lower && upper && isWithin(upper, lower, tolerance) ? kept : [];
 }
 
 /** Undefined if there are none. */
 export function median(prices: readonly Fraction[]): Fraction | undefined {
-  const sorted = [...prices].sort(compare);
-  const upper = sorted[Math.floor(sorted.length / 2)];
-  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  const [lower, upper] = middleOf(prices);
   return upper && lower && (upper === lower ? upper : average(lower, upper));
+}
+
+/** The two prices in the middle, the lower one first; twice the same if there is one. */
+function middleOf(prices: readonly Fraction[]): readonly (Fraction | undefined)[] {
+  const sorted = [...prices].sort(compare);
+  return [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
 }

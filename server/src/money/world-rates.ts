@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { agreeing, median, type SourcePrice } from './agreement.js';
 import type { Currency } from './currency-list.js';
+import { isoTime } from '../shared/clock.js';
 import { multiply } from './fractions.js';
 import type { Rate, RateSource } from './rates.js';
 import { fetchJson, SourceFailed } from './sources/fetch-json.js';
@@ -35,7 +36,7 @@ export interface WorldRatesOptions {
 /** A coin's price counts for a minute. Sources of fiat rates publish once a day. */
 const maxAgeMs = { crypto: 60_000, fiat: 86_400_000 };
 /** How many sources must agree on a price. */
-const needed = { crypto: 2, fiat: 1 };
+const needed = 2;
 /** An agreed rate stays known this long for values that are only shown. No price can be locked at it. */
 const shownForMs = 900_000;
 const longestPauseMs = 120_000;
@@ -64,6 +65,8 @@ export function createWorldRates(options: WorldRatesOptions): WorldRates {
   const agreed = new Map<string, Rate>();
   /** Currencies whose sources do not agree, or do not answer. */
   const missing = new Set<string>();
+  /** Whether fiat rates came from one source alone at the last look. */
+  let isAlone = false;
 
   async function ask(state: SourceState, signal: AbortSignal): Promise<void> {
     const { adapter } = state;
@@ -122,8 +125,11 @@ export function createWorldRates(options: WorldRatesOptions): WorldRates {
     prices: readonly SourcePrice[],
   ): Rate | undefined {
     const time = now();
-    const kept = agreeing(prices.filter(({ at }) => time - at <= maxAgeMs[type]));
-    const price = kept.length >= needed[type] ? median(kept.map((one) => one.price)) : undefined;
+    const fresh = prices.filter(({ at }) => time - at <= maxAgeMs[type]);
+    const kept = agreeing(fresh);
+    // A fiat currency may have no other source. Then its rate says so, with its age.
+    const isEnough = kept.length >= needed || (type === 'fiat' && fresh.length === 1);
+    const price = isEnough ? median(kept.map((one) => one.price)) : undefined;
     if (!price) {
       if (!missing.has(code))
         log.warn({ currency: code }, 'No exchange rate: too few sources answer and agree');
@@ -131,12 +137,21 @@ export function createWorldRates(options: WorldRatesOptions): WorldRates {
       return undefined;
     }
     if (missing.delete(code)) log.info({ currency: code }, 'The exchange rate is known again');
-    return {
-      ...price,
-      source: `median of ${kept.map(({ source }) => source).join(', ')}`,
-      at: Math.min(...kept.map(({ at }) => at)),
-      maxAgeMs: maxAgeMs[type],
-    };
+    const at = Math.min(...kept.map((one) => one.at));
+    const names = kept.map(({ source }) => source).join(', ');
+    const source = kept.length > 1 ? `median of ${names}` : `${names} alone, of ${isoTime(at)}`;
+    return { ...price, source, at, maxAgeMs: maxAgeMs[type] };
+  }
+
+  function warnIfAlone(): void {
+    const alone = [...agreed].filter(([, { source }]) => source.includes(' alone, '));
+    if (alone.length > 0 && !isAlone) {
+      log.warn(
+        { currencies: alone.map(([code]) => code), source: alone[0]?.[1].source },
+        'Exchange rates come from one source alone: no other confirms them',
+      );
+    }
+    isAlone = alone.length > 0;
   }
 
   /** The dollar price of USDT, from the sources that have a market in dollars. */
@@ -152,6 +167,7 @@ export function createWorldRates(options: WorldRatesOptions): WorldRates {
       const rate = agree(currency, pricesOf(currency.code, usdt));
       if (rate) agreed.set(currency.code, rate);
     }
+    warnIfAlone();
   }
 
   return {

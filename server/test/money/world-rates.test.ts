@@ -1,6 +1,7 @@
 /** Exchange rates from several sources that answer as documented, fail, lag, lie, or return garbage. */
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { agreeing, median } from '../../src/money/agreement.js';
 import { currencies } from '../../src/money/currency-list.js';
 import { convert, type Rate } from '../../src/money/rates.js';
 import { parseSources } from '../../src/money/sources/sources.js';
@@ -127,6 +128,47 @@ describe('Sources that misbehave', () => {
     time += 61_000;
     await refresh();
     expect(time - (rates.latest('ETH')?.at ?? 0)).toBeGreaterThan(60_000);
+  });
+
+  it('Two sources that are 4 % apart are each within 2 % of their middle, and still do not agree', async () => {
+    exchanges.quote('kraken', priced({ BTC: '92000' }));
+    exchanges.quote('coingecko', priced({ BTC: '95755' }), seconds());
+    rates = open('kraken', 'coingecko');
+    await refresh();
+    expect(dollars('BTC')).toBeUndefined();
+  });
+
+  it('No source that lies moves the price by 2 %, wherever it puts its own', () => {
+    const at = (source: string, price: number) => ({
+      ...{ source, at: time },
+      price: { numerator: BigInt(price), denominator: 1n },
+    });
+    for (const honest of [[92_000], [92_000, 92_900], [92_000, 92_900, 93_600]]) {
+      for (let lie = 80_000; lie < 106_000; lie += 50) {
+        const kept = agreeing([...honest, lie].map((price, index) => at(String(index), price)));
+        const { numerator, denominator } = median(kept.map(({ price }) => price)) ?? {};
+        if (kept.length < 2 || numerator === undefined) continue;
+        const price = Number(numerator) / Number(denominator);
+        expect(price).toBeGreaterThan(Math.min(...honest) * 0.98);
+        expect(price).toBeLessThan(Math.max(...honest) * 1.02);
+      }
+    }
+  });
+
+  it('Fiat rates of two sources that differ count as none, and one alone says so, with its age', async () => {
+    rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
+    exchanges.quote('er-api', { ...market, fiat: { ...market.fiat, NGN: '1600' } }, seconds() - 7200);
+    await refresh();
+    expect(dollars('NGN')).toBeUndefined();
+    expect(sourcesOf('EUR')).toEqual(['coinbase', 'er-api']);
+    exchanges.answer('coinbase', (response) => response.writeHead(500).end());
+    rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
+    await refresh();
+    const published = new Date((seconds() - 7200) * 1000).toISOString();
+    expect(rates.latest('NGN')?.source).toBe(`er-api alone, of ${published}`);
+    expect(lines.map(({ msg }) => msg)).toContain(
+      'Exchange rates come from one source alone: no other confirms them',
+    );
   });
 
   it('A price that the source itself calls old does not count', async () => {
