@@ -14,7 +14,7 @@ import { createDepositAddresses } from './addresses/deposit-addresses.js';
 import { createDepositKeys } from './addresses/deposit-keys.js';
 import { isAnyoneExpected, readOpenAddresses } from './addresses/open-addresses.js';
 import { createWatchedAddresses } from './addresses/watched-addresses.js';
-import { createAvailability } from './chains/availability.js';
+import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
@@ -278,11 +278,15 @@ export async function createApp(options: AppOptions) {
     newId,
     log,
     sink: receipts,
-    networks: chains.map((chain) => ({
-      chain,
-      confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
-      intervalMs: connected.find((one) => one.chain === chain)?.pollMs ?? scanIntervalMs,
-    })),
+    networks: chains.map((chain) => {
+      const real = connected.find((one) => one.chain === chain);
+      return {
+        chain,
+        confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
+        intervalMs: real?.pollMs ?? scanIntervalMs,
+        lagLimitMs: real && lagLimitMs(real.blockSeconds),
+      };
+    }),
   });
   const sandbox = createSandbox({
     simulatedChains,

@@ -89,6 +89,7 @@ function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
 
 function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
   const { network, identity, nodes, headers, chainAssets, requestsPerMinute } = configured;
+  const { blockSeconds, isOnDemand } = configured;
   const { family, code } = network;
   const coin = coinOf(chainAssets);
   if (!('genesisHash' in identity) || !coin || !isBitcoinLike(family)) {
@@ -101,10 +102,12 @@ function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
     family,
     addressNet,
     genesisHash: identity.genesisHash,
+    checkpoint: identity.checkpoint,
     nodes,
     headers,
     currency: coin.currency,
     requestsPerMinute,
+    blockTimeMs: isOnDemand ? undefined : blockSeconds * 1000,
   };
 }
 

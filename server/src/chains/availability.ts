@@ -19,6 +19,9 @@ export type IsReadable = (network: Pick<Network, 'mode' | 'code'>, currency: str
 
 /** Besides three blocks, which a healthy chain can take. */
 const graceMs = 60_000;
+/** How far behind a network may be read and still be offered. */
+export const lagLimitMs = (blockSeconds: number): number => 3000 * blockSeconds + graceMs;
+
 /** Asking about every option of every payment in a list must cost nothing. */
 const rememberedMs = 250;
 
@@ -46,9 +49,7 @@ export function createAvailability(
       checked = now;
     }
     const lagMs = lags.get(key);
-    return (
-      lagMs !== undefined && lagMs <= 3000 * real.blockSeconds + graceMs && !real.unreadable().has(currency)
-    );
+    return lagMs !== undefined && lagMs <= lagLimitMs(real.blockSeconds) && !real.unreadable().has(currency);
   };
 }
 

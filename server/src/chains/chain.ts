@@ -26,14 +26,21 @@ export interface ChainTransfer {
   readonly amount: bigint;
 }
 
-export interface ChainHead {
+/** A block by its height and hash. */
+export interface BlockId {
   readonly height: number;
   readonly hash: string;
-  /** Blocks up to this height cannot be reorganised, however few confirmations they have; undefined if unknown. */
-  readonly finalizedHeight?: number | undefined;
 }
 
-export interface ChainBlock extends ChainHead {
+export interface ChainHead extends BlockId {
+  /**
+   * The newest block that cannot be reorganised, as its node says; undefined if that is unknown. It is a claim about one block:
+   * it holds for the chain that was read only if that contains the block.
+   */
+  readonly finalized?: BlockId | undefined;
+}
+
+export interface ChainBlock extends BlockId {
   readonly parentHash: string;
   /** Epoch milliseconds. */
   readonly time: number;
@@ -45,6 +52,11 @@ export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
   /** The block of the best chain at a height; undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
+  /**
+   * Whether every block after the head will be timed when it is made, not before: so where the server itself makes them. On
+   * other chains only a block shows that none is missing before it.
+   */
+  isMadeHere?(): boolean;
   /** How long the next block has been overdue, by the last known head; 0 if it is not, or if that is unknown. */
   overdueMs?(): number;
   /**

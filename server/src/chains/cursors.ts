@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import { chunksOf } from '../db/chunks.js';
-import type { ChainBlock, ChainHead, NetworkRef } from './chain.js';
+import type { BlockId, ChainBlock, NetworkRef } from './chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** Who may scan a network, and until when (real time, epoch milliseconds). */
@@ -52,7 +52,7 @@ export async function isScanned(reader: Reader, now: number): Promise<boolean> {
 export function createCursor(
   database: Database,
   lease: Lease,
-  head: ChainHead,
+  head: BlockId,
   syncedAt: number,
 ): Promise<void> {
   const { mode, network } = lease;
@@ -67,6 +67,8 @@ export function createCursor(
         head_height: head.height,
         first_height: head.height,
         synced_at: syncedAt,
+        read_until: 0,
+        final_height: null,
         problem: null,
         lease_holder: lease.holder,
         lease_until: lease.until,
@@ -127,31 +129,45 @@ export class LeaseLost extends Error {
   }
 }
 
+/** What a scan changes about the cursor. */
+export type CursorMove = Pick<
+  ChainCursorTable,
+  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height'
+>;
+
 /**
  * Moves a network's cursor and renews its lease.
- * @param headHeight the height of the chain's newest block
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(
   transaction: Transaction,
   { mode, network, holder, until }: Lease,
-  { height, hash }: ChainHead,
-  headHeight: number,
-  syncedAt: number,
+  move: CursorMove,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable('chain_cursors')
-    .set({
-      ...{ height, hash, head_height: headHeight, synced_at: syncedAt },
-      ...{ problem: null, lease_until: until },
-    })
+    .set({ ...move, problem: null, lease_until: until })
     .where((e) => e.and({ mode, network, lease_holder: holder }))
     .executeTakeFirstOrThrow();
   if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });
 }
 
+/** The hash of a stored block; undefined if it is not stored. */
+export async function readScannedHash(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  height: number,
+): Promise<string | undefined> {
+  const row = await reader
+    .selectFrom('scanned_blocks')
+    .select('hash')
+    .where((e) => e.and({ mode, network, height }))
+    .executeTakeFirst();
+  return row?.hash;
+}
+
 /** The stored blocks, newest first. */
-export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef): Promise<ChainHead[]> {
+export function readScannedBlocks(reader: Reader, { mode, network }: NetworkRef): Promise<BlockId[]> {
   return reader
     .selectFrom('scanned_blocks')
     .select(['height', 'hash'])

@@ -2,7 +2,8 @@
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
-import type { Chain, ChainBlock, ChainTransfer, NetworkRef } from './chain.js';
+import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
+import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
 import { comparePending } from './pending.js';
@@ -12,6 +13,8 @@ export interface ScannedNetwork {
   readonly chain: Chain;
   readonly confirmations: number;
   readonly intervalMs: number;
+  /** A scan that is further behind than this is logged; none if absent. */
+  readonly lagLimitMs?: number | undefined;
 }
 
 export interface ScanDeps {
@@ -20,6 +23,8 @@ export interface ScanDeps {
   readonly sink: ScanSink;
   /** Called while a scan has many blocks to read, every ten seconds and when it has read them. */
   readonly onCatchUp?: (network: NetworkRef, progress: CatchUp) => void;
+  /** Called with what an operator should know. */
+  readonly onWarning?: (network: NetworkRef, message: string) => void;
 }
 
 export interface CatchUp {
@@ -41,19 +46,18 @@ const syncIntervalMs = 1000;
 
 export function createNetworkScan(
   network: ScannedNetwork,
-  { database, clock, sink, onCatchUp }: ScanDeps,
+  { database, clock, sink, onCatchUp, onWarning }: ScanDeps,
   holder: string,
 ) {
   const { chain } = network;
   const { mode } = chain;
   const ref: NetworkRef = { mode, network: chain.network };
+  const finality = createFinality(database.reader, ref, (message) => onWarning?.(ref, message));
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
   /** What was pending at the last write under this lease; undefined if unknown. */
   let appliedPending: readonly ChainTransfer[] | undefined;
-  /** The last block that this process read, and its time. While catching up, the next one is no older. */
-  let newest: Pick<ChainBlock, 'hash' | 'time'> | undefined;
   /** Whether the last batch left work for the next one. */
   let hasBacklog = false;
 
@@ -118,48 +122,52 @@ export function createNetworkScan(
       signal,
     );
     signal.throwIfAborted();
-    // Another replica may have measured a slightly later time. `synced_at` never goes back.
-    const syncedAt = difference.pending ? Math.max(now, cursor.synced_at) : cursor.synced_at;
-    await write(cursor, difference, syncedAt, isUrgent);
+    await write(cursor, difference, now, isUrgent);
     return difference.pending === undefined || hasBacklog;
   }
 
+  /** @param startedAt when reading began */
   async function write(
     cursor: ChainCursorTable,
     difference: Difference,
-    syncedAt: number,
+    startedAt: number,
     isUrgent: boolean,
   ): Promise<void> {
     const { orphanedAbove, blocks, head, tipHeight } = difference;
     const pending = difference.pending && comparePending(difference.pending, appliedPending);
+    // Another replica may have measured a slightly later time. Neither time ever goes back.
+    const syncedAt = pending ? Math.max(startedAt, cursor.synced_at) : cursor.synced_at;
+    const readUntil = Math.max(cursor.read_until, readUntilOf(chain, difference, startedAt));
+    const finalHeight = await finality.heightOf(difference);
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
       hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
+      (finalHeight ?? null) !== cursor.final_height ||
       (pending !== undefined && pending.appeared.length + (pending.gone?.length ?? 1) > 0) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
     if (!isChanged && !isSyncDue && cursor.problem === null) return;
 
     const kept = lease();
+    const move: cursors.CursorMove = {
+      ...{ height: head.height, hash: head.hash, head_height: tipHeight },
+      ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null },
+    };
     const outcome = await database.write(async (transaction) => {
-      await cursors.moveCursor(transaction, kept, head, tipHeight, syncedAt);
+      await cursors.moveCursor(transaction, kept, move);
       if (!isChanged) return 'complete';
       const forgetUpTo = head.height - keptBlocks;
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
       return sink.apply(transaction, {
         ...ref,
-        ...{ orphanedAbove, blocks, pending, head, syncedAt },
-        readUpTo: Math.max(cursor.synced_at, newest?.hash === cursor.hash ? newest.time : 0),
+        ...{ orphanedAbove, blocks, pending, head, finalHeight },
+        readBefore: orphanedAbove === undefined ? cursor.read_until : 0,
       });
     });
-    newest = blocks.at(-1) ?? newest;
     hasBacklog = outcome === 'more';
     appliedPending = difference.pending;
-    known = {
-      ...{ ...cursor, height: head.height, hash: head.hash, head_height: tipHeight },
-      ...{ synced_at: syncedAt, problem: null, lease_until: kept.until },
-    };
+    known = { ...cursor, ...move, problem: null, lease_until: kept.until };
   }
 
   return {
@@ -185,6 +193,17 @@ export function createNetworkScan(
     /** The cursor as this process last saw it. */
     cursor: (): ChainCursorTable | undefined => known,
   };
+}
+
+/**
+ * Up to when the blocks show that none is missing, by real time. Nothing is earlier than the block before it: networks whose
+ * miners may set a block's time back still cannot set it before that.
+ * @param startedAt when reading began
+ */
+function readUntilOf(chain: Chain, { blocks, pending }: Difference, startedAt: number): number {
+  if (pending && chain.isMadeHere?.()) return startedAt;
+  // Another block can have the same time. And one whose miner's clock is ahead says nothing about the future.
+  return Math.max(0, ...blocks.map(({ time }) => Math.min(time, startedAt) - 1));
 }
 
 const manyBlocks = 500;

@@ -17,6 +17,8 @@ export interface Network {
   readonly addressNet?: AddressNet;
   /** How many confirmations a receipt needs to count. */
   readonly confirmations: number;
+  /** See `inclusionHoursOf`. */
+  readonly inclusionHours?: number;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
   readonly explorer?: string;
   /** What wallets in the payer's browser need. Only EVM networks with real nodes have it. */
@@ -29,6 +31,14 @@ export interface Network {
   readonly highFees?: HighFees;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
+}
+
+/**
+ * How long after a payment's deadline a transaction that was seen before it may take to get into a block. Later, it is priced
+ * as late.
+ */
+export function inclusionHoursOf(network: Pick<Network, 'inclusionHours'> | undefined): number {
+  return network?.inclusionHours ?? 6;
 }
 
 export interface HighFees {

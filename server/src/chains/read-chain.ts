@@ -8,7 +8,7 @@ export interface Difference {
   readonly blocks: readonly ChainBlock[];
   /** Undefined if the blocks do not reach the head, or if the chain moved during the read. */
   readonly pending: readonly ChainTransfer[] | undefined;
-  /** The last block that was read, or the base if there was none. */
+  /** The last block that was read, or the base if there was none; and what is final, as the node says. */
   readonly head: ChainHead;
   /** The height of the chain's newest block. */
   readonly tipHeight: number;
@@ -97,10 +97,9 @@ export async function readDifference(
   // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
   if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
-  const finalizedHeight = tip.finalizedHeight && Math.min(tip.finalizedHeight, head.height);
   return {
     ...{ orphanedAbove, blocks, pending },
-    head: { height: head.height, hash: head.hash, finalizedHeight },
+    head: { height: head.height, hash: head.hash, finalized: tip.finalized },
     tipHeight: tip.height,
   };
 }

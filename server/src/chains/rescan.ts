@@ -53,7 +53,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       await sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined },
         head: { height: cursor.height, hash: cursor.hash },
-        ...{ syncedAt: cursor.synced_at, readUpTo: 0 },
+        ...{ finalHeight: cursor.final_height ?? undefined, readBefore: 0 },
       });
     });
     read = blocks.at(-1)?.height ?? read;
@@ -90,7 +90,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
           );
         }
         // A scan that is running now must not write what it has read: it no longer has the lease.
-        const lease = { lease_holder: 'rescan', lease_until: 0 };
+        const lease = { lease_holder: 'rescan', lease_until: 0, final_height: null };
         const first_height = Math.min(cursor.first_height, head.height);
         await setCursor(transaction, chain, { ...head, ...lease, first_height, problem: null });
         const ofNetwork = transaction.deleteFrom('scanned_blocks').where('mode', '=', mode);
@@ -102,7 +102,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
       }
       return sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [] },
-        ...{ pending: undefined, head, syncedAt: cursor.synced_at, readUpTo: 0 },
+        ...{ pending: undefined, head, finalHeight: undefined, readBefore: 0 },
       });
     });
   }

@@ -1,5 +1,5 @@
 /** The interface between the scanner, which knows chains, and the receipts rule, which knows payments. */
-import type { ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
+import type { BlockId, ChainBlock, ChainTransfer, NetworkRef } from './chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
 /** Identifies a transfer within its network. */
@@ -44,14 +44,14 @@ export interface ScanBatch extends NetworkRef {
   /** Undefined if they were not read, as while catching up. */
   readonly pending: PendingTransfers | undefined;
   /**
-   * Real time up to which everything had been read before this batch: what is new in it was not there then. 0 if that is
-   * unknown, as for blocks that are read again.
+   * Real time up to which every block had been read before this batch: its blocks cannot have been there then. 0 if that is
+   * unknown, as for blocks that are read again, or that replace others.
    */
-  readonly readUpTo: number;
+  readonly readBefore: number;
   /** The last scanned block, after this batch. */
-  readonly head: ChainHead;
-  /** Real time when reading began. If `pending` is defined, everything up to then has been read. */
-  readonly syncedAt: number;
+  readonly head: BlockId;
+  /** Blocks of the scanned chain up to this height are final; undefined if that is unknown. */
+  readonly finalHeight: number | undefined;
 }
 
 /** Applies a batch in the transaction that moves the cursor, so that either both happen or neither. */

@@ -8,7 +8,7 @@ import { LeaseLost } from './cursors.js';
 import { ChainBehind } from './read-chain.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
-export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp'> {
+export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp' | 'onWarning'> {
   readonly networks: readonly ScannedNetwork[];
   readonly newId: NewId;
   readonly log: Logger;
@@ -45,6 +45,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
         left > 0 ? 'Reading missed blocks' : 'Read all missed blocks',
       );
     },
+    onWarning: ({ mode, network }, message) => log.warn({ mode, network }, message),
   };
   const loops = new Map(networks.map((network) => [keyOf(network.chain), createLoop(network)]));
 
@@ -59,6 +60,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     /** Since when the nodes have had fewer blocks than were read, in real time. */
     let behindSince: number | undefined;
     let isStuck = false;
+    let wasLate = false;
     let running: Promise<void> = Promise.resolve();
     /** The scan that begins when the running one has ended. Callers until then share it. */
     let next: { isUrgent: boolean; readonly done: Promise<void> } | undefined;
@@ -125,10 +127,34 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
       }
     }
 
+    function lagMs(): number | undefined {
+      const cursor = scan.cursor();
+      if (!cursor) return undefined;
+      // Who reads blocks without reaching the newest one is no further behind than the last that was read.
+      const readAt = Math.max(cursor.synced_at, cursor.read_until);
+      return Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - readAt);
+    }
+
+    function logLag(): void {
+      const lag = lagMs() ?? 0;
+      const isLate = lag > (network.lagLimitMs ?? Infinity);
+      if (isLate === wasLate) return;
+      wasLate = isLate;
+      if (!isLate) log.info({ mode, network: code }, 'The network is read up to now again');
+      else {
+        log.warn(
+          { mode, network: code, lagSeconds: Math.round(lag / 1000) },
+          'The network is not read up to now. It is not offered, and payments whose deadline has passed stay open until a block timed after it is read',
+        );
+      }
+    }
+
     async function run(): Promise<void> {
       while (!signal.aborted) {
         // `attempt` has logged the error.
-        await request(false).catch(() => {});
+        await request(false)
+          .then(logLag, logLag)
+          .catch(() => {});
         const pause = Math.min(network.intervalMs * 2 ** Math.min(failures, 10), longestPauseMs);
         await delay(pause, undefined, { signal }).catch(() => {});
       }
@@ -160,7 +186,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           network: code,
           height: cursor?.height,
           headHeight: cursor?.head_height,
-          lagMs: cursor && Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - cursor.synced_at),
+          lagMs: lagMs(),
           isFailing: failures > 0,
           problem,
         };

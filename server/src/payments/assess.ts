@@ -10,6 +10,8 @@ export interface ReceiptFact {
   readonly firstSeenAt: number;
   /** False while it waits for confirmations. Dropped and reversed receipts must be left out. */
   readonly isConfirmed: boolean;
+  /** How long a payment that it reached in time waits for it; see the column of this name. */
+  readonly awaitedUntil: number;
   /** The worth of one unit when first seen, in units of the base currency; null if no rate was known. */
   readonly baseRate: Fraction | null;
 }
@@ -62,10 +64,10 @@ export function dependsOnWorth(payment: PaymentFacts, now: number): boolean {
 
 /**
  * @param now time of the merchant's clock
- * @param syncedAt time of the merchant's clock up to which the payment's network has been read. A later deadline has not passed yet, because a
- *   payment made in time may still turn up.
+ * @param readUntil time of the merchant's clock up to which every block of the payment's network has been read. A later deadline
+ *   has not passed yet, because a payment made in time may still turn up.
  */
-export function assess(payment: PaymentFacts, now: number, syncedAt: number): PaymentState {
+export function assess(payment: PaymentFacts, now: number, readUntil: number): PaymentState {
   if (payment.amount === null) {
     if (payment.cancelledAt !== null) return 'cancelled';
     if (now >= payment.expiresAt) return 'expired';
@@ -82,9 +84,9 @@ export function assess(payment: PaymentFacts, now: number, syncedAt: number): Pa
   }
   if (cancelledAt !== null) return payment.receipts.length > 0 ? 'cancelled_paid' : 'cancelled';
 
-  const isOver = now >= expiresAt && syncedAt >= expiresAt;
-  const isConfirming = inTime.some((receipt) => !receipt.isConfirmed);
-  if (isOver && !isConfirming) {
+  const isOver = now >= expiresAt && readUntil >= expiresAt;
+  const isAwaited = inTime.some(({ isConfirmed, awaitedUntil }) => !isConfirmed && awaitedUntil > readUntil);
+  if (isOver && !isAwaited) {
     if (sum(confirmed) >= amount && isWorth(confirmed, payment.baseAmount)) return 'settled_late';
     if (payment.settledAt !== null) return 'reversed';
     if (confirmed.some((receipt) => receipt.firstSeenAt > deadline)) return 'expired_late';

@@ -1,15 +1,15 @@
 /** Finds the payments that are due to expire. */
 import { statesWith } from 'crypto-checkout/contract';
-import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import type { Schema } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 import type { PaymentRow } from './store.js';
 
 /**
- * Ids of the payments that are due to expire. Their deadline has passed, their network has been read up to it, and no
- * counting receipt that came in time waits for confirmations. If one does, the scan that confirms or drops it also ends
- * the payment.
+ * Ids of the payments that are due to expire. Their deadline has passed, every block up to it has been read, and no
+ * counting receipt that came in time waits for confirmations, or for a block that is still soon enough. If one does, the scan
+ * that confirms or drops it also ends the payment.
  */
 export async function* findOverdue(reader: Reader, mode: Mode, realNow: number): AsyncGenerator<string> {
   // What is due in real time is also due on every merchant's clock, because that is never behind.
@@ -60,12 +60,16 @@ function overdueOnMovedClocks(
       e.or([
         e('payments.locked_at', 'is', null),
         e.and([
-          e('chain_cursors.synced_at', '>=', e.ref('test_clocks.moved_at')),
-          e(sql<number>`chain_cursors.synced_at + test_clocks.offset_ms`, '>=', e.ref('payments.expires_at')),
+          e('chain_cursors.read_until', '>=', e.ref('test_clocks.moved_at')),
+          e(
+            sql<number>`chain_cursors.read_until + test_clocks.offset_ms`,
+            '>=',
+            e.ref('payments.expires_at'),
+          ),
         ]),
       ]),
     )
-    .where(hasNoReceiptInTime)
+    .where(awaitsNoReceipt(sql`chain_cursors.read_until + test_clocks.offset_ms`))
     .where(comesAfter(last))
     .orderBy('payments.expires_at')
     .orderBy('payments.id')
@@ -81,20 +85,25 @@ function comesAfter(last: Overdue | undefined) {
       : e.lit(true);
 }
 
-/** No counting receipt that came in time waits for confirmations. */
-function hasNoReceiptInTime(e: ExpressionBuilder<Schema, 'payments'>) {
-  return e.not(
-    e.exists(
-      e
-        .selectFrom('receipts')
-        .select('receipts.id')
-        .whereRef('receipts.payment_id', '=', 'payments.id')
-        .whereRef('receipts.currency', '=', 'payments.currency')
-        .whereRef('receipts.network', '=', 'payments.network')
-        .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
-        .where('receipts.status', '=', 'seen'),
-    ),
-  );
+/**
+ * No counting receipt that came in time waits for confirmations, or can still get into a block in time.
+ * @param readUntil up to when the network was read, on the merchant's clock
+ */
+function awaitsNoReceipt(readUntil: RawBuilder<number>) {
+  return (e: ExpressionBuilder<Schema, 'payments'>) =>
+    e.not(
+      e.exists(
+        e
+          .selectFrom('receipts')
+          .select('receipts.id')
+          .whereRef('receipts.payment_id', '=', 'payments.id')
+          .whereRef('receipts.currency', '=', 'payments.currency')
+          .whereRef('receipts.network', '=', 'payments.network')
+          .whereRef('receipts.first_seen_at', '<=', 'payments.expires_at')
+          .where('receipts.awaited_until', '>', readUntil)
+          .where('receipts.status', '=', 'seen'),
+      ),
+    );
 }
 
 function overdueAfter(
@@ -120,10 +129,10 @@ function overdueAfter(
       .where((e) =>
         e.or([
           e('payments.locked_at', 'is', null),
-          e('chain_cursors.synced_at', '>=', e.ref('payments.expires_at')),
+          e('chain_cursors.read_until', '>=', e.ref('payments.expires_at')),
         ]),
       )
-      .where(hasNoReceiptInTime)
+      .where(awaitsNoReceipt(sql`chain_cursors.read_until`))
       .where(comesAfter(last))
       .orderBy('payments.expires_at')
       .orderBy('payments.id')

@@ -39,6 +39,9 @@ function selectSums(reader: Reader, { paymentId, deadline }: SumValues, baseRate
         baseRate.as('base_rate'),
         sumUnits(reader, 'amount', sql`first_seen_at <= ${deadline}`).as('in_time'),
         sumUnits(reader, 'amount', sql`first_seen_at > ${deadline}`).as('late'),
+        e.fn
+          .max(sql<number | null>`case when first_seen_at <= ${deadline} then awaited_until end`)
+          .as('awaited_until'),
         e.fn.min('first_seen_at').as('earliest'),
         e.fn.max('first_seen_at').as('latest'),
       ])
@@ -60,6 +63,7 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
       ...{ network, currency },
       isConfirmed: status === 'confirmed',
       isCredited: is_credited === 1,
+      awaitedUntil: sums.awaited_until ?? 0,
       baseRate: parseFraction(base_rate),
     };
     const inTime = { ...alike, amount: BigInt(sums.in_time), firstSeenAt: sums.earliest };
@@ -98,16 +102,16 @@ const findCursor = prepared(
   (reader, { mode, network }: { readonly mode: PaymentRow['mode']; readonly network: string | null }) =>
     reader
       .selectFrom('chain_cursors')
-      .select('synced_at')
+      .select('read_until')
       .where('mode', '=', mode)
       .where('network', '=', network),
 );
 
-/** The real time up to which a payment's network was read; -Infinity if it never was. */
-export async function readSyncedAt(
+/** The real time up to which every block of a payment's network was read; -Infinity if none was. */
+export async function readUntilOf(
   transaction: Transaction,
   { mode, network }: Pick<PaymentRow, 'mode' | 'network'>,
 ): Promise<number> {
   const [cursor] = await findCursor(transaction, { mode, network });
-  return cursor?.synced_at ?? Number.NEGATIVE_INFINITY;
+  return cursor?.read_until ?? Number.NEGATIVE_INFINITY;
 }

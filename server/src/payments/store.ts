@@ -105,6 +105,8 @@ function selectRecords(reader: Reader) {
           )
           .whereRef('receipts.payment_id', '=', 'payments.id')
           .orderBy('receipts.first_seen_at')
+          // Blocks of one second have the same time.
+          .orderBy('receipts.block_height')
           .orderBy('receipts.id'),
       ).as('receipts'),
     ]);

@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
 import { assess, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
-import { readFacts, readSyncedAt } from './payment-facts.js';
+import { readFacts, readUntilOf } from './payment-facts.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
@@ -70,9 +70,9 @@ export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
     const facts = await readFacts(transaction, payment, now);
     const isDeposit = payment.wallet_id !== null;
     // How far the chain was read matters only after the deadline.
-    const syncedAt =
-      now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readSyncedAt(transaction, payment);
-    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, syncedAt));
+    const readUntil =
+      now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment);
+    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, readUntil));
     const describe = isDeposit ? describeDeposit : describeTransition;
     const transition = describe(payment.state, state, sumsOf(payment, facts));
     const isFirstSuccess = statusOf(state) === 'success' && payment.settled_at === null;

@@ -1,5 +1,6 @@
 /** Checks on the chain that the merchant's own wallet has paid a transfer, before it is settled. */
 import { fromUnits } from 'crypto-checkout/contract';
+import { readCursor } from '../chains/cursors.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
@@ -71,7 +72,8 @@ export async function proveSettlement(
     );
   }
   const confirmations = head.height - height + 1;
-  if (confirmations < network.confirmations && height > (head.finalizedHeight ?? 0)) {
+  const finalHeight = (await readCursor(reader, chain))?.final_height ?? 0;
+  if (confirmations < network.confirmations && height > finalHeight) {
     throw invalidState(
       `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
     );

@@ -131,7 +131,7 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     await scanOf(shop, network);
     modelOf(network).chains.set(network.code, {
       ...{ height: chain.tip.height, time: 0, times: new Map(), txs: [] },
-      ...{ confirmations: network.confirmations, syncedAt: shop.time.now },
+      ...{ confirmations: network.confirmations, readUntil: 0 },
     });
     lowest.set(chain, chain.tip.height);
     views.set(chain, chain.view());
@@ -203,7 +203,8 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     const tip = chain.find(batch.head.hash);
     const waiting = batch.pending && new Set(chain.told.map(({ hash }) => hash));
     known.height = tip.height;
-    if (batch.pending) known.syncedAt = shop.time.now;
+    const times = batch.blocks.map(({ time }) => Math.min(time, shop.time.now) - 1);
+    known.readUntil = Math.max(known.readUntil ?? 0, ...times);
     for (const tx of known.txs) {
       const hash = tx.hash.slice(0, tx.hash.lastIndexOf(':'));
       const block = chain.blockOf(hash, tip, lowest.get(chain) ?? 0);
@@ -234,8 +235,6 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     };
     try {
       await scanOf(shop, network);
-      // Nothing may have changed, and then nothing is written but the time.
-      modelOf(network).chain(network.code).syncedAt = shop.time.now;
       const { tip } = trouble.lag ?? chain.view();
       expect(await readCursor(shop.database.reader, chain), told.join('\n')).toMatchObject({
         height: tip.height,

@@ -121,6 +121,7 @@ export interface ScannerChanges {
   readonly chains?: readonly Chain[];
   readonly database?: Database;
   readonly sink?: ScanSink;
+  readonly lagLimitMs?: number;
 }
 
 export function scannerOn(fixture: ChainFixture, changes: ScannerChanges = {}): TestScanner {
@@ -133,6 +134,7 @@ export function scannerOn(fixture: ChainFixture, changes: ScannerChanges = {}): 
     chain,
     confirmations: 2,
     intervalMs: 5,
+    lagLimitMs: changes.lagLimitMs,
   }));
   const { database, clock, sink } = { ...fixture, ...changes };
   return { scanner: createScanner({ networks, database, clock, sink, newId, log }), lines };

@@ -237,7 +237,7 @@ export function testRealMoney(engine: TestEngine): void {
       const under = await lock();
       await send('ETH', under.address, under.amount / 2n);
       await settle();
-      await server.expire();
+      await server.expire(() => anvil.mine());
       await scan();
       expect(await server.look(under)).toMatchObject({
         state: 'expired_partial',
@@ -278,7 +278,7 @@ export function testRealMoney(engine: TestEngine): void {
         events: [],
       });
       expect(await server.credited(payment)).toEqual({ USDC: payment.amount, ETH: 5n });
-      await server.expire();
+      await server.expire(() => anvil.mine());
       await scan();
       expect(await server.look(payment)).toMatchObject({ state: 'invalid', events: ['payment.error'] });
     });

@@ -126,7 +126,7 @@ describe.skipIf(!hasLitecoind)('real money on Litecoin', () => {
       await settle();
       await pay(waiting, waiting.amount);
       await scan();
-      await server.expire();
+      await server.expire(async () => node.rpc('generateblock', await elsewhere(), []));
       await scan();
       expect(await server.look(under)).toMatchObject({
         state: 'expired_partial',

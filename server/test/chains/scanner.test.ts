@@ -80,7 +80,9 @@ describe.each(engines)('The scanner on $name', (engine) => {
     expect(fixture.sink.batches).toMatchObject([
       { network: 'tron', orphanedAbove: undefined, blocks: [], pending: [{ txHash }], head: { height: 3 } },
     ]);
-    expect(fixture.sink.batches[0]?.syncedAt).toBe(fixture.clock.time);
+    expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
+      ...{ synced_at: fixture.clock.time, read_until: fixture.clock.time },
+    });
   });
 
   it('Sees a transfer while it is pending, then in its block', async () => {
@@ -120,8 +122,18 @@ describe.each(engines)('The scanner on $name', (engine) => {
     const catching = fixture.sink.batches.slice(-3);
     expect(catching.map(({ blocks }) => blocks.length)).toEqual([50, 50, 20]);
     expect(catching.map(({ pending }) => pending?.length)).toEqual([undefined, undefined, 1]);
-    expect(catching.map(({ syncedAt }) => syncedAt - fixture.clock.time)).toEqual([-5000, -5000, 0]);
     await expectFollowed();
+  });
+
+  it('Says once that a chain stands still, and once that it goes on', async () => {
+    const { scanner, lines } = scan(fixture, { lagLimitMs: 60_000 });
+    await scanner.scanNow(testNetwork('tron'));
+    scanner.start();
+    fixture.clock.time += 120_000;
+    await expect.poll(() => lines.map(({ msg }) => msg).join()).toContain('not read up to now');
+    await fixture.mine('tron');
+    await expect.poll(() => lines.map(({ msg }) => msg).join()).toContain('read up to now again');
+    expect(lines).toHaveLength(2);
   });
 
   describe.each([true, false])('A reorganisation that keeps its transfers (%s)', (keep) => {

@@ -23,6 +23,7 @@ const receipt = (fact: Partial<ReceiptFact>): ReceiptFact => ({
   amount: 100n,
   firstSeenAt: 500,
   isConfirmed: true,
+  awaitedUntil: Infinity,
   baseRate: worth(50n),
   ...fact,
 });
@@ -32,17 +33,17 @@ interface Row {
   readonly facts?: Partial<PaymentFacts>;
   readonly receipts?: readonly Partial<ReceiptFact>[];
   readonly now?: number;
-  readonly syncedAt?: number;
+  readonly readUntil?: number;
   readonly state: PaymentState;
 }
 
-const later = { now: deadline + 100, syncedAt: deadline + 50 };
+const later = { now: deadline + 100, readUntil: deadline + 50 };
 const unlocked = { amount: null };
 
 const rows: readonly Row[] = [
   { when: 'nothing is chosen', facts: { ...unlocked, currency: null, network: null }, state: 'created' },
   { when: 'a currency is set', facts: unlocked, state: 'currency_set' },
-  { when: 'the time to choose has passed', facts: unlocked, now: deadline, syncedAt: 0, state: 'expired' },
+  { when: 'the time to choose has passed', facts: unlocked, now: deadline, readUntil: 0, state: 'expired' },
   { when: 'it was cancelled before the lock', facts: { ...unlocked, cancelledAt: 10 }, state: 'cancelled' },
   { when: 'it was locked', state: 'awaiting_funds' },
   { when: 'half is seen', receipts: [{ amount: 50n, isConfirmed: false }], state: 'partially_paid' },
@@ -73,10 +74,10 @@ const rows: readonly Row[] = [
   {
     when: 'the deadline passed but the chain has not been read up to it',
     now: 1_100,
-    syncedAt: 999,
+    readUntil: 999,
     state: 'awaiting_funds',
   },
-  { when: 'the chain is ahead of the clock', now: 999, syncedAt: 2_000, state: 'awaiting_funds' },
+  { when: 'the chain is ahead of the clock', now: 999, readUntil: 2_000, state: 'awaiting_funds' },
   {
     when: 'funds seen in time confirm after the deadline',
     receipts: [{ isConfirmed: false }],
@@ -88,6 +89,18 @@ const rows: readonly Row[] = [
     receipts: [{ amount: 50n, isConfirmed: false }],
     ...later,
     state: 'partially_paid',
+  },
+  {
+    when: 'a part seen in time has waited for a block for too long',
+    receipts: [{ amount: 50n, isConfirmed: false, awaitedUntil: deadline + 50 }],
+    ...later,
+    state: 'expired',
+  },
+  {
+    when: 'a part is confirmed at the deadline, and dust waits for a block',
+    receipts: [{ amount: 50n }, { amount: 1n, isConfirmed: false, awaitedUntil: 0 }],
+    ...later,
+    state: 'expired_partial',
   },
   {
     when: 'it was paid exactly at the deadline',
@@ -185,9 +198,9 @@ const rows: readonly Row[] = [
 ];
 
 describe('the state of a payment', () => {
-  it.each(rows)('is $state when $when', ({ facts, receipts = [], now = 500, syncedAt = 500, state }) => {
+  it.each(rows)('is $state when $when', ({ facts, receipts = [], now = 500, readUntil = 500, state }) => {
     const payment = { ...locked, ...facts, receipts: receipts.map(receipt) };
-    expect(assess(payment, now, syncedAt)).toBe(state);
+    expect(assess(payment, now, readUntil)).toBe(state);
   });
 
   it('does not depend on the order of the receipts', () => {

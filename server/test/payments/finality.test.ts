@@ -1,6 +1,6 @@
 /** What a chain's finality and its blocks' times do to payments: on a chain whose blocks, times and finality the test sets. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
+import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
 import { engines } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 class ScriptedChain implements Chain {
   readonly mode = network.mode;
   readonly network = network.code;
-  finalizedHeight: number | undefined;
+  finalized: BlockId | undefined;
   waiting: ChainTransfer[] = [];
   blocks_: ChainBlock[] = [];
   #made = 0;
@@ -37,7 +37,7 @@ class ScriptedChain implements Chain {
     Promise.resolve({
       height: this.blocks_.length - 1,
       hash: this.blocks_.at(-1)?.hash ?? '',
-      finalizedHeight: this.finalizedHeight,
+      finalized: this.finalized,
     });
   block = (height: number) => Promise.resolve(this.blocks_[height]);
   pending = () => Promise.resolve(this.waiting);
@@ -74,16 +74,39 @@ describe.each(engines)('Finality and block times on $name', (engine) => {
     await mine([paying(payment)]);
     await mine([paying(next, 'next')]);
     expect(await stateOf(payment)).toBe('confirming');
-    chain.finalizedHeight = 1;
+    chain.finalized = chain.blocks_[1];
     await mine();
     expect(await stateOf(payment)).toBe('settled');
     expect(await stateOf(next)).toBe('confirming');
     await shop.expectBooksInOrder();
   });
 
+  it('A block that was not read, or another than the one that was read, is not final', async () => {
+    const payment = await lock();
+    chain.finalized = { height: 1_000_000_000, hash: 'far' };
+    await mine([paying(payment)]);
+    expect(await stateOf(payment)).toBe('confirming');
+    chain.finalized = { height: 1, hash: 'other' };
+    await mine();
+    expect(await stateOf(payment)).toBe('confirming');
+    chain.finalized = chain.blocks_[1];
+    await mine();
+    expect(await stateOf(payment)).toBe('settled');
+  });
+
+  it('What was final, and is called so no longer, confirms nothing more', async () => {
+    const payment = await lock();
+    await mine();
+    chain.finalized = chain.blocks_[1];
+    await mine();
+    chain.finalized = undefined;
+    await mine([paying(payment)], 0);
+    expect(await stateOf(payment)).toBe('confirming');
+  });
+
   it('The count confirms where nothing was finalized yet', async () => {
     const payment = await lock();
-    chain.finalizedHeight = 0;
+    chain.finalized = chain.blocks_[0];
     await mine([paying(payment)]);
     for (let block = 2; block < network.confirmations; block += 1) await mine();
     expect(await stateOf(payment)).toBe('confirming');
@@ -121,7 +144,9 @@ describe.each(engines)('Finality and block times on $name', (engine) => {
     const payment = await lock();
     await shop.pass(30 * minuteMs - 1000, [network.code]);
     shop.cents.set('LTC', 50n);
-    await shop.pass(2 * minuteMs, [network.code]);
+    await shop.pass(2 * minuteMs, []);
+    await mine();
+    await shop.app.payments.expireOverdue(signal);
     expect(await stateOf(payment)).toBe('expired');
     chain.mine(payment.expiresAt - 20 * minuteMs, [paying(payment)]);
     await shop.scan(network.code);
@@ -161,5 +186,73 @@ describe.each(engines)('Finality and block times on $name', (engine) => {
     await shop.scan(network.code);
     for (let block = 1; block < network.confirmations; block += 1) await mine();
     expect(await stateOf(payment)).toBe('settled');
+  });
+
+  it('A head that lags makes no payment late: it expires when a block timed after the deadline was read', async () => {
+    const [payment, other] = [await lock(), await lock()];
+    shop.cents.set('LTC', 50n);
+    await shop.pass(30 * minuteMs + 45_000, [network.code]);
+    expect(await stateOf(payment)).toBe('awaiting_funds');
+    chain.mine(payment.expiresAt - 1000, [paying(payment)]);
+    await shop.pass(0, [network.code]);
+    expect([await stateOf(payment), await stateOf(other)]).toEqual(['confirming', 'awaiting_funds']);
+    await mine();
+    await shop.pass(0, []);
+    expect(await stateOf(other)).toBe('expired');
+    for (let block = 2; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('settled');
+  });
+
+  it('A chain that stands still leaves payments open', async () => {
+    const payment = await lock();
+    await shop.pass(7 * 24 * 60 * minuteMs, [network.code]);
+    expect(await stateOf(payment)).toBe('awaiting_funds');
+  });
+
+  it.each([
+    { mined: 'within', hours: 5, state: 'settled' },
+    { mined: 'after', hours: 7, state: 'expired_late' },
+  ])(
+    'What was seen in time, and mined $mined the hours for that, is $state at half the price',
+    async (one) => {
+      const payment = await lock();
+      chain.waiting = [paying(payment)];
+      await shop.scan(network.code);
+      await shop.pass(30 * minuteMs + one.hours * 60 * minuteMs, []);
+      shop.cents.set('LTC', 50n);
+      await mine();
+      await shop.app.payments.expireOverdue(signal);
+      expect(await stateOf(payment)).toBe(one.state === 'settled' ? 'confirming' : 'expired');
+      chain.waiting = [];
+      await mine([paying(payment)]);
+      for (let block = 1; block < network.confirmations; block += 1) await mine();
+      expect(await stateOf(payment)).toBe(one.state);
+      await shop.expectBooksInOrder();
+    },
+  );
+
+  it('What comes days late is a success if it is still worth enough', async () => {
+    const payment = await lock();
+    chain.waiting = [paying(payment)];
+    await shop.scan(network.code);
+    await shop.pass(13 * 24 * 60 * minuteMs, []);
+    chain.waiting = [];
+    await mine([paying(payment)]);
+    for (let block = 1; block < network.confirmations; block += 1) await mine();
+    expect(await stateOf(payment)).toBe('settled_late');
+  });
+
+  it('A part that waits for a block holds a payment open, and dust does not', async () => {
+    const [payment, dusted] = [await lock(), await lock()];
+    chain.waiting = [
+      { ...paying(payment), amount: payment.amount / 2n },
+      { ...paying(dusted, 'dust'), amount: 1n },
+    ];
+    await shop.scan(network.code);
+    await shop.pass(31 * minuteMs, []);
+    await mine();
+    await shop.app.payments.expireOverdue(signal);
+    expect(await stateOf(payment)).toBe('partially_paid');
+    expect(await stateOf(dusted)).toBe('expired');
   });
 });

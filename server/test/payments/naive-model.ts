@@ -59,6 +59,10 @@ export interface ModelTransfer {
   tx: ModelTx | undefined;
 }
 
+/** Of the stablecoins that histories pay in, in units. Less, and less than a hundredth of what is due, is dust. */
+const smallestAmount = 10_000n;
+const inclusionMs = 6 * 3_600_000;
+
 interface Chain {
   height: number;
   time: number;
@@ -66,8 +70,8 @@ interface Chain {
   readonly txs: ModelTx[];
   /** 2 by default. */
   readonly confirmations?: number;
-  /** Up to when the network was read; up to now by default. */
-  syncedAt?: number;
+  /** Up to when every block of the network was read; up to now by default. */
+  readUntil?: number;
 }
 
 export class NaiveModel {
@@ -124,6 +128,7 @@ export class NaiveModel {
         const fresh = { isConfirmed: false, wasLost: false, fee: undefined };
         tx.receipt = { ...fresh, ...tx.receipt, ...seen };
       }
+      this.#priceIfLate(tx, now, cents);
       const { receipt } = tx;
       if (!receipt) continue;
       receipt.isPresent = isPresent;
@@ -135,6 +140,16 @@ export class NaiveModel {
       receipt.isConfirmed = isConfirmed;
     }
     this.assessAll(now);
+  }
+
+  /** What was seen in time and got into a block hours after the deadline counts from then, at that price. */
+  #priceIfLate(tx: ModelTx, now: number, cents: (currency: string) => bigint): void {
+    const { receipt, payment, place } = tx;
+    if (!receipt || !payment || typeof place !== 'number') return;
+    const deadline = Math.min(payment.expiresAt, payment.cancelledAt ?? Infinity);
+    const minedAt = this.chain(tx.network).times.get(place) ?? now;
+    if (receipt.seenAt > deadline || minedAt <= deadline + inclusionMs) return;
+    Object.assign(receipt, { seenAt: Math.min(now, minedAt), cents: cents(tx.currency) });
   }
 
   assessAll(now: number): void {
@@ -156,15 +171,21 @@ export class NaiveModel {
     // Cents per USDT of 6 decimals: units × cents per dollar / 10^6, against cents of the base amount.
     const worth = confirmed.reduce((total, { tx, receipt }) => total + tx.amount * receipt.cents, 0n);
     const isWorthIt = worth >= payment.baseAmount * 1_000_000n;
-    const isWaiting = inTime.some(({ receipt }) => !receipt.isConfirmed);
+    const { readUntil = now } = this.chain(payment.network);
+    const isDust = ({ tx }: (typeof present)[number]) =>
+      tx.amount < smallestAmount && tx.amount * 100n < payment.amount;
+    const isWaiting = inTime.some(
+      (one) =>
+        !one.receipt.isConfirmed &&
+        (typeof one.tx.place === 'number' || (!isDust(one) && readUntil < deadline + inclusionMs)),
+    );
 
     const state = ((): string => {
       if (sum(inTime.filter(({ receipt }) => receipt.isConfirmed)) >= amount) {
         return received > amount ? 'settled_over' : 'settled';
       }
       if (cancelledAt !== undefined) return present.length > 0 ? 'cancelled_paid' : 'cancelled';
-      const { syncedAt = now } = this.chain(payment.network);
-      if (now >= expiresAt && syncedAt >= expiresAt && !isWaiting) {
+      if (now >= expiresAt && readUntil >= expiresAt && !isWaiting) {
         if (received >= amount && isWorthIt) return 'settled_late';
         if (payment.hasSucceeded) return 'reversed';
         if (confirmed.some(({ receipt }) => receipt.seenAt > deadline)) return 'expired_late';

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import {
   decimalOf,
@@ -122,8 +123,18 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
       return { id, address, amount: unitsOf(locked.amount ?? 0, currency) };
     },
 
-    /** Lets time pass for the merchant, past the deadlines of all locked payments. */
-    expire: () => ask('POST', '/sandbox/clock', { advanceSeconds: 31 * 60 }),
+    /**
+     * Lets time pass for the merchant, past the deadlines of all locked payments.
+     * @param mine adds a block, which shows the server that the chain has passed them too
+     */
+    async expire(mine: () => Promise<unknown>): Promise<void> {
+      await ask('POST', '/sandbox/clock', { advanceSeconds: 31 * 60 });
+      // Blocks are timed in whole seconds.
+      await delay(2000 - (Date.now() % 1000));
+      await mine();
+      for (const network of Object.keys(networks)) await scan(network);
+      await app.payments.expireOverdue(new AbortController().signal);
+    },
 
     async look({ id }: Pick<LockedPayment, 'id'>): Promise<Outcome> {
       const { state = '', currency = '', amountReceived = 0, receipts, transactionTimeLog } = await read(id);

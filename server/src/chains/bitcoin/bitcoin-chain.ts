@@ -44,6 +44,8 @@ export interface BitcoinStatus {
 
 /** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
 const blocksAtOnce = 4;
+/** By how many blocks the median of the last eleven is old, and as many again that can be late by chance. */
+const usualBlocks = 18;
 /** What the first block has instead of its parent's hash. */
 const noParent = '0'.repeat(64);
 
@@ -83,6 +85,7 @@ export function createBitcoinChain(
   let latest: ChainHead | undefined;
   /** The name of the node that it was read from. */
   let latestNode: string | undefined;
+  let medianTime: number | undefined;
   /** A head that was no longer its node's when the mempool was read: the next one must be another. */
   let outdated: string | undefined;
 
@@ -111,6 +114,7 @@ export function createBitcoinChain(
     if (hash === former)
       throw new NodeError('behind', `${node.name} is behind: another node has left block ${height}`);
     latestNode = node.name;
+    medianTime = info.medianTime ?? medianTime;
     return { height, hash };
   }
 
@@ -170,6 +174,12 @@ export function createBitcoinChain(
         throw new ChainBehind({ mode, network }, lower, latest, { cause: error });
       }
       return latest;
+    },
+
+    // Blocks come at random: now and then, none comes for an hour.
+    overdueMs() {
+      if (config.blockTimeMs === undefined || medianTime === undefined) return 0;
+      return Math.max(0, (now ?? Date.now)() - medianTime - usualBlocks * config.blockTimeMs);
     },
 
     forgetHead() {

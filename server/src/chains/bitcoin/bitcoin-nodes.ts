@@ -62,10 +62,11 @@ export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions =
 
 /** @param urls with their credentials */
 export function createBitcoinPool(
-  { network, genesisHash, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute }: BitcoinConfig,
+  config: BitcoinConfig,
   urls: readonly string[],
   options: PoolOptions = {},
 ): NodePool {
+  const { network, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute } = config;
   return createNodePool({
     network,
     nodes: urls,
@@ -73,7 +74,7 @@ export function createBitcoinPool(
     timeoutMs,
     maxBatch,
     requestsPerMinute,
-    verify: (node, signal) => verifyNetwork(node, genesisHash, signal),
+    verify: (node, signal) => verifyNetwork(node, config, signal),
     ...options,
   });
 }
@@ -81,22 +82,30 @@ export function createBitcoinPool(
 /** @throws NodeError if the node is on another network */
 export async function verifyNetwork(
   node: NodeClient,
-  genesisHash: string,
+  { genesisHash, checkpoint }: Pick<BitcoinConfig, 'genesisHash' | 'checkpoint'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const first = await node.call('getblockhash', [0], signal);
-  if (first === genesisHash) return;
-  if (!isHash(first)) throw unknownForm(node, 'getblockhash');
-  throw new NodeError(
-    'wrong-network',
-    `${node.name} is on another network: its first block is ${first}, not ${genesisHash}`,
-  );
+  for (const { height, hash } of [{ height: 0, hash: genesisHash }, ...(checkpoint ? [checkpoint] : [])]) {
+    const found = await unlessError(node.call('getblockhash', [height], signal), rpcCodes.invalidParameter);
+    if (found === hash) continue;
+    if (found === undefined) {
+      throw new NodeError('behind', `${node.name} is still catching up: it does not have block ${height}`);
+    }
+    if (!isHash(found)) throw unknownForm(node, 'getblockhash');
+    const which = height === 0 ? 'its first block' : `its block ${height}`;
+    throw new NodeError(
+      'wrong-network',
+      `${node.name} is on another network: ${which} is ${found}, not ${hash}`,
+    );
+  }
 }
 
 /** What `getblockchaininfo` says. */
 export interface BlockchainInfo {
   readonly height: number;
   readonly hash: string;
+  /** Of the last eleven blocks, epoch milliseconds; undefined if the node does not tell. */
+  readonly medianTime: number | undefined;
   /** Such as main, test or regtest. */
   readonly chain: string;
   /** The height of the best header that the node knows. */
@@ -108,9 +117,8 @@ export interface BlockchainInfo {
 
 export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal): Promise<BlockchainInfo> {
   const info = await node.call('getblockchaininfo', [], signal);
-  const { blocks, headers, bestblockhash, chain, initialblockdownload, pruned, pruneheight } = isObject(info)
-    ? info
-    : {};
+  const { blocks, headers, bestblockhash, chain, mediantime, initialblockdownload, pruned, pruneheight } =
+    isObject(info) ? info : {};
   if (!isHeight(blocks) || !isHeight(headers) || !isHash(bestblockhash)) {
     throw unknownForm(node, 'getblockchaininfo');
   }
@@ -118,6 +126,7 @@ export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal):
     height: blocks,
     hash: bestblockhash,
     headers,
+    medianTime: isHeight(mediantime) ? mediantime * 1000 : undefined,
     chain: typeof chain === 'string' ? chain : '',
     isInitialDownload: initialblockdownload === true,
     pruneHeight: pruned === true && isHeight(pruneheight) ? pruneheight : undefined,

@@ -35,7 +35,7 @@ export function checkBitcoinNetwork(
 
 async function* checkNode(
   node: NodeClient,
-  { genesisHash }: BitcoinConfig,
+  config: BitcoinConfig,
   cookieProblem: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<Finding> {
@@ -43,8 +43,8 @@ async function* checkNode(
     yield problem(cookieProblem);
     return;
   }
-  await verifyNetwork(node, genesisHash, signal);
-  yield ok('Its first block is the one of the network');
+  await verifyNetwork(node, config, signal);
+  yield ok('It is on the right network');
   const chain = await readBlockchainInfo(node, signal);
   yield* checkSoftware(node, chain, signal);
   yield await checkHead(node, chain, signal);

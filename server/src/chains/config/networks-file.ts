@@ -114,6 +114,7 @@ const networkSettings = z.strictObject({
   requestsPerMinute: z.optional(count(30, 1_000_000)),
   name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
   confirmations: z.optional(count(1, 10_000)),
+  inclusionHours: z.optional(count(1, 336)),
   blockSeconds: z.optional(
     z.number({ error: 'must be a number above 0' }).check(z.positive({ error: 'must be a number above 0' })),
   ),
@@ -214,6 +215,7 @@ function configure(
   report: Report,
 ): ConfiguredNetwork {
   const { mode, family, addressNet } = preset;
+  const inclusionHours = settings.inclusionHours ?? preset.inclusionHours;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
   if (settings.sweeps && family !== 'evm') report('sweeps', 'is only for EVM networks');
   for (const [key, most] of [
@@ -236,6 +238,7 @@ function configure(
       family,
       addressNet,
       confirmations: settings.confirmations ?? preset.confirmations,
+      ...(inclusionHours !== undefined && { inclusionHours }),
       ...(explorer && { explorer: explorer.tx }),
       ...(evm && { evm }),
       ...(mode === 'live' && { blockSeconds: settings.blockSeconds ?? preset.blockSeconds }),

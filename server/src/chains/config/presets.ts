@@ -8,14 +8,19 @@
  * none is issued: USDT on Base and Optimism, USDC on Tron.
  */
 import type { Mode } from '../../shared/scope.js';
+import type { BlockId } from '../chain.js';
 import type { AddressNet, Asset, Family, HighFees } from '../networks.js';
 
-/** What a node must say about itself: it is asked for the id of its chain, or for the hash of block 0. */
+/**
+ * What a node must say about itself: the id of its chain, or the hashes of block 0 and of a block after all forks that kept that
+ * one. Forks of EVM networks have another chain id.
+ */
 export type ChainIdentity =
   | { readonly chainId: number }
   | {
       /** 64 lower-case hexadecimal digits. */
       readonly genesisHash: string;
+      readonly checkpoint?: BlockId;
     };
 
 export interface PresetAsset {
@@ -38,6 +43,8 @@ export interface Preset {
   readonly confirmations: number;
   /** The usual time between two blocks. */
   readonly blockSeconds: number;
+  /** If it is not 6: blocks can be full for a day where fees are bid up. */
+  readonly inclusionHours?: number;
   readonly highFees?: HighFees;
   /** Blocks are made on demand alone, so that an old one says nothing about the node. */
   readonly isOnDemand?: true;
@@ -121,9 +128,17 @@ const presets = {
     name: 'Bitcoin',
     family: 'bitcoin',
     addressNet: 'main',
-    identity: { genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f' },
+    identity: {
+      genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
+      // Bitcoin Cash left at 478559, the last known fork at 525000. `m_assumeutxo_data` of Bitcoin Core has this block.
+      checkpoint: {
+        height: 840_000,
+        hash: '0000000000000000000320283a032748cef8227873ff4872689bf23f1cda83a5',
+      },
+    },
     confirmations: 2,
     blockSeconds: 600,
+    inclusionHours: 24,
     highFees: {},
     explorer: explorer('https://mempool.space'),
     assets: { BTC: coin(8, '0.00002', inTestMode('0.00001', '0.00002')) },
@@ -201,7 +216,14 @@ const presets = {
     name: 'Litecoin',
     family: 'litecoin',
     addressNet: 'main',
-    identity: { genesisHash: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2' },
+    identity: {
+      genesisHash: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2',
+      // Litecoin Cash left at 1371112. This is the `defaultAssumeValid` of Litecoin Core 0.21.4.
+      checkpoint: {
+        height: 2_772_730,
+        hash: '80cdb35c080484df5bf384b311fde3c4694d3405765bc0f596e9eb369ff286e5',
+      },
+    },
     confirmations: 6,
     blockSeconds: 150,
     explorer: explorer('https://litecoinspace.org'),

@@ -77,10 +77,10 @@ function checkAge({ height, time }: EvmHeader, blockTimeMs: number | undefined):
 }
 
 async function checkFinalized(evm: EvmClient, head: EvmHeader): Promise<Finding> {
-  const height = await evm.finalizedHeight();
-  return height === undefined
-    ? ok('Does not report finalized blocks: payments wait for their confirmations')
-    : ok(`Reports finalized blocks: ${head.height - height} blocks behind the newest`);
+  const finalized = await evm.finalized();
+  return finalized
+    ? ok(`Reports finalized blocks: ${head.height - finalized.height} blocks behind the newest`)
+    : ok('Does not report finalized blocks: payments wait for their confirmations');
 }
 
 async function checkLogs(evm: EvmClient, { tokens }: Assets, { hash }: EvmHeader): Promise<Finding> {

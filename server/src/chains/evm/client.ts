@@ -4,6 +4,7 @@
  * Calls that are made together, as in `Promise.all`, are sent in one request.
  */
 import { balancesCalls, readBalances } from './balance-reader.js';
+import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError, RpcFailure } from '../rpc/node-error.js';
 import {
@@ -61,7 +62,7 @@ export interface EvmClient {
   /** The newest header. */
   head(): Promise<EvmHeader>;
   /** Undefined if the node does not report finalized blocks. */
-  finalizedHeight(): Promise<number | undefined>;
+  finalized(): Promise<BlockId | undefined>;
   /** Undefined above the node's head. */
   header(height: number): Promise<EvmHeader | undefined>;
   /** With its transactions. Undefined above the node's head. */
@@ -149,7 +150,10 @@ export function createEvmClient(
     chainId: async () => numberOf(await ask('eth_chainId')),
     blockNumber: async () => numberOf(await ask('eth_blockNumber')),
     head,
-    finalizedHeight: async () => (await unlessRefused(header('finalized')))?.height,
+    async finalized() {
+      const found = await unlessRefused(header('finalized'));
+      return found && { height: found.height, hash: found.hash };
+    },
     header,
 
     async block(height) {

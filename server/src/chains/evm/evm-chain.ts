@@ -68,7 +68,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     watched: deps.watched,
   };
   const nodes = createEvmNodes(config, deps, checked.check);
-  const head = createHeadReader(nodes, blockTimeMs, now);
+  const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
   const ranges = createRangeReader();
   const pendingReader = createPendingReader(context, deps.hasOpen, now);
   let blocksWithoutBalances = 0;
@@ -101,8 +101,11 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     overdueMs: head.overdueMs,
 
     async head(signal) {
-      const found = await head.read(checked.checkAgain, signal);
-      return { ...found, hash: dialect.writeHash(found.hash) };
+      const { height, hash, finalized } = await head.read(checked.checkAgain, signal);
+      return {
+        ...{ height, hash: dialect.writeHash(hash) },
+        finalized: finalized && { ...finalized, hash: dialect.writeHash(finalized.hash) },
+      };
     },
 
     block: (height, signal) =>

@@ -1,5 +1,5 @@
 /** Reads the head of an EVM network, which never goes back to an older one unless no node knows the newer. */
-import type { ChainHead } from '../chain.js';
+import type { BlockId, ChainHead } from '../chain.js';
 import { NodeError, NodesUnavailable } from '../rpc/node-error.js';
 import type { EvmClient } from './client.js';
 import type { EvmNodes } from './evm-nodes.js';
@@ -13,31 +13,57 @@ const attempts = 3;
 const finalizedMs = 10_000;
 const finalizedRetryMs = 600_000;
 
+interface Finality {
+  /** When the node is asked again. */
+  readonly notBefore: number;
+  /** What it said last. */
+  readonly last?: BlockId;
+  /** The lower one of its last two answers. */
+  readonly believed?: BlockId;
+  /** Its last answer contradicted itself. */
+  readonly isAbsurd?: true;
+}
+
 export function createHeadReader(
   nodes: Pick<EvmNodes, 'run'>,
   blockTimeMs: number | undefined,
   now: () => number,
+  warn: (message: string) => void,
 ) {
   let latest: ChainHead | undefined;
   let offered: { readonly header: EvmHeader; readonly node: string } | undefined;
   /** When the newest block was made, in epoch milliseconds; undefined before the first answer. */
   let newestTime: number | undefined;
-  let finalizedNotBefore = 0;
-  /** It never goes back, so it stays known between two answers. */
-  let finalizedHeight: number | undefined;
+  /** By the node's name. What one node says of finality never holds for the head of another. */
+  const finality = new Map<string, Finality>();
 
   async function ask(evm: EvmClient): Promise<ChainHead> {
-    const isFinalizedAsked = finalizedNotBefore <= now();
-    const [header, finalized] = await Promise.all([
-      evm.head(),
-      isFinalizedAsked ? evm.finalizedHeight() : undefined,
-    ]);
+    const known = finality.get(evm.name);
+    const isDue = (known?.notBefore ?? 0) <= now();
+    const [header, finalized] = await Promise.all([evm.head(), isDue ? evm.finalized() : undefined]);
     const head = accept(evm, header);
-    if (isFinalizedAsked) {
-      if (finalized !== undefined) finalizedHeight = Math.max(finalizedHeight ?? 0, finalized);
-      finalizedNotBefore = now() + (finalized === undefined ? finalizedRetryMs : finalizedMs);
+    const current = isDue || !known ? weigh(evm, head, finalized, known) : known;
+    finality.set(evm.name, current);
+    return { ...head, finalized: current.believed };
+  }
+
+  /** A node is believed what it has said twice in a row, of a block that is not above its newest. */
+  function weigh(
+    { name }: EvmClient,
+    head: BlockId,
+    said: BlockId | undefined,
+    before: Finality | undefined,
+  ): Finality {
+    if (!said) return { notBefore: now() + finalizedRetryMs };
+    if (said.height > head.height) {
+      if (before?.isAbsurd !== true) {
+        warn(`${name} calls block ${said.height} final, above its newest block ${head.height}: ignored`);
+      }
+      return { notBefore: now() + finalizedMs, isAbsurd: true };
     }
-    return { ...head, finalizedHeight: finalizedHeight && Math.min(finalizedHeight, head.height) };
+    const last = before?.last;
+    const lower = last && last.height < said.height ? last : said;
+    return { notBefore: now() + finalizedMs, last: said, ...(last && { believed: lower }) };
   }
 
   /** @throws NodeError if the block is too old to be the newest */

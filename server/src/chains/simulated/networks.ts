@@ -4,13 +4,17 @@ import type { Asset, Network } from '../networks.js';
 
 /** Most used first. */
 export const simulatedNetworks: readonly Network[] = Object.entries(networkPresets).flatMap(
-  ([code, { name, family, blockSeconds, highFees, assets: presets }]) => {
+  ([code, { name, family, blockSeconds, inclusionHours, highFees, assets: presets }]) => {
     const assets: Record<string, Asset> = {};
     for (const [currency, { simulated }] of Object.entries(presets)) {
       if (simulated) assets[currency] = simulated;
     }
     if (Object.keys(assets).length === 0) return [];
-    const usual = { blockSeconds, ...(highFees && { highFees }) };
+    const usual = {
+      blockSeconds,
+      ...(inclusionHours !== undefined && { inclusionHours }),
+      ...(highFees && { highFees }),
+    };
     return [{ code, name, mode: 'test', confirmations: 2, family, assets, ...usual }];
   },
 );

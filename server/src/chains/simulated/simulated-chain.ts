@@ -321,6 +321,13 @@ function simulatedChain(
   let headTime: number | undefined;
   let lastPending: PendingRead | undefined;
   const transfers = () => reader.selectFrom('simulated_transfers').selectAll().where('network', '=', network);
+
+  function overdueMs(): number {
+    if (blockIntervalMs === 0 || headTime === undefined) return 0;
+    const lateMs = clock.real() - headTime - blockIntervalMs;
+    return lateMs > lateBlockMs ? lateMs : 0;
+  }
+
   return {
     mode: 'test',
     network,
@@ -331,11 +338,9 @@ function simulatedChain(
       return toHead(head);
     },
 
-    overdueMs() {
-      if (blockIntervalMs === 0 || headTime === undefined) return 0;
-      const lateMs = clock.real() - headTime - blockIntervalMs;
-      return lateMs > lateBlockMs ? lateMs : 0;
-    },
+    overdueMs,
+    // Unless they have stopped: then nothing is said about the blocks to come.
+    isMadeHere: () => overdueMs() === 0,
 
     async block(height) {
       const head = await lastBlock(reader, network);

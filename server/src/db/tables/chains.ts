@@ -15,6 +15,13 @@ export const chainTables = {
     first_height: bigint(),
     /** Real time. Everything that was on the chain or pending at this time has been read. */
     synced_at: time(),
+    /**
+     * Every block that is timed up to then has been read: a later one is timed later. It follows from the times of the blocks,
+     * not from a clock, because a node can be behind without a sign of it. Never goes back.
+     */
+    read_until: time(),
+    /** Blocks up to this height are final, as far as is known now: a node said so twice, of a block that was read. */
+    final_height: bigint().nullable(),
     /** Why the last scan failed; null if it did not. */
     problem: text().nullable(),
     /** The process that scans, and when its lease ends (real time). */

@@ -154,6 +154,11 @@ export const paymentTables = {
      */
     status: text<'seen' | 'confirmed' | 'dropped' | 'reversed'>(),
     confirmed_at: time().nullable(),
+    /**
+     * How long its payment, which it reached in time, waits for it to get into a block, on the merchant's clock: 0 if it is dust.
+     * Without end while it is in one.
+     */
+    awaited_until: time(),
     /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
     reversals: integer(),
     /** 1 if it was moved from unallocated to the merchant's available balance. */
@@ -180,6 +185,7 @@ export const paymentTables = {
       'status',
       'is_credited',
       'first_seen_at',
+      'awaited_until',
       'amount',
     ])
     .index('open', ['mode', 'network', 'status', 'block_height']),

@@ -1,4 +1,7 @@
 /** Makes the receipt of a transfer: what it is worth now, and since when it counts. */
+import { toUnits } from 'crypto-checkout/contract';
+import type { ChainTransfer } from '../../chains/chain.js';
+import { inclusionHoursOf } from '../../chains/networks.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Currencies } from '../../money/currencies.js';
 import { convert, unitRate, type Denomination, type RateSource } from '../../money/rates.js';
@@ -7,6 +10,7 @@ import type { NewId } from '../../shared/ids.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from './base-rate.js';
+import { deadlineOf } from '../assess.js';
 import type { PaymentRow } from '../store.js';
 
 export interface NewReceiptsDeps {
@@ -15,6 +19,14 @@ export interface NewReceiptsDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
 }
+
+/** A transfer, and the block it is in, if any. */
+interface Seen extends Pick<IncomingTransfer, 'block' | 'seenAt'> {
+  readonly transfer: Pick<ChainTransfer, 'currency' | 'amount'>;
+}
+
+/** A payment's amount has at least so many of what is dust in it. Less than the network's smallest amount can be a rest. */
+const dustPerPayment = 100n;
 
 export type NewReceipts = ReturnType<typeof createNewReceipts>;
 
@@ -33,7 +45,7 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
   }
 
   /** What a transfer is worth now, and since when it counts. */
-  function firstSeen({ transfer, block, seenAt }: IncomingTransfer, payment: PaymentRow) {
+  function firstSeen({ transfer, block, seenAt }: Seen, payment: PaymentRow) {
     const { currency, amount } = transfer;
     const offset = clock.now(scopeOf(payment)) - clock.real();
     const now = seenAt + offset;
@@ -48,6 +60,36 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
       naira_value: value('NGN'),
       dollar_value: value('USD'),
       base_rate: base ? writeFraction(unitRate(...base)) : null,
+    };
+  }
+
+  /** How long a payment that a transfer reached in time waits for it: to be confirmed, or first to get into a block. */
+  function awaitedUntil({ transfer, block }: Seen, network: string, payment: PaymentRow): number {
+    if (block) return Number.MAX_SAFE_INTEGER;
+    const { currency, amount } = transfer;
+    const { assets } = currencies.network(payment.mode, network) ?? {};
+    const minimum = toUnits(assets?.[currency]?.minAmount ?? '0', currencies.known(currency).decimals);
+    const isDust = amount < minimum && amount * dustPerPayment < BigInt(payment.amount ?? '0');
+    return isDust ? 0 : deadlineOfRow(payment) + inclusionMs(network, payment);
+  }
+
+  function inclusionMs(network: string, { mode }: PaymentRow): number {
+    return inclusionHoursOf(currencies.network(mode, network)) * 3_600_000;
+  }
+
+  /**
+   * What changes about a receipt when its transfer gets into a block, or leaves it. One that was seen in time, and gets into a
+   * block long after the deadline, is priced as late: its payer could else choose a fee that no miner takes, and raise it
+   * days later if the price suits.
+   */
+  function atBlock(receipt: ReceiptTable, seen: Seen, payment: PaymentRow): Partial<ReceiptTable> {
+    const { network, first_seen_at: firstSeenAt } = receipt;
+    const deadline = deadlineOfRow(payment);
+    const minedAt = seen.block && seen.block.time + clock.now(scopeOf(payment)) - clock.real();
+    const isTooLate = (minedAt ?? 0) > deadline + inclusionMs(network, payment);
+    return {
+      awaited_until: awaitedUntil(seen, network, payment),
+      ...(firstSeenAt <= deadline && isTooLate && firstSeen(seen, payment)),
     };
   }
 
@@ -69,6 +111,7 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
       block_hash: block?.hash ?? null,
       status: 'seen',
       confirmed_at: null,
+      awaited_until: awaitedUntil(found, network, payment),
       reversals: 0,
       is_credited: 0,
       credited_fee: '0',
@@ -76,5 +119,8 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
     };
   }
 
-  return { firstSeen, newReceipt };
+  return { firstSeen, atBlock, newReceipt };
 }
+
+const deadlineOfRow = ({ expires_at: expiresAt, cancelled_at: cancelledAt }: PaymentRow): number =>
+  deadlineOf({ expiresAt, cancelledAt });

@@ -64,14 +64,14 @@ export async function findIncoming(
 
 /**
  * Blocks with the time when they can have been there at the earliest. Whoever makes a block sets its time, on Bitcoin up to an
- * hour too early, and could so make a late payment count as in time. But a block is no older than its parent, nor than the
- * last scan, which did not find it.
+ * hour too early, and could so make a late payment count as in time. But a block is no older than those before it.
  */
-function withEarliestTimes({ blocks, readUpTo }: ScanBatch): { block: ChainBlock; time: number }[] {
-  return blocks.map((block, index) => ({
-    block,
-    time: Math.max(block.time, blocks[index - 1]?.time ?? 0, readUpTo),
-  }));
+function withEarliestTimes({ blocks, readBefore }: ScanBatch): { block: ChainBlock; time: number }[] {
+  let time = readBefore;
+  return blocks.map((block) => {
+    time = Math.max(time, block.time);
+    return { block, time };
+  });
 }
 
 async function findAddresses(

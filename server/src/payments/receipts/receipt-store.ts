@@ -36,6 +36,7 @@ const changing = [
   'block_hash',
   'first_seen_at',
   'confirmed_at',
+  'awaited_until',
   'reversals',
   'is_credited',
   'credited_fee',
@@ -79,10 +80,10 @@ export async function updateReceipts(
 }
 
 function changingOf(receipt: ReceiptTable): Changing {
-  const { status, block_height, block_hash, first_seen_at, confirmed_at, reversals } = receipt;
+  const { status, block_height, block_hash, first_seen_at, confirmed_at, awaited_until, reversals } = receipt;
   const { is_credited, credited_fee, naira_value, dollar_value, base_rate } = receipt;
   return {
-    ...{ status, block_height, block_hash, first_seen_at, confirmed_at, reversals },
+    ...{ status, block_height, block_hash, first_seen_at, confirmed_at, awaited_until, reversals },
     ...{ is_credited, credited_fee, naira_value, dollar_value, base_rate },
   };
 }

@@ -45,10 +45,10 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 
   /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
-    const { mode, network, head } = batch;
+    const { mode, network, head, finalHeight } = batch;
     const confirmations = currencies.network(mode, network)?.confirmations ?? 0;
     // A finalized block cannot be reorganised, however few blocks follow it.
-    const confirmedUpTo = Math.max(head.height - confirmations + 1, head.finalizedHeight ?? 0);
+    const confirmedUpTo = Math.max(head.height - confirmations + 1, finalHeight ?? 0);
     const quarantined = new Map((await readQuarantine(transaction, batch)).map((row) => [row.id, row]));
     const present = presentTransfers(batch);
     const incoming = await findIncoming(transaction, addresses, batch, realNow);

@@ -28,7 +28,7 @@ export interface RecordReceiptsDeps {
  */
 export function createRecordReceipts(deps: RecordReceiptsDeps) {
   const { clock, payments, entries, quarantine } = deps;
-  const { firstSeen, newReceipt } = deps.newReceipts;
+  const { firstSeen, atBlock, newReceipt } = deps.newReceipts;
 
   /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
   async function paymentOf(
@@ -82,6 +82,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
           // It counts from when it came back: it could have been kept back until the rate had changed.
           ...(isBack && { status: 'seen' as const, ...firstSeen(found, work.payment) }),
           ...moveTo(receipt, found.block, confirmedUpTo),
+          ...atBlock(receipt, found, work.payment),
         };
         if (isUnchanged(receipt, current)) continue;
         if (isBack) {
@@ -118,7 +119,13 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
         const isOrphaned =
           orphanedAbove !== undefined && !incoming.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
         if (!isOrphaned) continue;
-        const current = { ...receipt, ...moveTo(receipt, undefined, confirmedUpTo) };
+        const { currency, amount } = receipt;
+        const lost = { transfer: { currency, amount: BigInt(amount) }, block: undefined, seenAt: 0 };
+        const current = {
+          ...receipt,
+          ...moveTo(receipt, undefined, confirmedUpTo),
+          ...atBlock(receipt, lost, work.payment),
+        };
         work.receipts.set(key, current);
         work.hasNews = true;
         moved.push(current);

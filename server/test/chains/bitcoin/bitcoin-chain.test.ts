@@ -620,11 +620,29 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
 
     it('and tells what its node is and shows', async () => {
       expect(await check()).toEqual([
-        'node 1 ok: Its first block is the one of the network',
+        'node 1 ok: It is on the right network',
         expect.stringMatching(/^node 1 ok: Runs \/LitecoinCore:/),
         `node 1 ok: Block ${await node.rpc<number>('getblockcount')}, 0 minutes old`,
         'node 1 ok: Has all blocks',
         'node 1 ok: Shows its mempool, with 0 transactions',
+      ]);
+    });
+
+    it('by a block after a fork that has the same first block, as Bitcoin Cash has that of Bitcoin', async () => {
+      const height = (await node.rpc<number>('getblockcount')) - 1;
+      const hash = await node.rpc<string>('getblockhash', height);
+      expect((await check({ checkpoint: { height, hash } })).join()).toContain(
+        'ok: It is on the right network',
+      );
+      const other = `${hash.slice(1)}0`;
+      expect(await check({ checkpoint: { height, hash: other } })).toEqual([
+        `node 1 problem: It is on another network: its block ${height} is ${hash}, not ${other}`,
+      ]);
+      const config = { ...litecoinRegtest, nodes: [proxy.url], checkpoint: { height, hash: other } };
+      const chain = createBitcoinChain(config, { watched: () => Promise.resolve(new Set()) });
+      await expect(chain.head(signal)).rejects.toThrow('is on another network');
+      expect(await check({ checkpoint: { height: height + 9, hash } })).toEqual([
+        `node 1 problem: It is still catching up: it does not have block ${height + 9}`,
       ]);
     });
 

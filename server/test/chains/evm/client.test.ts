@@ -169,7 +169,7 @@ describe('A method that the node does not have', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['finalized blocks', () => evm.finalizedHeight()],
+    ['finalized blocks', () => evm.finalized()],
     ['pending transactions', () => evm.pendingBlock()],
     ['the receipts of a block', () => evm.blockReceipts(1)],
     ['what the caller can do without', () => unlessRefused(evm.head())],

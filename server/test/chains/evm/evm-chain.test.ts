@@ -1,9 +1,10 @@
 /** The EVM adapter finds every transfer to a watched address on a real node, once, whatever the chain does. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import type { EvmConfig, EvmDeps } from '../../../src/chains/evm/config.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
+import { startProviderProxy, type ProviderProxy } from '../../support/provider-proxy.js';
 import { roundsOf } from '../../support/rounds.js';
 import { testAddress } from '../fixture.js';
 import { follow, type Follower } from './follower.js';
@@ -550,11 +551,61 @@ it('Tells in which block a transaction is, until a reorganisation drops it', asy
   expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
 
-it('Tells the finalized block', async () => {
+describe('What a node calls final', () => {
   const { signal } = new AbortController();
-  const head = await open().head(signal);
-  const finalized = Number(
-    (await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number,
-  );
-  expect(head.finalizedHeight).toBe(finalized);
+  let proxy: ProviderProxy;
+  let time: number;
+  /** What `finalized` is answered with, as a height; the node's own answer if it is undefined. */
+  let told: number | undefined;
+  let warnings: string[];
+  beforeEach(async () => {
+    proxy = await startProviderProxy(anvil.url);
+    proxy.change = ({ params }, result) =>
+      told === undefined || params[0] !== 'finalized'
+        ? undefined
+        : { ...(result as object), number: `0x${told.toString(16)}` };
+    [time, told, warnings] = [Date.now(), undefined, []];
+    await anvil.mine(5);
+  });
+  afterEach(() => proxy.close());
+
+  const openProxied = () =>
+    createEvmChain(
+      { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },
+      {
+        watched: async () => new Set(),
+        warn: (message) => warnings.push(message),
+        now: () => time,
+      },
+    );
+  const finalizedOf = async (chain: EvmChain) => {
+    time += 11_000;
+    return (await chain.head(signal)).finalized;
+  };
+
+  it('is believed when it has said so twice, and the lower one of its last two answers', async () => {
+    const chain = openProxied();
+    const { number, hash } = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', [
+      'finalized',
+      false,
+    ]);
+    expect(await finalizedOf(chain)).toBeUndefined();
+    expect(await finalizedOf(chain)).toEqual({ height: Number(number), hash });
+    told = Number(number) + 1;
+    expect(await finalizedOf(chain)).toMatchObject({ height: Number(number) });
+  });
+
+  it('is ignored if it is above its newest block, and told once; no maximum is kept', async () => {
+    const chain = openProxied();
+    told = 2;
+    await finalizedOf(chain);
+    expect(await finalizedOf(chain)).toMatchObject({ height: 2 });
+    told = 1_000_000_000;
+    expect(await finalizedOf(chain)).toBeUndefined();
+    expect(await finalizedOf(chain)).toBeUndefined();
+    told = 1;
+    expect(await finalizedOf(chain)).toBeUndefined();
+    expect(await finalizedOf(chain)).toMatchObject({ height: 1 });
+    expect(warnings.filter((text) => text.includes('calls block 1000000000 final'))).toHaveLength(1);
+  });
 });

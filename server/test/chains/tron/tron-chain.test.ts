@@ -81,6 +81,7 @@ function open(
   url: string,
   changes: Partial<TronConfig> = {},
   openNative = async (): Promise<string[]> => [],
+  now = Date.now,
 ): EvmChain {
   return createTronChain(
     {
@@ -94,7 +95,7 @@ function open(
       ],
       ...changes,
     },
-    { watched: async (addresses) => new Set(addresses), openNative },
+    { watched: async (addresses) => new Set(addresses), openNative, now },
   );
 }
 
@@ -106,10 +107,14 @@ describe('Recorded replies', () => {
   afterAll(() => stop(node.server));
 
   it('Tell the head without 0x, and the solidified block as finalized', async () => {
-    expect(await open(node.url).head(signal)).toEqual({
+    let time = Date.now();
+    const chain = open(node.url, {}, undefined, () => time);
+    await chain.head(signal);
+    time += 11_000;
+    expect(await chain.head(signal)).toEqual({
       height: 67_000_002,
       hash: `0000000003fe56c2${'b'.repeat(48)}`,
-      finalizedHeight: 67_000_001,
+      finalized: { height: 67_000_001, hash: expect.stringMatching(/^0+3fe56c1/) as string },
     });
   });
 
