@@ -260,14 +260,15 @@ export async function createApp(options: AppOptions) {
     bankAccounts,
     merchants,
     returningDeposits: hasReturningReceipts,
-    ensureFree: (reader, id) => psbtPayouts.ensureFree(reader, id),
+    ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
+    ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
     simulatedChains,
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, log };
-  const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement, auditLog });
+  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, log };
+  const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
   const treasury = createTreasury({ ...shared, rates, transfers, gasKey: config.gasKey });
   const features: readonly Feature[] = [treasury, psbtPayouts];
 

@@ -141,6 +141,7 @@ async function serve(
           () => false,
         ),
       jobs: jobList.map(({ name }) => name),
+      figures: app.features.flatMap((feature) => feature.figures?.() ?? []),
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);

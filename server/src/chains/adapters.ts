@@ -4,7 +4,7 @@ import { coinOf } from './assets.js';
 import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
-import { createUtxoNode, locateTransaction } from './bitcoin/utxo-node.js';
+import { createUtxoNode, locateTransaction, readTransactionFee } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { Adapter, Adapters, ConnectDeps, Connection } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
@@ -22,6 +22,8 @@ const evm: Adapter = {
   },
   locate: (configured, txHash, signal) =>
     createEvmChain(evmConfig(configured), noAddresses).locate(txHash, signal),
+  cost: (configured, txHash, _height, signal) =>
+    createEvmChain(evmConfig(configured), noAddresses).cost(txHash, signal),
   check: (configured, signal) => checkEvmNetwork(evmConfig(configured), signal),
 };
 
@@ -30,6 +32,8 @@ const tron: Adapter = {
     connectionOf(createTronChain(evmConfig(configured), evmDeps(configured, deps))),
   locate: (configured, txHash, signal) =>
     createTronChain(evmConfig(configured), noAddresses).locate(txHash, signal),
+  cost: (configured, txHash, _height, signal) =>
+    createTronChain(evmConfig(configured), noAddresses).cost(txHash, signal),
   check: (configured, signal) => checkTronNetwork(evmConfig(configured), signal),
 };
 
@@ -49,6 +53,10 @@ const bitcoin: Adapter = {
     };
   },
   locate: (configured, txHash, signal) => locateTransaction(bitcoinConfig(configured), txHash, signal),
+  async cost(configured, txHash, height, signal) {
+    const fee = await readTransactionFee(bitcoinConfig(configured), txHash, height, signal);
+    return fee === undefined ? undefined : { fee, payer: undefined };
+  },
   check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
 };
 

@@ -56,6 +56,14 @@ export interface ConnectionStatus {
   readonly assetProblems: readonly { readonly currency: string; readonly problem: string }[];
 }
 
+/** What a transaction cost. */
+export interface TransactionCost {
+  /** As the chain counts its coin. */
+  readonly fee: bigint;
+  /** Who paid it, in lower case; undefined if the inputs of a transaction paid it together. */
+  readonly payer: string | undefined;
+}
+
 /** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
 export interface Adapter {
   connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
@@ -65,6 +73,17 @@ export interface Adapter {
    * @throws if no node answers
    */
   locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /**
+   * What a transaction in a block cost; undefined if the nodes do not tell, or it has failed.
+   * @param txHash lower case, without 0x
+   * @throws if no node answers
+   */
+  cost(
+    configured: ConfiguredNetwork,
+    txHash: string,
+    height: number,
+    signal: AbortSignal,
+  ): Promise<TransactionCost | undefined>;
   /** Yields each finding when it is known. */
   check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
 }
@@ -77,6 +96,7 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  cost(txHash: string, height: number, signal: AbortSignal): Promise<TransactionCost | undefined>;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
@@ -97,6 +117,7 @@ export function connectNetworks(
       pollMs: pollMsOf(configured.blockSeconds),
       check: (signal) => adapter.check(configured, signal),
       locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
+      cost: (txHash, height, signal) => adapter.cost(configured, txHash, height, signal),
       chainFor(addresses) {
         const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);
         const forms = new Set([...addresses].map(formOf));

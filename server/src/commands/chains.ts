@@ -4,6 +4,7 @@ import { acceptReorg, rescan } from '../chains/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
+import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
 import { counted, recordJson } from './records.js';
@@ -17,20 +18,32 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails.',
       details:
-        'Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails or anything is quarantined.',
-      async run({ database }) {
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, or anything is quarantined.',
+      async run({ database, treasury }) {
         const cursors = await listCursors(database.reader);
         const quarantined = await listQuarantine(database.reader);
+        const treasuries = await treasury.status();
         const lines = [
           ...cursors.map(cursorLine),
           ...(cursors.length === 0 ? ['No network has been scanned yet'] : []),
+          ...treasuries.flatMap(treasuryLines),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
         ];
         return {
-          json: { networks: cursors.map(cursorJson), quarantined: quarantined.map(quarantineJson) },
+          json: {
+            networks: cursors.map(cursorJson),
+            treasuries: treasuries.map((one) => ({
+              ...one,
+              reservedSince: one.reservedSince && isoTime(one.reservedSince),
+            })),
+            quarantined: quarantined.map(quarantineJson),
+          },
           text: lines.join('\n'),
-          hasFailed: cursors.some(({ problem }) => problem !== null) || quarantined.length > 0,
+          hasFailed:
+            cursors.some(({ problem }) => problem !== null) ||
+            treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
+            quarantined.length > 0,
         };
       },
     }),
@@ -96,6 +109,7 @@ A reorganisation that reaches below the blocks that are kept, which are at least
 };
 
 type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
+type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[number];
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
 function cursorJson(row: Cursor) {
@@ -107,6 +121,26 @@ function cursorLine({ mode, network, height, head_height: head, synced_at, probl
   const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
   const failure = problem === null ? [] : [`fails: ${problem}`];
   return [mode, network, `block ${height}${left}`, `read up to ${isoTime(synced_at)}`, ...failure].join('  ');
+}
+
+function treasuryLines(status: TreasuryStatus): string[] {
+  const { mode, network, height, behind, isBehind, unclear, reserved, reservedSince } = status;
+  const read = height === null ? 'no block read yet' : `read up to block ${height}`;
+  const parts = [
+    ...(behind > 0
+      ? [`${behind} blocks left to read${isBehind ? ': transfers cannot be exported' : ''}`]
+      : []),
+    ...(reservedSince === null
+      ? []
+      : [`${counted(reserved, 'transfer')} exported, the oldest ${isoTime(reservedSince)}`]),
+  ];
+  return [
+    [mode, network, `treasuries ${read}`, ...parts].join('  '),
+    ...unclear.map(
+      (id) =>
+        `${mode}  ${network}  transfer ${id} may have been paid, and no node could tell: "transfers settle" or "transfers release"`,
+    ),
+  ];
 }
 
 function quarantineJson(row: Quarantined) {

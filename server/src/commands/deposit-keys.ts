@@ -47,6 +47,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         const scope = { merchantId, mode };
         const key = givenKey(given);
         const addresses = firstAddresses(context, scope, family, key);
+        if (key.treasury !== undefined) await context.treasury.ensureUsable(key.treasury);
         const sharing = await sharedWith(context, scope, family, key);
         const isChanged =
           yes &&

@@ -1,10 +1,12 @@
 /** `transfers …`: for operators, who send transfers by hand on real networks. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
+import { parseAmount } from '../money/amounts.js';
 import { proveSettlement } from '../withdrawals/settlement-proof.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { changingByHand } from './change-by-hand.js';
+import { UsageError } from './errors.js';
 import * as option from './options.js';
 import { amountOf, amountText, listRecords, recordJson } from './records.js';
 import type { Transaction } from '../db/engine.js';
@@ -35,26 +37,51 @@ export const transferCommands: Group = {
       name: 'settle',
       summary:
         "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",
-      details: 'Repeating it with the same hash changes nothing.',
+      details:
+        "The network's fee is what the transaction cost: its part that no other transfer bears, if it was paid in the transfer's own currency, and the gas of a treasury. Repeating it with the same hash changes nothing but a fee that was wrong.",
       args: { id },
       options: {
         txHash: option.text('HASH', 'hash of the transaction that paid it').required(),
         block: option.height(
           'its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)',
         ),
-        networkFee: option.decimal("network fee, if it was paid in the transfer's own currency").default('0'),
+        networkFee: option.decimal(
+          "network fee in the transfer's own currency, if no node tells it, or to correct it",
+        ),
         unverified: option.flag('does not look: for transactions that no node here can see'),
       },
       async run(context, { id: transferId, txHash, block, networkFee, unverified: isUnverified }) {
-        const { database, currencies, connected, signal } = context;
+        const { database, currencies, connected, transfers, treasury, signal } = context;
+        const { settledByHand } = treasury;
         const deps = { reader: database.reader, currencies, networks: connected };
-        const claim = isUnverified
+        const proof = isUnverified
           ? undefined
-          : await proveSettlement(deps, { transferId, txHash, height: block }, signal);
+          : await proveSettlement(
+              { ...deps, sentByContracts: settledByHand.sentByContracts },
+              { transferId, txHash, height: block },
+              signal,
+            );
         const paidFrom = await placeOf(context, transferId);
+        if (proof && paidFrom === 'treasury' && networkFee !== undefined) {
+          throw new UsageError('--network-fee: what a treasury paid for gas is taken from its transaction');
+        }
+        const row = await transfers.findAny(database.reader, transferId);
+        const currency = row && currencies.known(row.currency);
+        const given =
+          networkFee === undefined || !currency
+            ? undefined
+            : parseAmount(networkFee, currency, 'network-fee', currency.decimals);
         const change = async (transaction: Transaction) => {
-          await claim?.(transaction);
-          return context.transfers.settle(transaction, transferId, txHash, networkFee, paidFrom);
+          const part = await proof?.claim(transaction);
+          const fee = paidFrom === 'treasury' && proof ? 0n : (given ?? part);
+          if (proof && fee === undefined) {
+            throw new UsageError(
+              '--network-fee is required: no node here tells what this transaction cost. An explorer does',
+            );
+          }
+          const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);
+          if (proof?.cost) await settledByHand.bookGas(transaction, settled, txHash, proof.cost);
+          return settled;
         };
         const remarks = isUnverified ? { isUnverified } : {};
         return changeTransfer(context, transferId, 'transfer.settled', change, remarks);
@@ -63,13 +90,18 @@ export const transferCommands: Group = {
     command({
       name: 'fail',
       summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
-      details: 'Repeating it changes nothing.',
+      details:
+        'Repeating it changes nothing. Refused while an export has the transfer ("transfers release" lets it go), and if a treasury has paid it, as far as any node tells.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
-      run: (context, given) =>
-        changeTransfer(context, given.id, 'transfer.failed', (transaction) =>
-          context.transfers.fail(transaction, given.id, given.reason),
-        ),
+      async run(context, given) {
+        const { database, transfers, treasury, signal } = context;
+        const row = await transfers.findAny(database.reader, given.id);
+        if (row?.status === 'pending') await treasury.payoutExports.ensureUnpaidOnChain(row, signal);
+        return changeTransfer(context, given.id, 'transfer.failed', (transaction) =>
+          transfers.fail(transaction, given.id, given.reason),
+        );
+      },
     }),
   ],
 };

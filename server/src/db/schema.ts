@@ -72,4 +72,5 @@ export type SimulatedTransferTable = Schema['simulated_transfers'];
 export type SweepTable = Schema['sweeps'];
 export type TreasuryPaymentTable = Schema['treasury_payments'];
 export type TreasuryFeeTable = Schema['treasury_fees'];
+export type TransferExportTable = Schema['transfer_exports'];
 export type GasTransactionTable = Schema['gas_transactions'];

@@ -21,6 +21,8 @@ export type AuditAction =
   | 'balance.resumed'
   | 'transfer.settled'
   | 'transfer.failed'
+  | 'transfer.exported'
+  | 'transfer.released'
   | 'psbt.exported'
   | 'psbt.bumped'
   | 'psbt.imported'

@@ -5,6 +5,7 @@ import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ConnectionStatus } from '../chains/connect.js';
 import type { Connections } from '../db/database.js';
+import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
 import { Problem } from '../shared/problem.js';
@@ -33,6 +34,8 @@ export interface MetricSources {
   isReady(): Promise<boolean>;
   /** The names of the background jobs. */
   readonly jobs: readonly string[];
+  /** What the feature rooms show. */
+  readonly figures: readonly Figure[];
 }
 
 export interface Metrics {
@@ -83,6 +86,11 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
   }
   watchSources(sources, registers);
+  for (const { name, help, read } of sources.figures) {
+    // An alert can only compare what is there.
+    const none = () => sources.chains().map(({ mode, network }) => [{ mode, network }, 0] as const);
+    gaugesOf(registers)(name, byNetwork, help, async () => [...none(), ...(await read())]);
+  }
   watchNodes(sources, registers);
 
   const router = Router();

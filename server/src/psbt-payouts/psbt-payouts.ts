@@ -4,7 +4,7 @@
  */
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
-import type { PsbtTable } from '../db/schema.js';
+import type { PsbtTable, TransferTable } from '../db/schema.js';
 import type { Feature } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
 import type { EnsureFree } from '../withdrawals/transfers.js';
@@ -114,8 +114,8 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   };
 }
 
-async function ensureFree(reader: Reader, transferId: string): Promise<void> {
-  const holder = await store.holderOf(reader, transferId);
+async function ensureFree(reader: Reader, { id }: TransferTable): Promise<void> {
+  const holder = await store.holderOf(reader, id);
   if (holder?.state !== 'open' && holder?.state !== 'sent') return;
   throw invalidState(
     holder.state === 'open'

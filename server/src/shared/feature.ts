@@ -1,10 +1,20 @@
 /** What a room that works by itself offers to the server, which runs it without knowing its parts. */
+import type { Mode } from './scope.js';
 
 /** Work that is done at intervals rather than on request. */
 export interface Job {
   readonly name: string;
   readonly intervalMs: number;
   run(signal: AbortSignal): Promise<void>;
+}
+
+/** A number of each network that `/metrics` shows, read when it is scraped. A network that is left out has 0. */
+export interface Figure {
+  readonly name: string;
+  readonly help: string;
+  read(): Promise<
+    readonly (readonly [of: { readonly mode: Mode; readonly network: string }, value: number])[]
+  >;
 }
 
 export interface Feature {
@@ -16,4 +26,5 @@ export interface Feature {
   jobs(): readonly Job[];
   /** What does not work, though the server can serve. `/readyz` says it. */
   notices?(): readonly string[];
+  figures?(): readonly Figure[];
 }

@@ -9,7 +9,7 @@ import type { AddressSources } from '../addresses/address-sources.js';
 import type { CurrentForwarders } from '../addresses/deposit-keys.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import { addressOfWord } from '../chains/evm/abi.js';
+import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
 import { errorMessage } from '../shared/error-message.js';
@@ -146,7 +146,18 @@ export async function findForwarderProblem(
       return `the factory on ${network.name} derives another address than this server for index ${index}. Do not use it, and report this`;
     }
   }
-  if (await isContract(evm, treasury, signal)) return undefined;
+  const [code, decimals] = await evm.run(
+    (node) => Promise.all([node.code(treasury), node.call({ to: treasury, data: decimalsData })]),
+    signal,
+  );
+  if (code.includes(forwarderFactory.implementation.slice(2).toLowerCase())) {
+    return `the treasury ${treasury} is a forwarder itself on ${network.name}: coins would go round. Set a wallet of yours`;
+  }
+  // A wallet that answers every call answers this one with nothing, or with more than the number of decimals.
+  if (isContractCode(code) && decimals !== undefined && /^0x0{62}[0-9a-f]{2}$/i.test(decimals)) {
+    return `the treasury ${treasury} is the contract of a token on ${network.name}: coins would be lost. Set a wallet of yours`;
+  }
+  if (isContractCode(code)) return undefined;
   for (const other of others) {
     // A node that does not answer must not take the other networks off.
     const isThere = await isContract(other.evm, treasury, signal).catch(() => false);
@@ -179,9 +190,10 @@ export async function readFactory(evm: EvmNodes, name: string, signal: AbortSign
 }
 
 /** Accounts that delegate to a contract (EIP-7702) are still accounts. */
+const isContractCode = (code: string): boolean => code !== '0x' && !code.startsWith('0xef0100');
+
 async function isContract(evm: EvmNodes, address: string, signal: AbortSignal): Promise<boolean> {
-  const code = await evm.run((node) => node.code(address), signal);
-  return code !== '0x' && !code.startsWith('0xef0100');
+  return isContractCode(await evm.run((node) => node.code(address), signal));
 }
 
 /** The EVM networks among the connected ones. */

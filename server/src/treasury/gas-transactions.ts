@@ -30,6 +30,12 @@ export async function nextNonce(reader: Reader, account: GasAccount): Promise<nu
   return row ? row.nonce + 1 : 0;
 }
 
+/** Whether an address is or was that of a gas key, on any network. @param lower in lower case */
+export async function hasSigned(reader: Reader, lower: string): Promise<boolean> {
+  const senders = await reader.selectFrom('gas_transactions').select('sender').distinct().execute();
+  return senders.some(({ sender }) => sender.toLowerCase() === lower);
+}
+
 /** @returns false if the nonce and attempt were signed already, maybe by another process */
 export async function insertTransaction(
   transaction: Transaction,

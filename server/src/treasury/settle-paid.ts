@@ -1,15 +1,14 @@
 /** Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. */
 import type { Logger } from 'pino';
 import type { NetworkRef } from '../chains/chain.js';
-import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { Clock } from '../shared/clock.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import type { TreasuryOwners } from './owners.js';
+import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
 import * as store from './watch-store.js';
 
-export interface PaymentSettlerDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface PaymentSettlerDeps extends TreasuryBooksDeps {
   /** Ends a transfer that a treasury has paid. */
   readonly settle: (transaction: Transaction, id: string, txHash: string) => Promise<unknown>;
   readonly log: Pick<Logger, 'warn' | 'info'>;
@@ -40,13 +39,18 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
     return clock.at({ merchantId: merchant_id, mode }, payment.paid_at) + graceMs >= created_at;
   }
 
-  async function settleOne(transfer: TransferTable, payment: TreasuryPaymentTable): Promise<void> {
+  async function settleOne(
+    on: EvmConnected,
+    transfer: TransferTable,
+    payment: TreasuryPaymentTable,
+  ): Promise<void> {
     await database.write(async (transaction) => {
       // Whoever settles a transfer by hand holds this lock too.
       await store.lockTransfer(transaction, transfer.id);
       if (await assignManual(transaction, payment)) return;
       if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
       await settle(transaction, transfer.id, payment.tx_hash);
+      await bookGas(deps, transaction, on, payment.tx_hash, transfer.merchant_id, BigInt(payment.gas));
     });
   }
 
@@ -66,32 +70,49 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
     );
   }
 
-  return async (place: NetworkRef): Promise<void> => {
+  return async (on: EvmConnected, owners: TreasuryOwners): Promise<void> => {
+    const place = { mode: on.network.mode, network: on.network.code };
     const [open, transfers] = await database.snapshot(async (reader) => [
       await store.openPayments(reader, place),
       await store.pendingTransfers(reader, place),
     ]);
     const payments = await withoutManual(open);
-    for (const name of new Set(payments.map(nameOf))) {
-      const waiting = transfers.filter((row) => nameOf(row) === name);
-      const paid = payments.filter(
-        (row) => nameOf(row) === name && waiting.some((transfer) => isAfter(row, transfer)),
-      );
+    for (const group of groupsOf(payments, transfers, owners)) {
+      const { waiting } = group;
+      const paid = group.paid.filter((row) => waiting.some((transfer) => isAfter(row, transfer)));
       if (waiting.length === 0 || paid.length === 0) continue;
-      if (waiting.length !== paid.length) {
+      if (waiting.length !== paid.length || paid.some((row) => row.is_certain === 0)) {
         logAmbiguous(place, waiting, paid);
         continue;
       }
       for (const [index, payment] of paid.entries()) {
         const transfer = waiting[index];
-        if (transfer) await settleOne(transfer, payment);
+        if (transfer) await settleOne(on, transfer, payment);
       }
     }
   };
 }
 
-const nameOf = ({ merchant_id, currency, address, amount }: TransferTable | TreasuryPaymentTable): string =>
-  [merchant_id, currency, address, amount].join('/');
+interface Group {
+  readonly paid: readonly TreasuryPaymentTable[];
+  readonly waiting: readonly TransferTable[];
+}
+
+/** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
+export function groupsOf(
+  payments: readonly TreasuryPaymentTable[],
+  transfers: readonly TransferTable[],
+  owners: TreasuryOwners,
+): Group[] {
+  const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
+    const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
+    return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
+  };
+  return [...new Set(payments.map(nameOf))].map((name) => ({
+    paid: payments.filter((row) => nameOf(row) === name),
+    waiting: transfers.filter((row) => nameOf(row) === name),
+  }));
+}
 
 /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
 async function assignManual(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {

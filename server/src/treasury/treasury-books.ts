@@ -8,6 +8,7 @@ import type { AccountName, Ledger } from '../ledger/ledger.js';
 import type { Clock } from '../shared/clock.js';
 import { nativeToken } from './factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
+import type { TreasuryOwners } from './owners.js';
 import type { SweptLog, TransactionFee, TreasuryPayment } from './watch-reads.js';
 import * as store from './watch-store.js';
 
@@ -25,9 +26,9 @@ export interface TreasuryBlocks {
   readonly to: number;
   readonly swept: readonly SweptLog[];
   readonly payments: readonly TreasuryPayment[];
-  readonly fees: readonly TransactionFee[];
-  /** The merchants of each treasury, in lower case. */
-  readonly treasuries: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By the hash of the transaction. */
+  readonly fees: ReadonlyMap<string, TransactionFee>;
+  readonly owners: TreasuryOwners;
   /** The transfers that waited for a payment. */
   readonly pending: readonly TransferTable[];
 }
@@ -49,7 +50,6 @@ export async function bookTreasuryBlocks(
     if ((await store.lockCursor(transaction, place)) !== read.cursor) return;
     await bookSweeps(deps, transaction, watched, read);
     await storePayments(transaction, watched, read);
-    await bookFees(deps, transaction, watched, read);
     await store.moveCursor(transaction, place, read.to);
   });
 }
@@ -58,7 +58,7 @@ async function bookSweeps(
   deps: TreasuryBooksDeps,
   transaction: Transaction,
   watched: EvmConnected,
-  { from, to, swept }: TreasuryBlocks,
+  { from, to, swept, fees, owners }: TreasuryBlocks,
 ): Promise<void> {
   const place = placeOf(watched);
   const merchants = await store.findForwarders(transaction, place.mode, [
@@ -78,6 +78,8 @@ async function bookSweeps(
     const added = { ...row, reversals: known?.reversals ?? 0 };
     await store.writeSweep(transaction, added);
     await post(deps, transaction, added, 'sweep');
+    const gas = gasPaidBy(watched, fees.get(row.tx_hash), owners.treasuriesOf(row.merchant_id));
+    await bookGas(deps, transaction, watched, row.tx_hash, row.merchant_id, gas);
   }
 }
 
@@ -129,82 +131,94 @@ async function post(
 async function storePayments(
   transaction: Transaction,
   watched: EvmConnected,
-  { payments, treasuries, pending }: TreasuryBlocks,
+  { payments, owners, pending, fees }: TreasuryBlocks,
 ): Promise<void> {
   for (const payment of payments) {
-    for (const merchantId of treasuries.get(payment.treasury) ?? []) {
-      const row = paymentRow(watched, payment, merchantId);
-      const isExpected = pending.some(
-        (transfer) =>
-          transfer.merchant_id === merchantId &&
-          transfer.currency === row?.currency &&
-          transfer.address === row.address &&
-          transfer.amount === row.amount,
-      );
-      if (row && isExpected) await store.insertPayment(transaction, row);
-    }
+    const row = paymentRow(watched, payment, fees.get(payment.txHash));
+    if (row && pending.some((transfer) => mayPay(owners, row, transfer)))
+      await store.insertPayment(transaction, row);
   }
 }
 
-function paymentRow(
-  watched: EvmConnected,
-  { txHash, outputIndex, treasury, contract, address, amount, height, time }: TreasuryPayment,
-  merchantId: string,
+/** Whether a payment is one as a transfer wants it, by a treasury of its merchant. */
+function mayPay(
+  owners: TreasuryOwners,
+  payment: Pick<TreasuryPaymentTable, 'treasury' | 'currency' | 'address' | 'amount'>,
+  transfer: TransferTable,
+): boolean {
+  return (
+    transfer.currency === payment.currency &&
+    transfer.address === payment.address &&
+    transfer.amount === payment.amount &&
+    owners.ownersOf(payment.treasury).has(transfer.merchant_id)
+  );
+}
+
+/** @returns undefined for what no transfer can be paid with */
+export function paymentRow(
+  { network, chainAssets }: EvmConnected,
+  { txHash, outputIndex, treasury, contract, address, amount, ...payment }: TreasuryPayment,
+  fee: TransactionFee | undefined,
 ): TreasuryPaymentTable | undefined {
-  const asset = assetAt(watched.chainAssets, contract);
+  const asset = assetAt(chainAssets, contract);
   if (!asset) return undefined;
   const units = fromChain(asset, amount);
   // What is too small for the books would make it another amount.
   if (toChain(asset, units) !== amount) return undefined;
   return {
-    ...{ ...placeOf(watched), tx_hash: txHash, output_index: outputIndex, merchant_id: merchantId },
+    ...{ mode: network.mode, network: network.code, tx_hash: txHash, output_index: outputIndex },
     treasury: canonical(treasury),
     currency: asset.currency,
     address: canonical(address),
     amount: units.toString(),
-    block_height: height,
-    paid_at: time,
+    gas: gasPaidBy({ chainAssets }, fee, [treasury]).toString(),
+    is_certain: payment.isCertain ? 1 : 0,
+    block_height: payment.height ?? 0,
+    paid_at: payment.time,
     transfer_id: null,
   };
 }
 
-/** The gas that a treasury paid itself left the treasury. Whoever else paid, it was not with coins of a merchant. */
-async function bookFees(
-  { ledger, clock }: TreasuryBooksDeps,
+/** In units of the coin, what a transaction cost one of these treasuries; 0 if somebody else paid. */
+export function gasPaidBy(
+  { chainAssets }: Pick<EvmConnected, 'chainAssets'>,
+  fee: TransactionFee | undefined,
+  treasuries: readonly string[],
+): bigint {
+  const coin = coinOf(chainAssets);
+  return coin && fee && treasuries.includes(fee.payer) ? fromChain(coin, fee.amount) : 0n;
+}
+
+/**
+ * The gas that a treasury paid itself left the treasury, once for each transaction. Whoever else paid, it was not with coins of a
+ * merchant.
+ * @param units of the coin
+ */
+export async function bookGas(
+  { ledger, clock }: Pick<TreasuryBooksDeps, 'ledger' | 'clock'>,
   transaction: Transaction,
-  watched: EvmConnected,
-  { treasuries, fees }: TreasuryBlocks,
+  { network: { mode, code: network }, chainAssets }: Pick<EvmConnected, 'network' | 'chainAssets'>,
+  txHash: string,
+  merchantId: string,
+  units: bigint,
 ): Promise<void> {
-  const coin = coinOf(watched.chainAssets);
-  if (!coin) return;
-  const { mode, network } = placeOf(watched);
+  const coin = coinOf(chainAssets);
+  if (!coin || units === 0n) return;
   const { currency } = coin;
-  for (const { txHash, payer, fee } of fees) {
-    const [merchantId] = treasuries.get(payer) ?? [];
-    if (merchantId === undefined) continue;
-    const units = fromChain(coin, fee);
-    const row = {
+  const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units.toString() };
+  if (!(await store.insertFee(transaction, row))) return;
+  await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+  await ledger.post(
+    transaction,
+    {
+      key: `treasury-fee:${mode}/${network}/${txHash}`,
       mode,
-      network,
-      tx_hash: txHash,
-      merchant_id: merchantId,
       currency,
-      amount: units.toString(),
-    };
-    if (!(await store.insertFee(transaction, row))) continue;
-    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-    await ledger.post(
-      transaction,
-      {
-        key: `treasury-fee:${mode}/${network}/${txHash}`,
-        mode,
-        currency,
-        entries: [
-          { account: { kind: 'network_fee' }, debit: units },
-          { account: { kind: 'custody', network, merchantId, place: 'treasury' }, credit: units },
-        ],
-      },
-      clock.now({ merchantId, mode }),
-    );
-  }
+      entries: [
+        { account: { kind: 'network_fee' }, debit: units },
+        { account: { kind: 'custody', network, merchantId, place: 'treasury' }, credit: units },
+      ],
+    },
+    clock.now({ merchantId, mode }),
+  );
 }

@@ -2,46 +2,56 @@
  * Follows the money of treasuries in final blocks: what left forwarders, whoever swept them, moves on the books from the
  * addresses to the treasury; what a treasury pays to the destination of a pending transfer settles the transfer.
  *
- * Each block is read once it has the network's confirmations. The last blocks are read again at each pass: if one was
- * dropped all the same, what was posted for it is taken back, once.
+ * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was scanned. The
+ * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
+ * dropped all the same is taken back, once.
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
-import { isCoin } from '../chains/assets.js';
-import type { TransferTable } from '../db/schema.js';
+import { readCursor as readScan, readScannedBlocks } from '../chains/cursors.js';
+import type { EvmClient } from '../chains/evm/client.js';
+import { inconsistent } from '../chains/evm/transfers.js';
+import type { Reader } from '../db/engine.js';
+import type { SweepTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { EvmConnected } from './forwarder-checks.js';
+import { readOwners } from './owners.js';
 import { createPaymentSettler, type PaymentSettlerDeps } from './settle-paid.js';
-import { bookTreasuryBlocks, type TreasuryBlocks, type TreasuryBooksDeps } from './treasury-books.js';
-import { readCoinPayments, readFees, readSweptLogs, readTokenPayments } from './watch-reads.js';
+import { bookTreasuryBlocks, type TreasuryBlocks } from './treasury-books.js';
+import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 export type TreasuryWatcher = ReturnType<typeof createTreasuryWatcher>;
 
-export interface TreasuryWatcherDeps extends TreasuryBooksDeps, PaymentSettlerDeps {
+export interface TreasuryWatcherDeps extends PaymentSettlerDeps {
   readonly networks: readonly EvmConnected[];
   readonly depositKeys: Pick<DepositKeys, 'list'>;
 }
 
 /** How many blocks before the cursor are read again. */
 const rereadBlocks = 64;
-/** Where it starts when the first treasury is set, and how far it goes in one step. */
+/** Where it starts when the first treasury is set. */
 const firstBlocks = 1000;
+/** How far it goes in one step. Payments in the coin need each block's transactions. */
 const mostBlocks = 1000;
-/** Payments in the coin need each block's transactions. */
 const mostCoinBlocks = 100;
 
 export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
-  const { database, networks } = deps;
+  const { database } = deps;
   const settlePaid = createPaymentSettler(deps);
 
-  async function advanceNetwork(watched: EvmConnected, signal: AbortSignal): Promise<void> {
-    const treasuries = await readTreasuries(deps, watched);
-    if (treasuries.size === 0) return;
-    const { evm, network } = watched;
-    const place = { mode: network.mode, network: network.code };
+  async function advanceNetwork(
+    watched: EvmConnected,
+    reader: TreasuryBlockReader,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { mode, code: network } = watched.network;
+    const place = { mode, network };
+    const owners = await readOwners(deps.depositKeys, database.reader, mode);
+    if (owners.treasuries.length === 0) return;
     for (;;) {
-      const head = await evm.run((node) => node.blockNumber(), signal);
-      const final = head - network.confirmations + 1;
+      const scan = await readScan(database.reader, place);
+      if (!scan) return;
+      const final = finalHeight(watched, scan.height);
       const cursor = await store.readCursor(database.reader, place);
       if (cursor === undefined) {
         const height = Math.max(0, final - firstBlocks);
@@ -49,72 +59,82 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
         continue;
       }
       // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
-      await settlePaid(place);
+      await settlePaid(watched, owners);
       if (final <= cursor) return;
       const pending = await store.pendingTransfers(database.reader, place);
-      const read = await readBlocks(watched, treasuries, pending, cursor, final, signal);
-      await bookTreasuryBlocks(deps, watched, read);
+      const work = { cursor, final, tip: scan.head_height, watched: watchedFor(watched, owners, pending) };
+      const read = await readNext(database.reader, watched, reader, work, signal);
+      await bookTreasuryBlocks(deps, watched, { ...read, owners, pending });
     }
   }
 
+  const networks = deps.networks.map((network) => ({ network, reader: createTreasuryReader() }));
   return {
-    /** Reads the blocks that became final. Asks no node while no merchant has a treasury. */
+    /** Reads the blocks that became final. Asks no node while no merchant has a treasury, or no block is new. */
     async advance(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
-      for (const watched of networks) {
+      for (const { network, reader } of networks) {
         signal.throwIfAborted();
-        await failures.collect(() => advanceNetwork(watched, signal));
+        await failures.collect(() => advanceNetwork(network, reader, signal));
       }
       failures.report('networks of treasuries could not be read');
     },
   };
 }
 
-/** The merchants of each treasury of a mode, in lower case. */
-async function readTreasuries(
-  { depositKeys, database }: TreasuryWatcherDeps,
-  { network: { mode } }: EvmConnected,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const owners = new Map<string, Set<string>>();
-  for (const key of await depositKeys.list(database.reader)) {
-    if (key.mode !== mode || key.treasury === undefined) continue;
-    const treasury = key.treasury.toLowerCase();
-    owners.set(treasury, (owners.get(treasury) ?? new Set()).add(key.merchantId));
-  }
-  return owners;
+type TreasuryBlockReader = ReturnType<typeof createTreasuryReader>;
+
+/** The last block that has the network's confirmations. @param height the newest one that is known */
+export const finalHeight = ({ network }: Pick<EvmConnected, 'network'>, height: number): number =>
+  height - network.confirmations + 1;
+
+interface Work {
+  readonly cursor: number;
+  readonly final: number;
+  readonly tip: number;
+  readonly watched: Watched;
 }
 
-async function readBlocks(
-  { evm, chainAssets }: EvmConnected,
-  treasuries: ReadonlyMap<string, ReadonlySet<string>>,
-  pending: readonly TransferTable[],
-  cursor: number,
-  final: number,
+/** Reads some of the blocks after the cursor, and the last ones before it again. */
+async function readNext(
+  database: Reader,
+  { network, evm }: EvmConnected,
+  reader: TreasuryBlockReader,
+  { cursor, final, tip, watched }: Work,
   signal: AbortSignal,
-): Promise<TreasuryBlocks> {
-  const wanted = Object.values(chainAssets).filter(({ currency }) =>
-    pending.some((row) => row.currency === currency),
-  );
-  const contracts = wanted.flatMap(({ contract }) => contract?.toLowerCase() ?? []);
-  const coin = wanted.find(isCoin)?.currency;
-  const expected = new Map<string, Set<string>>();
-  for (const [treasury, owners] of treasuries) {
-    const rows = pending.filter((row) => row.currency === coin && owners.has(row.merchant_id));
-    if (rows.length > 0) expected.set(treasury, new Set(rows.map(({ address }) => address.toLowerCase())));
-  }
-  const destinations = new Set(pending.map(({ address }) => address.toLowerCase()));
-  const to = Math.min(final, cursor + (expected.size > 0 ? mostCoinBlocks : mostBlocks));
+): Promise<Omit<TreasuryBlocks, 'owners' | 'pending'>> {
+  const place = { mode: network.mode, network: network.code };
   const from = Math.max(0, cursor + 1 - rereadBlocks);
-  const fresh = { from: cursor + 1, to };
+  const posted = await store.sweepsFrom(database, place, from, cursor);
+  const scanned = new Map(
+    (await readScannedBlocks(database, place)).map(({ height, hash }) => [height, hash]),
+  );
+  const most = watched.coinTransfers.size > 0 ? mostCoinBlocks : mostBlocks;
   return evm.run(async (node) => {
-    const swept = await readSweptLogs(node, { from, to });
-    const payments = [
-      ...(await readTokenPayments(node, fresh, contracts, [...treasuries.keys()])),
-      ...(await readCoinPayments(node, fresh, expected)),
-    ].filter(({ address }) => destinations.has(address));
-    const freshSwept = swept.filter(({ height }) => height > cursor);
-    const hashes = new Set([...freshSwept, ...payments].map(({ txHash }) => txHash));
-    const fees = await readFees(node, [...hashes]);
-    return { cursor, from, to, swept, payments, fees, treasuries, pending };
+    const again = await reader.readAgain(node, { from, to: cursor }, watched);
+    const isReported = (row: SweepTable) =>
+      again.swept.some(({ txHash, logIndex }) => txHash === row.tx_hash && logIndex === row.log_index);
+    await ensureDropped(
+      node,
+      posted.filter((row) => row.is_reversed === 0 && !isReported(row)),
+    );
+    const range = { from: cursor + 1, to: Math.min(final, cursor + most), tip };
+    const fresh = await reader.read(node, range, watched);
+    for (const { height, hash } of fresh.blocks) {
+      if ((scanned.get(height) ?? hash) !== hash) throw inconsistent(node, height);
+    }
+    return {
+      ...{ cursor, from, to: fresh.to },
+      swept: [...again.swept, ...fresh.swept],
+      payments: [...again.payments, ...fresh.payments],
+      fees: new Map([...again.fees, ...fresh.fees]),
+    };
   }, signal);
+}
+
+/** A node that leaves out the sweeps of a block that is there says nothing about them. */
+async function ensureDropped(node: EvmClient, missing: readonly SweepTable[]): Promise<void> {
+  for (const { block_height: height, block_hash: hash } of missing) {
+    if ((await node.header(height))?.hash === hash) throw inconsistent(node, height);
+  }
 }

@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
 import type { Feature, Job } from '../shared/feature.js';
-import { orStartError } from '../shared/start-error.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import { orStartError, StartError } from '../shared/start-error.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import { compareWithChain, type ChainBalances } from './chain-balances.js';
 import {
@@ -19,6 +20,10 @@ import {
 } from './forwarder-checks.js';
 import { createGasSweeper, type GasSweeper, type GasSweeperDeps } from './gas-sweeper.js';
 import { readGasKey } from './key-file.js';
+import { createPayoutExports, type PayoutExports } from './payout-exports.js';
+import { readTreasuryStatus, treasuryFigures, type TreasuryStatus } from './status.js';
+import { createSettledByHand } from './settled-by-hand.js';
+import { ensureUsableTreasury } from './usable-treasury.js';
 import { createTreasuryWatcher, type TreasuryWatcher } from './treasury-watcher.js';
 
 export { createForwarderSource } from './forwarders.js';
@@ -29,6 +34,7 @@ export interface TreasuryDeps extends RoomDeps {
   readonly ledger: Ledger;
   readonly depositKeys: DepositKeys;
   readonly transfers: Pick<Transfers, 'settle'>;
+  readonly auditLog: AuditLog;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */
@@ -39,6 +45,12 @@ export interface TreasuryDeps extends RoomDeps {
 export interface Treasury extends Feature, Pick<ForwarderChecks, 'offered'> {
   readonly forwarderChecks: ForwarderChecks;
   readonly watcher: TreasuryWatcher;
+  readonly payoutExports: PayoutExports;
+  /** Refuses what cannot be a treasury. Problem: `validation_error`. */
+  ensureUsable(treasury: string): Promise<void>;
+  /** Asks no node. */
+  status(): Promise<TreasuryStatus[]>;
+  readonly settledByHand: ReturnType<typeof createSettledByHand>;
   /** @param times that tests shorten */
   createGasSweeper(key: Uint8Array, times?: Pick<GasSweeperDeps, 'planEveryMs' | 'stuckMs'>): GasSweeper;
   /**
@@ -71,15 +83,21 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
   const watcher = createTreasuryWatcher({
     ...deps,
     networks,
-    settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, '0', 'treasury'),
+    settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, 0n, 'treasury'),
   });
   const newSweeper: Treasury['createGasSweeper'] = (key, times) =>
     createGasSweeper({ ...deps, networks, ...times }, key);
+  const status = () => database.snapshot((reader) => readTreasuryStatus({ ...deps, networks }, reader));
   let sweeper: GasSweeper | undefined;
 
   return {
     forwarderChecks,
     watcher,
+    payoutExports: createPayoutExports({ ...deps, networks }),
+    settledByHand: createSettledByHand({ ...deps, networks }),
+    ensureUsable: (treasury) => ensureUsableTreasury(deps, database.reader, treasury),
+    status,
+    figures: () => treasuryFigures(status, deps.clock.real),
     offered: (network, sources) => forwarderChecks.offered(network, sources),
     createGasSweeper: newSweeper,
 
@@ -90,6 +108,15 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
           readGasKey(gasKey),
         );
         sweeper = newSweeper(key);
+        const { address } = sweeper;
+        const isTreasury = depositKeys
+          .forwarders()
+          .some(({ source }) => source.forwarder.treasury === address);
+        if (isTreasury) {
+          throw new StartError(
+            `GAS_KEY_FILE: its address ${address} is the treasury of a merchant, and its key must not lie on the server. Make another gas key with "sweeps new-key"`,
+          );
+        }
         log.info({ address: sweeper.address }, 'Sweeps are paid by the gas key');
       }
       const isSweeping = connected.some(({ sweeps }) => sweeps);

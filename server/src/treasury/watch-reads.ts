@@ -1,12 +1,17 @@
-/** Reads from final blocks what left forwarders, and what treasuries paid to the destinations of pending transfers. */
+/** Reads from blocks what left forwarders, and what treasuries paid to the destinations of pending transfers. */
+import { coinOf, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
-import type { BlockSpan, EvmClient } from '../chains/evm/client.js';
-import type { EvmBlock } from '../chains/evm/replies.js';
-import { readTransferLog, transferTopic } from '../chains/evm/token.js';
-import { coinIndex, firstLogIndex } from '../chains/evm/transfers.js';
-import { NodeError } from '../chains/rpc/node-error.js';
+import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
+import { createRangeReader, type BlockRange, type WithLogs } from '../chains/evm/read-blocks.js';
+import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from '../chains/evm/replies.js';
+import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
+import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.js';
+import type { WantedLogs } from '../chains/evm/wanted-logs.js';
+import type { TransferTable } from '../db/schema.js';
 import { readSwept, sweptTopic, type Swept } from './factory.js';
+import type { EvmConnected } from './forwarder-checks.js';
 import { forwarderFactory } from './forwarder-factory.js';
+import type { TreasuryOwners } from './owners.js';
 
 export interface SweptLog extends Swept {
   readonly txHash: string;
@@ -18,161 +23,274 @@ export interface SweptLog extends Swept {
 /** A payment of a treasury, in units of the chain. Addresses are in lower case. */
 export interface TreasuryPayment {
   readonly txHash: string;
-  /** `coinIndex`, or by the place of its log in the block; negative if a contract sent the coin, which leaves no log. */
+  /** As in the scan: `coinIndex`, or by the place of its log; negative if a contract sent the coin, which leaves no log. */
   readonly outputIndex: number;
   readonly treasury: string;
   /** Undefined for the coin. */
   readonly contract: string | undefined;
   readonly address: string;
   readonly amount: bigint;
-  readonly height: number;
+  /** False if all that is known is that this call of the treasury may have made it. */
+  readonly isCertain: boolean;
+  /** Undefined while it is in no block. */
+  readonly height: number | undefined;
   /** Epoch milliseconds. */
   readonly time: number;
 }
 
-/** Who paid for a transaction, and what, in wei. */
-export interface TransactionFee {
-  readonly txHash: string;
-  readonly payer: string;
-  readonly fee: bigint;
+/** Who paid for a transaction, in lower case, and what, in wei. */
+export type TransactionFee = NonNullable<EvmReceipt['fee']>;
+
+/** What is looked for. Addresses are in lower case. */
+export interface Watched {
+  readonly treasuries: readonly string[];
+  /** The tokens of pending transfers. */
+  readonly contracts: readonly string[];
+  /** The destinations of pending transfers. */
+  readonly destinations: ReadonlySet<string>;
+  /** By treasury, the transfers of the coin that it may pay. */
+  readonly coinTransfers: ReadonlyMap<string, readonly CoinTransfer[]>;
 }
 
-export async function readSweptLogs(evm: EvmClient, span: BlockSpan): Promise<SweptLog[]> {
-  const logs = await evm.logs({ ...span, address: forwarderFactory.address, topics: [sweptTopic] });
-  return logs.flatMap((log) => {
-    const swept = readSwept(log);
-    const { transactionHash: txHash, logIndex, height, blockHash } = log;
-    return swept ? { ...swept, txHash, logIndex, height, blockHash } : [];
-  });
+interface CoinTransfer {
+  readonly address: string;
+  /** In wei. */
+  readonly amount: bigint;
 }
 
-/** What treasuries paid in tokens. @param contracts in lower case */
-export async function readTokenPayments(
+export interface TreasuryReading {
+  readonly swept: readonly SweptLog[];
+  readonly payments: readonly TreasuryPayment[];
+  /** By the hash of the transaction. */
+  readonly fees: ReadonlyMap<string, TransactionFee>;
+  /** The last block that was read. */
+  readonly to: number;
+}
+
+export function watchedFor(
+  { chainAssets }: Pick<EvmConnected, 'chainAssets'>,
+  owners: TreasuryOwners,
+  pending: readonly TransferTable[],
+): Watched {
+  const wanted = Object.values(chainAssets).filter(({ currency }) =>
+    pending.some((row) => row.currency === currency),
+  );
+  const coin = coinOf(chainAssets);
+  const coinTransfers = new Map<string, CoinTransfer[]>();
+  for (const row of pending.filter(({ currency }) => currency === coin?.currency)) {
+    const amount = coin && toChain(coin, BigInt(row.amount));
+    if (amount === undefined) continue;
+    for (const treasury of owners.treasuriesOf(row.merchant_id)) {
+      const transfer = { address: row.address.toLowerCase(), amount };
+      coinTransfers.set(treasury, [...(coinTransfers.get(treasury) ?? []), transfer]);
+    }
+  }
+  return {
+    treasuries: owners.treasuries,
+    contracts: wanted.flatMap((asset) => (isCoin(asset) ? [] : (asset.contract?.toLowerCase() ?? []))),
+    destinations: new Set(pending.map(({ address }) => address.toLowerCase())),
+    coinTransfers,
+  };
+}
+
+function wantedLogs({ treasuries, contracts }: Watched): WantedLogs[] {
+  const sweeps = { address: [forwarderFactory.address.toLowerCase()], topics: [sweptTopic] };
+  if (contracts.length === 0 || treasuries.length === 0) return [sweeps];
+  return [sweeps, { address: contracts, topics: [transferTopic, treasuries.map(topicOf)] }];
+}
+
+/** Payments in the coin need each block's transactions; logs can be proven by headers. */
+export function createTreasuryReader() {
+  const headers = createRangeReader<EvmHeader>((evm, height) => evm.header(height));
+  const blocks = createRangeReader<EvmHeader | EvmBlock>((evm, height) => evm.block(height));
+
+  return {
+    /** Reads some of the blocks, with the same proofs as the scan: at least one, and as many as the node bears. */
+    async read(evm: EvmClient, range: BlockRange, watched: Watched): Promise<TreasuryReading & Blocks> {
+      const reader = watched.coinTransfers.size > 0 ? blocks : headers;
+      const read = await reader.read(evm, range, wantedLogs(watched));
+      const found = await findIn(evm, read, watched);
+      return { ...found, to: read.at(-1)?.block.height ?? range.to, blocks: read.map(({ block }) => block) };
+    },
+
+    /** The logs of blocks that were read before, once more. */
+    async readAgain(
+      evm: EvmClient,
+      { from, to }: Omit<BlockRange, 'tip'>,
+      watched: Watched,
+    ): Promise<TreasuryReading> {
+      if (from > to) return { swept: [], payments: [], fees: new Map(), to };
+      const logs = await Promise.all(wantedLogs(watched).map((one) => evm.logs({ from, to, ...one })));
+      const byHeight = new Map<number, EvmLog[]>();
+      for (const log of logs.flat()) byHeight.set(log.height, [...(byHeight.get(log.height) ?? []), log]);
+      const read = await Promise.all(
+        [...byHeight].map(async ([height, own]) => {
+          const block = await evm.header(height);
+          if (!block || own.some(({ blockHash }) => blockHash !== block.hash))
+            throw inconsistent(evm, height);
+          return { block, logs: own };
+        }),
+      );
+      return { ...(await findIn(evm, read, watched)), to };
+    },
+  };
+}
+
+interface Blocks {
+  readonly blocks: readonly EvmHeader[];
+}
+
+/** What is in blocks, each payment verified by its transaction's receipt. */
+async function findIn(
   evm: EvmClient,
-  span: BlockSpan,
-  contracts: readonly string[],
-  treasuries: readonly string[],
-): Promise<TreasuryPayment[]> {
-  if (contracts.length === 0 || treasuries.length === 0) return [];
-  const topics = [transferTopic, treasuries.map(topicOf)];
-  const logs = await evm.logs({ ...span, address: contracts, topics });
-  const times = await readTimes(evm, [...new Set(logs.map(({ height }) => height))]);
-  return logs.flatMap((log) => {
-    const transfer = readTransferLog(log);
-    if (!transfer) return [];
+  read: readonly WithLogs<EvmHeader | EvmBlock>[],
+  watched: Watched,
+): Promise<Omit<TreasuryReading, 'to'>> {
+  const logs = read.flatMap((one) => one.logs);
+  const swept = logs.flatMap((log): SweptLog[] => {
+    const found = readSwept(log);
+    const { transactionHash: txHash, logIndex, height, blockHash } = log;
+    return found ? [{ ...found, txHash, logIndex, height, blockHash }] : [];
+  });
+  const paid = read.flatMap(({ block, logs: own }) =>
+    own.flatMap((log) => {
+      const transfer = log.topics[0] === transferTopic ? readTransferLog(log) : undefined;
+      return transfer && watched.destinations.has(transfer.to) ? [{ block, log, transfer }] : [];
+    }),
+  );
+  const whole = read.flatMap(({ block }) => ('transactions' in block ? [block] : []));
+  const sent = whole.map((block) => ({ block, ...transactionsIn(block, watched) }));
+  const hashes = [
+    ...swept.map(({ txHash }) => txHash),
+    ...paid.map(({ log }) => log.transactionHash),
+    ...sent.flatMap(({ direct, calls }) => [...direct, ...calls].map(({ hash }) => hash)),
+  ];
+  const receipts = await readReceipts(evm, [...new Set(hashes)], read);
+  const succeeded = (hash: string) => receipts.get(hash)?.isSuccess === true;
+  const inTokens = paid.map(({ block, log, transfer }): TreasuryPayment => {
+    const receipt = receipts.get(log.transactionHash);
+    const ordered = [...(receipt?.logs ?? [])].sort((a, b) => a.logIndex - b.logIndex);
+    const place = ordered.findIndex(({ logIndex, data }) => logIndex === log.logIndex && data === log.data);
+    if (place < 0) throw inconsistent(evm, block.height);
     return {
-      txHash: log.transactionHash,
-      outputIndex: firstLogIndex + log.logIndex,
-      treasury: transfer.from,
-      contract: log.address,
-      address: transfer.to,
-      amount: transfer.amount,
-      height: log.height,
-      time: times.get(log.height) ?? 0,
+      ...{ txHash: log.transactionHash, outputIndex: firstLogIndex + place, treasury: transfer.from },
+      ...{ contract: log.address, address: transfer.to, amount: transfer.amount, isCertain: true },
+      ...{ height: block.height, time: block.time },
     };
   });
+  const inCoin: TreasuryPayment[] = [];
+  for (const { block, direct, calls } of sent) {
+    for (const { hash, from, to, value } of direct) {
+      if (!succeeded(hash) || from === null || to === null) continue;
+      inCoin.push({
+        ...{ txHash: hash, outputIndex: coinIndex, treasury: from, contract: undefined, address: to },
+        ...{ amount: value, isCertain: true, height: block.height, time: block.time },
+      });
+    }
+    for (const [treasury, expected] of watched.coinTransfers) {
+      const hashesOf = calls.flatMap(({ hash, to }) => (to === treasury && succeeded(hash) ? hash : []));
+      inCoin.push(...(await findContractPayments(evm, block, treasury, expected, hashesOf)));
+    }
+  }
+  const fees = [...receipts].flatMap(([hash, { fee }]) => (fee ? [[hash, fee] as const] : []));
+  return { swept, payments: [...inTokens, ...inCoin], fees: new Map(fees) };
+}
+
+/** The transactions in which treasuries may have paid in the coin: as an account, and as a contract that was called. */
+function transactionsIn({ transactions }: EvmBlock, { coinTransfers }: Watched) {
+  return {
+    direct: transactions.filter(
+      ({ from, to, value }) =>
+        value > 0n &&
+        from !== null &&
+        coinTransfers.get(from)?.some(({ address }) => address === to) === true,
+    ),
+    calls: transactions.filter(({ from, to }) => to !== null && from !== to && coinTransfers.has(to)),
+  };
+}
+
+async function readReceipts(
+  evm: EvmClient,
+  hashes: readonly string[],
+  read: readonly WithLogs<EvmHeader>[],
+): Promise<ReadonlyMap<string, EvmReceipt>> {
+  const blocks = new Map(read.map(({ block }) => [block.hash, block]));
+  const receipts = await evm.receipts(hashes);
+  return new Map(
+    receipts.map((receipt, index) => {
+      if (receipt && blocks.has(receipt.blockHash)) return [hashes[index] ?? '', receipt];
+      throw inconsistent(evm, receipt?.height ?? read.at(-1)?.block.height ?? 0);
+    }),
+  );
 }
 
 /**
- * What treasuries paid in the coin: accounts with a transaction, and contracts from inside of one. A contract's payment has no
- * log: it is found if one successful transaction in the block called the treasury, the destination has the amount more, and
- * the treasury has exactly that less. Anything else is left to the operator.
- * @param expected by treasury, the destinations of pending transfers
+ * A contract's payment has no log: it is certain if one successful transaction in the block called the treasury, the
+ * destinations have more, and the treasury has exactly that less. Where the node has dropped the balances, or they say
+ * something else than one payment, it is for the operator to decide.
  */
-export async function readCoinPayments(
+async function findContractPayments(
   evm: EvmClient,
-  { from, to }: BlockSpan,
-  expected: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<TreasuryPayment[]> {
-  if (expected.size === 0) return [];
-  const payments: TreasuryPayment[] = [];
-  for (let height = from; height <= to; height += 1) {
-    const block = await evm.block(height);
-    if (!block) throw new NodeError('behind', `${evm.name} does not have block ${height} yet`);
-    payments.push(...(await readPaymentsIn(evm, block, expected)));
-  }
-  return payments;
-}
-
-async function readPaymentsIn(
-  evm: EvmClient,
-  block: EvmBlock,
-  expected: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<TreasuryPayment[]> {
-  const { height, time, transactions } = block;
-  const direct = transactions.filter(
-    ({ from, to }) => from !== null && to !== null && expected.get(from)?.has(to),
-  );
-  const called = [...expected.keys()].filter((treasury) =>
-    transactions.some(({ from, to }) => to === treasury && from !== treasury),
-  );
-  if (direct.length === 0 && called.length === 0) return [];
-  const receipts = await evm.receipts(transactions.map(({ hash }) => hash));
-  const succeeded = new Set(
-    receipts.flatMap((receipt) => (receipt?.isSuccess ? receipt.transactionHash : [])),
-  );
-  const payments = direct.flatMap(({ hash, from, to, value }): TreasuryPayment[] => {
-    if (value === 0n || !succeeded.has(hash) || from === null || to === null) return [];
-    const paid = { txHash: hash, outputIndex: coinIndex, treasury: from, contract: undefined, address: to };
-    return [{ ...paid, amount: value, height, time }];
-  });
-  for (const treasury of called) {
-    payments.push(
-      ...(await readContractPayments(evm, block, treasury, expected.get(treasury) ?? new Set(), succeeded)),
-    );
-  }
-  return payments;
-}
-
-async function readContractPayments(
-  evm: EvmClient,
-  { height, time, transactions }: EvmBlock,
+  { height, time }: EvmBlock,
   treasury: string,
-  destinations: ReadonlySet<string>,
-  succeeded: ReadonlySet<string>,
+  expected: readonly CoinTransfer[],
+  calls: readonly string[],
 ): Promise<TreasuryPayment[]> {
-  const calls = transactions.filter(({ to, hash }) => to === treasury && succeeded.has(hash));
-  const [call] = calls;
-  if (!call || calls.length > 1) return [];
-  const places = [treasury, ...destinations];
-  const [before, after] = await Promise.all(
-    [height - 1, height].map((at) => evm.balances(undefined, places, at)),
-  );
-  const [spent = 0n, ...gained] = places.map((_, index) => (after?.[index] ?? 0n) - (before?.[index] ?? 0n));
-  const received = [...destinations].flatMap((address, index) => {
+  const [txHash] = calls;
+  if (txHash === undefined) return [];
+  const paid = (list: readonly CoinTransfer[], isCertain: boolean) =>
+    list.map((one, index): TreasuryPayment => ({
+      ...{ txHash, outputIndex: -1 - index, treasury, contract: undefined, ...one },
+      ...{ isCertain, height, time },
+    }));
+  const destinations = [...new Set(expected.map(({ address }) => address))];
+  const changes = await balanceChanges(evm, [treasury, ...destinations], height);
+  if (!changes) return paid(expected, false);
+  const [spent = 0n, ...gained] = changes;
+  const received = destinations.flatMap((address, index) => {
     const amount = gained[index] ?? 0n;
     return amount > 0n ? [{ address, amount }] : [];
   });
   const sum = received.reduce((total, { amount }) => total + amount, 0n);
-  if (sum === 0n || sum !== -spent) return [];
-  return received.map(({ address, amount }, index) => ({
-    txHash: call.hash,
-    outputIndex: -1 - index,
-    treasury,
-    contract: undefined,
-    address,
-    amount,
-    height,
-    time,
-  }));
+  if (sum === 0n || spent >= 0n) return [];
+  if (calls.length === 1 && sum === -spent) {
+    // A batch can pay several transfers to one address.
+    const payments = received.flatMap((one) => {
+      const here = expected.filter(({ address }) => address === one.address);
+      return here.reduce((total, { amount }) => total + amount, 0n) === one.amount ? here : [one];
+    });
+    return paid(payments, true);
+  }
+  const isPossible = (one: CoinTransfer) =>
+    received.some(({ address, amount }) => address === one.address && amount >= one.amount);
+  return paid(expected.filter(isPossible), false);
 }
 
-/** What transactions cost. */
-export async function readFees(evm: EvmClient, hashes: readonly string[]): Promise<TransactionFee[]> {
-  const receipts = await evm.receipts(hashes);
-  return receipts.flatMap((receipt) => {
-    if (!receipt) return [];
-    if (!receipt.fee) throw new NodeError('garbage', `${evm.name} answered with a receipt without a fee`);
-    return { txHash: receipt.transactionHash, payer: receipt.fee.payer, fee: receipt.fee.amount };
-  });
-}
-
-async function readTimes(evm: EvmClient, heights: readonly number[]): Promise<ReadonlyMap<number, number>> {
-  const headers = await Promise.all(heights.map((height) => evm.header(height)));
-  return new Map(
-    headers.map((header) => {
-      if (!header) throw new NodeError('behind', `${evm.name} does not have a block whose logs it reports`);
-      return [header.height, header.time];
-    }),
+/** By how much the coin of addresses rose in a block; undefined if the node does not have the balances any more. */
+export async function balanceChanges(
+  evm: EvmClient,
+  addresses: readonly string[],
+  height: number,
+): Promise<bigint[] | undefined> {
+  const [before, after] = await Promise.all(
+    [height - 1, height].map((at) => unlessRefused(evm.balances(undefined, addresses, at))),
   );
+  return before && after && addresses.map((_, index) => (after[index] ?? 0n) - (before[index] ?? 0n));
+}
+
+/** What treasuries that are accounts have sent, and no block has yet, as far as the node tells. */
+export async function readPending(evm: EvmClient, watched: Watched, now: number): Promise<TreasuryPayment[]> {
+  const { transactions = [] } = (await evm.pendingBlock()) ?? {};
+  const tokens = new Set(watched.contracts);
+  return transactions.flatMap(({ hash, from, to, value, input }): TreasuryPayment[] => {
+    if (from === null || to === null || !watched.treasuries.includes(from)) return [];
+    const call = tokens.has(to) ? readTransferCall(input) : { to, amount: value };
+    if (!call || !watched.destinations.has(call.to)) return [];
+    return [
+      {
+        ...{ txHash: hash, outputIndex: coinIndex, treasury: from, isCertain: true, height: undefined },
+        ...{ contract: tokens.has(to) ? to : undefined, address: call.to, amount: call.amount, time: now },
+      },
+    ];
+  });
 }

@@ -116,6 +116,18 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
     .execute();
 }
 
+/** Forgets what may have been a payment of a transfer, and was not. */
+export async function deleteUnclear(
+  transaction: Transaction,
+  { mode, network, currency, address, amount }: TransferTable,
+): Promise<void> {
+  await transaction
+    .deleteFrom('treasury_payments')
+    .where((e) => e.and({ mode, network, currency, address, amount, is_certain: 0 }))
+    .where('transfer_id', 'is', null)
+    .execute();
+}
+
 /** Those that have not settled a transfer. */
 export function openPayments(reader: Reader, { mode, network }: NetworkRef): Promise<TreasuryPaymentTable[]> {
   return reader
@@ -196,11 +208,16 @@ export async function assignPayment(
 }
 
 /** The transfers that wait for a merchant's wallet, oldest first. */
-export function pendingTransfers(reader: Reader, { mode, network }: NetworkRef): Promise<TransferTable[]> {
+export function pendingTransfers(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  merchantId?: string,
+): Promise<TransferTable[]> {
   return reader
     .selectFrom('transfers')
     .selectAll()
     .where((e) => e.and({ executor: 'operator', status: 'pending', mode, network }))
+    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -1,6 +1,7 @@
 /** What the proof of a settlement reads of transfers. */
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
+import { sumUnits } from '../db/units.js';
 import type { TransferTable } from '../db/schema.js';
 
 /**
@@ -20,6 +21,22 @@ export async function sumSettledBy(
     .where('id', '<>', id)
     .execute();
   return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** What other transfers that a transaction has paid bear of its fee, in units. @param hash without 0x */
+export async function sumFeesOf(
+  reader: Reader,
+  { id, mode, network, currency }: TransferTable,
+  hash: string,
+): Promise<bigint> {
+  const { fees } = await reader
+    .selectFrom('transfers')
+    .select(sumUnits(reader, 'network_fee').as('fees'))
+    .where((e) => e.and({ mode, network, currency, status: 'success' }))
+    .where('tx_hash', 'in', [hash, `0x${hash}`])
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow();
+  return BigInt(fees);
 }
 
 /** Locks all transfers that one transaction could settle, until the transaction ends: in one order, so that none deadlocks. */

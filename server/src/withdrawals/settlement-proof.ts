@@ -1,7 +1,8 @@
 /** Checks on the chain that the merchant's own wallet has paid a transfer, before it is settled. */
 import { fromUnits } from 'crypto-checkout/contract';
+import { coinOf, fromChain } from '../chains/assets.js';
+import type { ConnectedNetwork, TransactionCost } from '../chains/connect.js';
 import { readCursor } from '../chains/cursors.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
@@ -13,7 +14,19 @@ export interface ProofDeps {
   readonly reader: Reader;
   readonly currencies: Pick<Currencies, 'known'>;
   /** The real networks. On others no real money moves, and nothing is checked. */
-  readonly networks: readonly Pick<ConnectedNetwork, 'network' | 'locate' | 'chainFor'>[];
+  readonly networks: readonly Pick<
+    ConnectedNetwork,
+    'network' | 'locate' | 'cost' | 'chainFor' | 'chainAssets'
+  >[];
+  /**
+   * What contracts of the merchant sent to the transfer's address in a block, in units of the coin, where no transaction
+   * and no log says so; undefined if the nodes do not tell any more.
+   */
+  readonly sentByContracts: (
+    transfer: TransferTable,
+    height: number,
+    signal: AbortSignal,
+  ) => Promise<bigint | undefined>;
 }
 
 export interface ClaimedPayment {
@@ -24,30 +37,38 @@ export interface ClaimedPayment {
   readonly height: number | undefined;
 }
 
-/**
- * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
- * transfer with the same hash meanwhile. Problem: `validation_error`.
- */
-export type Claim = (transaction: Transaction) => Promise<void>;
+export interface Proof {
+  /**
+   * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
+   * transfer with the same hash meanwhile. Problem: `validation_error`.
+   * @returns the part of the network's fee, in the transfer's currency, that no other transfer of the transaction bears;
+   * undefined if the nodes do not tell the fee
+   */
+  claim(transaction: Transaction): Promise<bigint | undefined>;
+  /** What the transaction cost, in units of the network's coin; undefined if the nodes do not tell. */
+  readonly cost: TransactionCost | undefined;
+}
 
 /**
  * Looks the transaction up and compares its address, asset, amount and depth with the transfer. What the transaction has
- * already settled counts only once. Problems: `validation_error`, `invalid_state`.
+ * already settled counts only once. A transfer that is settled already with this transaction is looked up again, so that its
+ * fee can be corrected. Problems: `validation_error`, `invalid_state`.
+ * @returns undefined if there is nothing to look up
  * @throws if no node answers
  */
 export async function proveSettlement(
-  { reader, currencies, networks }: ProofDeps,
+  { reader, currencies, networks, sentByContracts }: ProofDeps,
   { transferId, txHash, height: givenHeight }: ClaimedPayment,
   signal: AbortSignal,
-): Promise<Claim> {
-  const nothing: Claim = () => Promise.resolve();
-  const row = await findAnyTransfer(reader, transferId);
-  // The rule that settles it says so if the transfer is unknown, or settled or failed already.
-  if (row?.status !== 'pending' && row?.status !== 'processing') return nothing;
-  const real = networks.find(({ network }) => network.mode === row.mode && network.code === row.network);
-  if (!real) return nothing;
-  const { network } = real;
+): Promise<Proof | undefined> {
   const hash = txHash.trim().toLowerCase().replace(/^0x/, '');
+  const row = await findAnyTransfer(reader, transferId);
+  const isSame = row?.status === 'success' && row.tx_hash?.replace(/^0x/, '') === hash;
+  // The rule that settles it says so if the transfer is unknown, or settled or failed already.
+  if (!row || (row.status !== 'pending' && row.status !== 'processing' && !isSame)) return undefined;
+  const real = networks.find(({ network }) => network.mode === row.mode && network.code === row.network);
+  if (!real) return undefined;
+  const { network } = real;
   const height = givenHeight ?? (await real.locate(hash, signal));
   if (height === undefined) {
     throw invalidField(
@@ -61,8 +82,19 @@ export async function proveSettlement(
     (transfer) =>
       transfer.address === row.address && transfer.txHash.replace(/^0x/, '').toLowerCase() === hash,
   );
+  const coin = coinOf(real.chainAssets);
+  const found = await real.cost(hash, height, signal);
+  const cost = coin && found && { ...found, fee: fromChain(coin, found.fee) };
   const inCurrency = paid.filter(({ currency }) => currency === row.currency);
-  if (inCurrency.length === 0) {
+  const mayBeInside = inCurrency.length === 0 && row.currency === coin?.currency && found !== undefined;
+  const inside = mayBeInside ? await sentByContracts(row, height, signal) : 0n;
+  if (inside === undefined) {
+    throw invalidField(
+      'tx-hash',
+      `If a contract paid ${row.address} in block ${height} of ${network.name}, only its balances show it, and no node here has those any more. Look in an explorer; --unverified settles the transfer without a check`,
+    );
+  }
+  if (inCurrency.length === 0 && inside === 0n) {
     const others = [...new Set(paid.map(({ currency }) => currency))].join(', ');
     throw invalidField(
       'tx-hash',
@@ -78,15 +110,22 @@ export async function proveSettlement(
       `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
     );
   }
-  const sum = inCurrency.reduce((total, { amount }) => total + amount, 0n);
+  const sum = inCurrency.reduce((total, { amount }) => total + amount, inside);
   const ensureLeft = async (now: Reader) => {
     const used = await store.sumSettledBy(now, row, hash);
     if (sum - used < BigInt(row.amount)) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
   };
   await ensureLeft(reader);
-  return async (transaction) => {
-    await store.lockTransfersTo(transaction, row);
-    await ensureLeft(transaction);
+  return {
+    cost,
+    async claim(transaction) {
+      await store.lockTransfersTo(transaction, row);
+      await ensureLeft(transaction);
+      if (row.currency !== coin?.currency) return 0n;
+      if (!cost) return undefined;
+      const borne = await store.sumFeesOf(transaction, row, hash);
+      return cost.fee > borne ? cost.fee - borne : 0n;
+    },
   };
 }
 

@@ -2,7 +2,6 @@
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
-import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -24,22 +23,24 @@ export type Transfer = Data<Api['transfers']['retrieve']>;
 
 export type Transfers = ReturnType<typeof createTransfers>;
 
-/** Refuses a change of a transfer that another room is about to pay. Problem: `invalid_state`. */
-export type EnsureFree = (reader: Reader, transferId: string) => Promise<void>;
+/** Refuses a change of a transfer that another room is about to pay, or sees paid. Problem: `invalid_state`. */
+export type EnsureFree = (reader: Reader, transfer: TransferTable) => Promise<void>;
 
 export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps, RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
   readonly balances: Balances;
   readonly settlement: Settlement;
-  /** Of each room that pays transfers in a way of its own. */
+  /** Before an operator ends it in any way: of each room that pays transfers in a way of its own. */
   readonly ensureFree: EnsureFree;
+  /** Before it fails: of each room that sees what merchants' wallets pay. */
+  readonly ensureUnpaid: EnsureFree;
   /** Whether a network is simulated, and pays by itself. On all others, an operator pays. */
   readonly isSimulated: (network: Network) => boolean;
 }
 
 export function createTransfers(deps: TransfersDeps) {
-  const { database, clock, newId, currencies, ledger, balances, settlement, ensureFree, isSimulated } = deps;
+  const { database, clock, newId, currencies, ledger, balances, settlement, isSimulated } = deps;
   const { resolve } = createDestinations(deps);
   const { ensureAllowed } = createTransferPolicy(deps);
   const view = (row: TransferTable) => viewTransfer(row, currencies);
@@ -132,31 +133,30 @@ export function createTransfers(deps: TransfersDeps) {
 
     /**
      * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
-     * same hash changes nothing. Problems: `not_found`, `validation_error`, `invalid_state`.
-     * @param networkFee plain decimal: what the network took from custody in the currency that was sent
+     * same hash changes nothing but the network's fee, if that was wrong. Problems: `not_found`, `validation_error`,
+     * `invalid_state`.
+     * @param networkFee in units: what the network took from custody in the currency that was sent
      * @param paidFrom where the coins lay; undefined for the addresses that payers paid to
      */
     async settle(
       transaction: Transaction,
       id: string,
       givenHash: string,
-      networkFee: string,
+      networkFee: bigint,
       paidFrom?: 'treasury',
     ): Promise<TransferTable> {
       const row = await lockForOperator(transaction, id);
       const txHash = parseHash(givenHash);
       if (row.status === 'success') {
-        if (row.tx_hash === txHash) return row;
+        if (row.tx_hash === txHash) {
+          if (row.network_fee === networkFee.toString()) return row;
+          return settlement.correct(transaction, row, { txHash, networkFee });
+        }
         throw invalidState(`The transfer is already settled with ${row.tx_hash ?? 'another hash'}`);
       }
       if (row.status === 'failed') throw invalidState('The transfer has already failed');
-      await ensureFree(transaction, id);
-      const currency = currencies.known(row.currency);
-      return settlement.succeed(transaction, row, {
-        txHash,
-        networkFee: parseAmount(networkFee, currency, 'network-fee', currency.decimals),
-        paidFrom,
-      });
+      await deps.ensureFree(transaction, row);
+      return settlement.succeed(transaction, row, { txHash, networkFee, paidFrom });
     },
 
     /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
@@ -165,7 +165,8 @@ export function createTransfers(deps: TransfersDeps) {
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
       if (row.status === 'success') throw invalidState('The transfer is already settled');
-      await ensureFree(transaction, id);
+      await deps.ensureFree(transaction, row);
+      await deps.ensureUnpaid(transaction, row);
       return settlement.fail(transaction, row, reason);
     },
   };

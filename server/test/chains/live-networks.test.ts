@@ -95,6 +95,7 @@ describe.each(engines)('live networks on $name', (engine) => {
       return { chain, status, unreadable: () => unreadable };
     },
     locate: () => Promise.resolve(undefined),
+    cost: () => Promise.resolve(undefined),
     check: (): AsyncIterable<NetworkFinding> => {
       throw new Error('Not used');
     },

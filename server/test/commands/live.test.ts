@@ -193,6 +193,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
         status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
       }),
       locate: () => Promise.resolve(undefined),
+      cost: () => Promise.resolve(undefined),
       async *check({ network }) {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;
         await Promise.resolve();

@@ -174,6 +174,9 @@ describe.each(engines)('On $name', (engine) => {
 
 it.each([
   ['CheckoutWebhooksLate', 'checkout_webhooks_lag_seconds', {}, 601, 599],
+  ['CheckoutTreasuryBehind', 'checkout_treasury_lag_seconds', {}, 301, 299],
+  ['CheckoutTransfersUnclear', 'checkout_transfers_unclear', {}, 1, 0],
+  ['CheckoutExportsOld', 'checkout_transfers_exported_age_seconds', {}, 86_401, 86_399],
   [
     'CheckoutJobStuck',
     'checkout_job_last_success_timestamp_seconds',

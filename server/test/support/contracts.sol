@@ -107,6 +107,8 @@ contract Treasury {
     Factory private factory;
     address private token;
     bytes32[] private salts;
+    /// As of a Safe: how many transactions it has executed.
+    uint256 public nonce;
 
     constructor(Behaviour behaviour_, Factory factory_) {
         behaviour = behaviour_;
@@ -114,6 +116,7 @@ contract Treasury {
     }
 
     function payOut(address payable[] calldata to, uint256 amount) external {
+        nonce += 1;
         for (uint256 i = 0; i < to.length; i++) {
             (bool sent, ) = to[i].call{value: amount}("");
             require(sent, "not sent");

@@ -10,7 +10,7 @@ import { currencies as currencyList } from '../../src/money/currency-list.js';
 import { createTestClock } from '../../src/chains/simulated/test-clock.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';
-import { proveSettlement, type Claim } from '../../src/withdrawals/settlement-proof.js';
+import { proveSettlement, type Proof } from '../../src/withdrawals/settlement-proof.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -27,6 +27,10 @@ const network: Network = {
   assets: { USDC: { minAmount: '0.1', withdrawalFee: '0' } },
 };
 const currencies = createCurrencies(currencyList, [network]);
+const chainAssets = {
+  POL: { currency: 'POL', decimals: 18 },
+  USDC: { currency: 'USDC', decimals: 6, contract: stranger },
+};
 
 describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let testDatabase: TestDatabase;
@@ -35,6 +39,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let transfers: ChainTransfer[];
   let headHeight: number;
   let located: number | undefined;
+  /** What a contract sent in the block; undefined if no node tells. */
+  let inside: bigint | undefined;
 
   beforeAll(async () => {
     testDatabase = await engine.create();
@@ -53,6 +59,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     transfers = [paid('USDC', 5_000_000n)];
     headHeight = 111;
     located = 100;
+    inside = 0n;
   });
 
   const paid = (currency: string, amount: bigint, to = address): ChainTransfer => ({
@@ -110,10 +117,12 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
         .execute(),
     );
 
-  const look = (transferId: string, height?: number, txHash = hash): Promise<Claim> => {
+  const look = (transferId: string, height?: number, txHash = hash): Promise<Proof | undefined> => {
     const real = {
       network,
       locate: () => Promise.resolve(located),
+      cost: () => Promise.resolve({ fee: 1000n, payer: undefined }),
+      chainAssets,
       chainFor: (addresses: ReadonlySet<string>) => ({
         mode: network.mode,
         network: network.code,
@@ -130,10 +139,16 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       }),
     };
     const deps = { reader: database.reader, currencies, networks: [real] };
-    return proveSettlement(deps, { transferId, txHash, height }, signal);
+    const sentByContracts = () => Promise.resolve(inside);
+    return proveSettlement({ ...deps, sentByContracts }, { transferId, txHash, height }, signal);
   };
-  const prove = async (...payment: Parameters<typeof look>): Promise<void> =>
-    database.write(await look(...payment));
+  const claim = async (...payment: Parameters<typeof look>): Promise<bigint | undefined> => {
+    const proof = await look(...payment);
+    return proof && database.write((transaction) => proof.claim(transaction));
+  };
+  const prove = async (...payment: Parameters<typeof look>): Promise<void> => {
+    await claim(...payment);
+  };
 
   it('holds for a transaction that pays the amount, deep enough', async () => {
     await expect(prove(await transfer())).resolves.toBeUndefined();
@@ -186,7 +201,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     const settled = await Promise.allSettled(
       ids.map((id, index) =>
         database.write(async (transaction) => {
-          await claims[index]?.(transaction);
+          await claims[index]?.claim(transaction);
           await transaction
             .updateTable('transfers')
             .set({ status: 'success', tx_hash: index === 0 ? hash : `0x${hash}` })
@@ -213,5 +228,31 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer({ network: 'tron' }))).resolves.toBeUndefined();
     await expect(prove(await transfer({ status: 'failed' }))).resolves.toBeUndefined();
     await expect(prove('unknown')).resolves.toBeUndefined();
+  });
+
+  it("says what is left of the transaction's fee for a transfer of the coin, and nothing for a token", async () => {
+    expect(await claim(await transfer())).toBe(0n);
+    const coin = { currency: 'POL', amount: '5000000' };
+    transfers = [paid('POL', 15_000_000n)];
+    expect(await claim(await transfer(coin))).toBe(1000n);
+    const borne = { status: 'success', tx_hash: `0x${hash}`, network_fee: '700' } as const;
+    const id = await transfer({ ...coin, ...borne });
+    expect(await claim(await transfer(coin))).toBe(300n);
+    // To correct the fee of the one that was settled.
+    expect(await claim(id)).toBe(1000n);
+  });
+
+  it('holds for the coin that a contract of the merchant sent, as far as balances show it', async () => {
+    transfers = [];
+    const id = await transfer({ currency: 'POL' });
+    await expect(prove(id)).rejects.toThrow('pays nothing');
+    inside = 4_999_999n;
+    await expect(prove(id)).rejects.toThrow('pays 0.000000000004999999 POL');
+    inside = 5_000_000n;
+    await expect(prove(id)).resolves.toBeUndefined();
+    inside = undefined;
+    await expect(prove(id)).rejects.toThrow('only its balances show it');
+    // A token leaves a log, or was not sent.
+    await expect(prove(await transfer())).rejects.toThrow('pays nothing');
   });
 });

@@ -139,6 +139,37 @@ export async function locateTransaction(
   return place?.kind === 'block' ? place.height : undefined;
 }
 
+/**
+ * What a transaction in a block cost, in satoshis; undefined if the node does not tell what its inputs were: before Bitcoin
+ * Core 25, and on Litecoin, that needs txindex=1.
+ * @param txHash 64 lower-case hexadecimal digits
+ * @throws NodesUnavailable if no node answers
+ */
+export async function readTransactionFee(
+  config: BitcoinConfig,
+  txHash: string,
+  height: number,
+  signal: AbortSignal,
+): Promise<bigint | undefined> {
+  return createBitcoinNodes(config).run(async (node) => {
+    const read = (...params: readonly unknown[]) =>
+      unlessError(node.call('getrawtransaction', [...params], signal));
+    const blockHash = await node.call('getblockhash', [height], signal);
+    const found = await read(txHash, 2, blockHash);
+    const outputs = outputsOf(found);
+    if (!isObject(found) || outputs.length === 0) return undefined;
+    const known = readSatoshis(found['fee']);
+    if (known !== undefined) return known;
+    let fee = -outputs.reduce((sum, { amount }) => sum + amount, 0n);
+    for (const { txHash: previous, outputIndex } of inputsOf(found)) {
+      const spent = outputsOf(await read(previous, 1))[outputIndex];
+      if (!spent || spent.amount < 0n) return undefined;
+      fee += spent.amount;
+    }
+    return outputs.some(({ amount }) => amount < 0n) || fee < 0n ? undefined : fee;
+  }, signal);
+}
+
 async function readHeight(node: NodeClient, signal: AbortSignal): Promise<number> {
   return (await readBlockchainInfo(node, signal)).height;
 }
@@ -265,6 +296,11 @@ function inputsOf(transaction: unknown): Outpoint[] {
     const { txid, vout } = input;
     return isHash(txid) && isHeight(vout) ? [{ txHash: txid, outputIndex: vout }] : [];
   });
+}
+
+function outputsOf(transaction: unknown): { amount: bigint; script: string }[] {
+  const outputs: unknown = isObject(transaction) ? transaction['vout'] : undefined;
+  return Array.isArray(outputs) ? outputs.map(outputOf) : [];
 }
 
 /** An output that cannot be read, such as one in Litecoin's MWEB, equals none of ours. */

@@ -81,8 +81,8 @@ export interface EvmClient {
   blockReceipts(height: number): Promise<EvmReceipt[] | undefined>;
   /** The code at an address; 0x if there is none. */
   code(address: string): Promise<string>;
-  /** What a contract returns; undefined if it reverts. */
-  call(call: EvmCall): Promise<string | undefined>;
+  /** What a contract returns, after the newest block by default; undefined if it reverts. */
+  call(call: EvmCall, at?: number): Promise<string | undefined>;
   /**
    * Balances as the chain counts them, in the order of the addresses.
    * @param token a contract; undefined for the network's own coin
@@ -195,9 +195,9 @@ export function createEvmClient(
 
     code: async (address) => hexDataOf(await ask('eth_getCode', address, 'latest')),
 
-    async call(call) {
+    async call(call, at) {
       try {
-        return hexDataOf(await ask('eth_call', call, 'latest'));
+        return hexDataOf(await ask('eth_call', call, tagOf(at ?? 'latest')));
       } catch (error) {
         // Only what the contract itself answers says something about it.
         if (error instanceof RpcFailure && isRevert(error)) return undefined;

@@ -1,5 +1,6 @@
 /** What differs between EVM networks and those that only answer like one. */
 import { addressFormat } from '../../addresses/formats.js';
+import type { TransactionCost } from '../connect.js';
 import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmTransaction } from './replies.js';
 
@@ -38,6 +39,8 @@ export interface Dialect {
     block: EvmBlock,
     addresses: ReadonlySet<string>,
   ): Promise<readonly ContractMove[] | undefined>;
+  /** What a transaction cost, for networks whose receipts do not say it; undefined if it has failed, or is in no block. */
+  cost?(evm: EvmClient, txHash: string): Promise<TransactionCost | undefined>;
   /**
    * Which of these transactions really move the coin, for networks that show other things as its transfers.
    * Undefined if all of them do.

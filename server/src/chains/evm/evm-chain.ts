@@ -6,11 +6,13 @@ import { checkContracts, readAssets, type Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
 import { createContractReader } from './contract-transfers.js';
+import type { TransactionCost } from '../connect.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createEvmNodes, type EvmNodes } from './evm-nodes.js';
 import { createHeadReader } from './head.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, readBlock } from './read-blocks.js';
+import { transferLogs } from './token.js';
 import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmStatus {
@@ -36,6 +38,8 @@ export interface EvmChain extends Chain {
    * @throws NodesUnavailable
    */
   locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  /** What a transaction cost; undefined if it has failed, is in no block, or the node does not tell. Same arguments. */
+  cost(txHash: string, signal: AbortSignal): Promise<TransactionCost | undefined>;
 }
 
 /** How often assets that are off are checked again. */
@@ -69,7 +73,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   };
   const nodes = createEvmNodes(config, deps, checked.check);
   const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
-  const ranges = createRangeReader();
+  const ranges = createRangeReader((evm, height) => evm.block(height));
   const pendingReader = createPendingReader(context, deps.hasOpen, now);
   let blocksWithoutBalances = 0;
   const contractReader = createContractReader(context, deps.openNative, (height) => {
@@ -80,7 +84,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     }
     blocksWithoutBalances += 1;
   });
-  const contracts = () => [...context.assets.tokens.keys()];
+  const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
   async function toBlocks(evm: EvmClient, blocks: readonly ReadBlock[]): Promise<ChainBlock[]> {
     const found = await findTransfers(evm, blocks, context);
@@ -112,7 +116,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       nodes.run(async (evm) => {
         const latest = head.latest();
         const expected = latest?.height === height ? latest.hash : undefined;
-        const read = await readBlock(evm, height, contracts(), expected);
+        const read = await readBlock(evm, height, wanted(), expected);
         if (!read) {
           if (height > (latest?.height ?? Infinity)) return undefined;
           throw new NodeError('behind', `${evm.name} is behind: it does not have block ${height}`);
@@ -124,8 +128,8 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     blocks: (from, to, signal) =>
       nodes.run(async (evm) => {
         const tip = head.latest()?.height ?? to;
-        const read = await ranges.read(evm, { from, to, tip }, contracts());
-        ranges.prefetch(evm, { from: from + read.length, tip }, contracts());
+        const read = await ranges.read(evm, { from, to, tip }, wanted());
+        ranges.prefetch(evm, { from: from + read.length, tip }, wanted());
         return toBlocks(evm, read);
       }, signal),
 
@@ -139,9 +143,19 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       }, signal);
     },
 
+    cost: (txHash, signal) =>
+      nodes.run(async (evm) => {
+        const hash = hashOf(txHash);
+        if (dialect.cost) return dialect.cost(evm, hash);
+        const [receipt] = await evm.receipts([hash]);
+        return receipt?.isSuccess && receipt.fee
+          ? { fee: receipt.fee.amount, payer: receipt.fee.payer }
+          : undefined;
+      }, signal),
+
     locate: (txHash, signal) =>
       nodes.run(async (evm) => {
-        const [receipt] = await evm.receipts([`0x${txHash.replace(/^0x/i, '').toLowerCase()}`]);
+        const [receipt] = await evm.receipts([hashOf(txHash)]);
         const header = receipt && (await evm.header(receipt.height));
         return header?.hash === receipt?.blockHash ? receipt?.height : undefined;
       }, signal),
@@ -154,6 +168,8 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     }),
   };
 }
+
+const hashOf = (txHash: string): string => `0x${txHash.replace(/^0x/i, '').toLowerCase()}`;
 
 /** The assets of a network without those whose contract is not what the configuration says. */
 function createCheckedAssets(

@@ -1,4 +1,5 @@
 /** The nodes of an EVM network, each checked for its chain id before it is used. */
+import type { NodeClient } from '../rpc/node-client.js';
 import { NodeError } from '../rpc/node-error.js';
 import { createNodePool, type NodePool } from '../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
@@ -10,6 +11,11 @@ export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'cl
    * @throws NodesUnavailable if no node could do it
    */
   run<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Does a piece of work with every node that can be used. @returns their results, at least one
+   * @throws NodesUnavailable if no node could do it
+   */
+  each<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T[]>;
 }
 
 /** @param verifyMore more checks of a node before it is used */
@@ -37,13 +43,14 @@ export function createEvmNodes(
       warn?.(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`);
     },
   });
+  const clientOf = (node: NodeClient, signal: AbortSignal) => {
+    const span = spans.get(node.name) ?? { blocks: Infinity };
+    spans.set(node.name, span);
+    return createEvmClient(node, signal, span);
+  };
   return {
     ...pool,
-    run: (work, signal) =>
-      pool.run((node) => {
-        const span = spans.get(node.name) ?? { blocks: Infinity };
-        spans.set(node.name, span);
-        return work(createEvmClient(node, signal, span));
-      }, signal),
+    run: (work, signal) => pool.run((node) => work(clientOf(node, signal)), signal),
+    each: (work, signal) => pool.each((node) => work(clientOf(node, signal)), signal),
   };
 }

@@ -1,99 +1,116 @@
-/** Reads blocks with their token logs from one node: one block by its hash, or many by ranges while catching up. */
+/** Reads blocks with their logs from one node: one block by its hash, or many by ranges while catching up. */
 import { NodeError } from '../rpc/node-error.js';
-import type { EvmClient, LogFilter } from './client.js';
-import type { EvmBlock, EvmLog } from './replies.js';
-import { mayHaveTransfers, transferTopic } from './token.js';
+import type { EvmClient } from './client.js';
+import type { EvmBlock, EvmHeader, EvmLog } from './replies.js';
 import { inconsistent, type ReadBlock } from './transfers.js';
+import { isWanted, mayHaveLogs, type WantedLogs } from './wanted-logs.js';
+
+/** A block, or only its header, and the wanted logs in it. */
+export interface WithLogs<B extends EvmHeader> {
+  readonly block: B;
+  readonly logs: readonly EvmLog[];
+}
 
 /** How often a block is read again if it is replaced while it is read. */
 const attempts = 3;
 
 /**
  * The block of a node's best chain at a height, with its logs by its hash; undefined above the node's head.
- * @param contracts in lower-case hex
  * @param expected the hash that the block has as far as is known: its logs are then asked for in the same request
  */
 export async function readBlock(
   evm: EvmClient,
   height: number,
-  contracts: readonly string[],
+  wanted: readonly WantedLogs[],
   expected?: string,
 ): Promise<ReadBlock | undefined> {
   let replaced: string | undefined;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const isExpected = expected !== undefined && attempt === 1 && contracts.length > 0;
+    const isExpected = expected !== undefined && attempt === 1 && wanted.length > 0;
     const [block, expectedLogs] = await Promise.all([
       evm.block(height),
-      isExpected ? evm.blockLogs(expected, transfersOf(contracts)) : undefined,
+      isExpected ? blockLogs(evm, expected, wanted) : undefined,
     ]);
     if (!block) return undefined;
     if (block.height !== height) throw inconsistent(evm, height);
     // It knows the block, and does not know its logs: its answers come from servers with different blocks.
     if (block.hash === replaced) throw inconsistent(evm, height);
     const given = block.hash === expected ? expectedLogs : undefined;
-    const logs = await readLogs(evm, block, contracts, given);
+    const logs = await readLogs(evm, block, wanted, given);
     if (logs) return { block, logs };
     replaced = block.hash;
   }
   throw inconsistent(evm, height);
 }
 
-const transfersOf = (contracts: readonly string[]): LogFilter => ({
-  address: contracts,
-  topics: [transferTopic],
-});
+async function blockLogs(
+  evm: EvmClient,
+  hash: string,
+  wanted: readonly WantedLogs[],
+): Promise<readonly EvmLog[] | undefined> {
+  const found = await Promise.all(wanted.map((one) => evm.blockLogs(hash, one)));
+  return found.every((logs) => logs !== undefined) ? found.flat() : undefined;
+}
 
 /**
- * The transfer logs of a block; undefined if the block is not on the chain any more.
+ * The wanted logs of a block; undefined if the block is not on the chain any more.
  * @param given what the node has answered already
  */
 async function readLogs(
   evm: EvmClient,
-  block: EvmBlock,
-  contracts: readonly string[],
+  block: EvmHeader,
+  wanted: readonly WantedLogs[],
   given?: readonly EvmLog[],
 ): Promise<readonly EvmLog[] | undefined> {
-  if (contracts.length === 0) return [];
-  const ask = () => evm.blockLogs(block.hash, transfersOf(contracts));
+  if (wanted.length === 0) return [];
+  const ask = () => blockLogs(evm, block.hash, wanted);
   const logs = given ?? (await ask());
   if (!logs) return undefined;
-  checkLogs(evm, block, logs, contracts);
-  if (logs.length > 0 || !isSuspicious(block, contracts)) return logs;
+  checkLogs(evm, block, logs, wanted);
+  if (!isSuspicious(block, logs, wanted)) return logs;
   // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
   const again = await ask();
   if (!again) return undefined;
-  checkLogs(evm, block, again, contracts);
-  if (again.length === 0) await checkByReceipts(evm, block, contracts);
+  checkLogs(evm, block, again, wanted);
+  if (isSuspicious(block, again, wanted)) await checkByReceipts(evm, block, again, wanted);
   return again;
 }
 
-/** Whether a block without logs seems to have some. It can be wrong, because a bloom filter can. */
-function isSuspicious({ logsBloom }: EvmBlock, contracts: readonly string[]): boolean {
-  return logsBloom !== undefined && mayHaveTransfers(logsBloom, contracts);
+/** Whether a block seems to have logs of a kind of which none was reported. It can be wrong, because a bloom filter can. */
+function isSuspicious(
+  { logsBloom }: EvmHeader,
+  logs: readonly EvmLog[],
+  wanted: readonly WantedLogs[],
+): boolean {
+  if (logsBloom === undefined) return false;
+  return wanted.some((one) => !logs.some((log) => isWanted(log, [one])) && mayHaveLogs(logsBloom, [one]));
 }
 
-/** The receipts of a block decide whether it has none of the logs. Nodes that do not report them are believed. */
-async function checkByReceipts(evm: EvmClient, block: EvmBlock, contracts: readonly string[]): Promise<void> {
+/** The receipts of a block decide whether it has more of the logs. Nodes that do not report them are believed. */
+async function checkByReceipts(
+  evm: EvmClient,
+  block: EvmHeader,
+  logs: readonly EvmLog[],
+  wanted: readonly WantedLogs[],
+): Promise<void> {
   const receipts = (await evm.blockReceipts(block.height)) ?? [];
-  const isMissed = ({ address, topics }: EvmLog) =>
-    contracts.includes(address) && topics[0] === transferTopic && topics.length === 3;
-  if (receipts.some(({ logs }) => logs.some(isMissed))) throw inconsistent(evm, block.height);
+  const all = receipts.flatMap((receipt) => receipt.logs.filter((log) => isWanted(log, wanted)));
+  if (all.length > logs.length) throw inconsistent(evm, block.height);
 }
 
 /** Every log must be of the block, of one of its transactions, and of what was asked for. */
 function checkLogs(
   evm: EvmClient,
-  block: EvmBlock,
+  block: EvmHeader | EvmBlock,
   logs: readonly EvmLog[],
-  contracts: readonly string[],
+  wanted: readonly WantedLogs[],
 ): void {
   if (logs.length === 0) return;
-  const hashes = new Set(block.transactions.map(({ hash }) => hash));
-  const allowed = new Set(contracts);
+  const hashes = 'transactions' in block && new Set(block.transactions.map(({ hash }) => hash));
   for (const log of logs) {
-    if (log.blockHash !== block.hash || !hashes.has(log.transactionHash))
+    if (log.blockHash !== block.hash || (hashes && !hashes.has(log.transactionHash)))
       throw inconsistent(evm, block.height);
-    if (!allowed.has(log.address)) {
+    if (!isWanted(log, wanted)) {
       throw new NodeError('garbage', `${evm.name} answered with logs that were not asked for`);
     }
   }
@@ -106,28 +123,30 @@ export interface BlockRange {
 }
 
 /** Reads ranges of blocks, of a size that follows what the node bears. */
-export interface RangeReader {
+export interface RangeReader<B extends EvmHeader> {
   /**
    * Reads blocks from a height on: linked by their hashes, at least one, and as many as the size allows.
    * @param range the blocks to read, and the newest block that a node reported
    */
-  read(evm: EvmClient, range: BlockRange, contracts: readonly string[]): Promise<readonly ReadBlock[]>;
+  read(evm: EvmClient, range: BlockRange, wanted: readonly WantedLogs[]): Promise<readonly WithLogs<B>[]>;
   /**
    * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
    * the newest one are left out: they can still be replaced.
    */
-  prefetch(evm: EvmClient, range: Omit<BlockRange, 'to'>, contracts: readonly string[]): void;
+  prefetch(evm: EvmClient, range: Omit<BlockRange, 'to'>, wanted: readonly WantedLogs[]): void;
 }
 
 /** Blocks that are being read before they are asked for. */
-interface Prefetched {
+interface Prefetched<B extends EvmHeader> {
   /** The name of the node. */
   readonly node: string;
   readonly from: number;
-  readonly contracts: string;
+  readonly wanted: string;
   /** Undefined if they could not be read. */
-  readonly blocks: Promise<readonly ReadBlock[] | undefined>;
+  readonly blocks: Promise<readonly WithLogs<B>[] | undefined>;
 }
+
+type ReadOne<B> = (evm: EvmClient, height: number) => Promise<B | undefined>;
 
 const firstSize = 8;
 const largestSize = 500;
@@ -138,20 +157,21 @@ const mostPrefetched = 50;
 /** Servers behind a balancer differ by a few blocks. */
 const unsureBlocks = 32;
 
-export function createRangeReader(): RangeReader {
+/** @param readOne a block, or its header where nothing but logs is looked for; undefined above the node's head */
+export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>): RangeReader<B> {
   let size = firstSize;
-  let prefetched: Prefetched | undefined;
+  let prefetched: Prefetched<B> | undefined;
 
   async function readAdapting(
     evm: EvmClient,
     { from, to, tip }: BlockRange,
-    contracts: readonly string[],
-  ): Promise<readonly ReadBlock[]> {
+    wanted: readonly WantedLogs[],
+  ): Promise<readonly WithLogs<B>[]> {
     for (;;) {
       const end = Math.min(to, from + size - 1);
       const startedAt = performance.now();
       try {
-        const blocks = await readRange(evm, { from, to: end, tip }, contracts);
+        const blocks = await readRange(readOne, evm, { from, to: end, tip }, wanted);
         const isSlow = performance.now() - startedAt > slowMs;
         if (isSlow) size = Math.max(1, Math.floor(blocks.length / 2));
         else if (end === from + size - 1) size = Math.min(largestSize, size + Math.ceil(size / 4));
@@ -167,11 +187,12 @@ export function createRangeReader(): RangeReader {
   async function takePrefetched(
     { name }: EvmClient,
     { from, to }: BlockRange,
-    contracts: readonly string[],
-  ): Promise<readonly ReadBlock[] | undefined> {
+    wanted: readonly WantedLogs[],
+  ): Promise<readonly WithLogs<B>[] | undefined> {
     const taken = prefetched;
     prefetched = undefined;
-    if (taken?.node !== name || taken.from !== from || taken.contracts !== contracts.join()) return undefined;
+    if (taken?.node !== name || taken.from !== from || taken.wanted !== JSON.stringify(wanted))
+      return undefined;
     const blocks = await taken.blocks;
     const count = to - from + 1;
     if (blocks && blocks.length > count) {
@@ -181,49 +202,52 @@ export function createRangeReader(): RangeReader {
   }
 
   return {
-    async read(evm, range, contracts) {
-      return (await takePrefetched(evm, range, contracts)) ?? readAdapting(evm, range, contracts);
+    async read(evm, range, wanted) {
+      return (await takePrefetched(evm, range, wanted)) ?? readAdapting(evm, range, wanted);
     },
 
-    prefetch(evm, { from, tip }, contracts) {
+    prefetch(evm, { from, tip }, wanted) {
       const to = tip - unsureBlocks;
       if (prefetched || from > to) return;
       const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };
       prefetched = {
-        ...{ node: evm.name, from, contracts: contracts.join() },
+        ...{ node: evm.name, from, wanted: JSON.stringify(wanted) },
         // Whoever needs the blocks reads them again, and meets the error.
-        blocks: readAdapting(evm.separate(), range, contracts).catch(() => undefined),
+        blocks: readAdapting(evm.separate(), range, wanted).catch(() => undefined),
       };
     },
   };
 }
 
-async function readRange(
+async function readRange<B extends EvmHeader>(
+  readOne: ReadOne<B>,
   evm: EvmClient,
   { from, to, tip }: BlockRange,
-  contracts: readonly string[],
-): Promise<readonly ReadBlock[]> {
+  wanted: readonly WantedLogs[],
+): Promise<readonly WithLogs<B>[]> {
   // Logs of a range are reported by height. Only if its last block is the same before and after are they of these blocks.
   const before = await evm.header(to);
   if (!before) throw missing(evm, to);
-  const logs = contracts.length === 0 ? [] : await evm.logs({ from, to, ...transfersOf(contracts) });
-  const blocks = await readLinked(evm, from, to);
+  const logs = (await Promise.all(wanted.map((one) => evm.logs({ from, to, ...one })))).flat();
+  const blocks = await readLinked(readOne, evm, from, to);
   if (blocks.at(-1)?.hash !== before.hash) throw inconsistent(evm, to);
   const byBlock = new Map<string, EvmLog[]>();
   for (const log of logs) byBlock.set(log.blockHash, [...(byBlock.get(log.blockHash) ?? []), log]);
-  const read: ReadBlock[] = [];
+  const read: WithLogs<B>[] = [];
   for (const block of blocks) {
     const own = byBlock.get(block.hash) ?? [];
     byBlock.delete(block.hash);
-    checkLogs(evm, block, own, contracts);
+    checkLogs(evm, block, own, wanted);
     // Without a bloom filter, nothing shows that a server reported only the logs of the blocks that it had read.
     const isUnsure =
-      block.logsBloom === undefined ? block.height > tip - unsureBlocks : isSuspicious(block, contracts);
-    if (own.length > 0 || contracts.length === 0 || !isUnsure) {
+      block.logsBloom === undefined
+        ? own.length === 0 && block.height > tip - unsureBlocks
+        : isSuspicious(block, own, wanted);
+    if (wanted.length === 0 || !isUnsure) {
       read.push({ block, logs: own });
       continue;
     }
-    const byHash = await readLogs(evm, block, contracts);
+    const byHash = await readLogs(evm, block, wanted);
     if (!byHash) throw inconsistent(evm, block.height);
     read.push({ block, logs: byHash });
   }
@@ -233,9 +257,14 @@ async function readRange(
 }
 
 /** @throws NodeError if one is missing, or they are not of one chain */
-async function readLinked(evm: EvmClient, from: number, to: number): Promise<EvmBlock[]> {
+async function readLinked<B extends EvmHeader>(
+  readOne: ReadOne<B>,
+  evm: EvmClient,
+  from: number,
+  to: number,
+): Promise<B[]> {
   const heights = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const found = await Promise.all(heights.map((height) => evm.block(height)));
+  const found = await Promise.all(heights.map((height) => readOne(evm, height)));
   const blocks = found.map((block, index) => {
     if (!block) throw missing(evm, from + index);
     if (block.height !== from + index) throw inconsistent(evm, from + index);

@@ -1,12 +1,15 @@
-/** ERC-20: transfer logs, transfer calls, and the bloom filter that says whether a block can have such logs. */
-import { hexToBytes } from '@noble/hashes/utils.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
+/** ERC-20: transfer logs and transfer calls. */
 import type { EvmLog } from './replies.js';
+import type { WantedLogs } from './wanted-logs.js';
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** The selector of `transfer(address,uint256)`, and of its arguments the twelve zero bytes before the address. */
 const transferCall = `0xa9059cbb${'0'.repeat(24)}`;
+
+/** All transfers of tokens. @param contracts in lower case */
+export const transferLogs = (contracts: readonly string[]): WantedLogs[] =>
+  contracts.length === 0 ? [] : [{ address: contracts, topics: [transferTopic] }];
 
 export interface TokenTransfer {
   readonly from: string;
@@ -28,19 +31,4 @@ export function readTransferCall(input: string): Pick<TokenTransfer, 'to' | 'amo
   // Longer input is accepted by contracts too.
   if (!call.startsWith(transferCall) || !/^0x[0-9a-f]{136,}$/.test(call)) return undefined;
   return { to: `0x${call.slice(34, 74)}`, amount: BigInt(`0x${call.slice(74, 138)}`) };
-}
-
-/** Whether a block's bloom filter has the transfers of one of these contracts. It never says no wrongly. */
-export function mayHaveTransfers(logsBloom: string, contracts: readonly string[]): boolean {
-  const bloom = hexToBytes(logsBloom.slice(2));
-  return isInBloom(bloom, transferTopic) && contracts.some((contract) => isInBloom(bloom, contract));
-}
-
-/** Yellow Paper, section 4.3.1: three bits, each from two bytes of the Keccak-256 hash. */
-function isInBloom(bloom: Uint8Array, hex: string): boolean {
-  const hash = keccak_256(hexToBytes(hex.slice(2)));
-  return [0, 2, 4].every((place) => {
-    const bit = (((hash[place] ?? 0) << 8) | (hash[place + 1] ?? 0)) & 2047;
-    return ((bloom[255 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0;
-  });
 }

@@ -20,6 +20,12 @@ export interface NodePool {
    * @throws NodesUnavailable if no node could do it
    */
   run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Does a piece of work with every node that can be used, so that what one of them leaves out may come from another.
+   * @returns their results, at least one
+   * @throws NodesUnavailable if no node could do it
+   */
+  each<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T[]>;
   status(): readonly NodeStatus[];
   /** How many requests the budget leaves now; undefined without one. */
   requestsLeft(): number | undefined;
@@ -123,30 +129,50 @@ export function createNodePool(options: NodePoolOptions): NodePool {
     if (isNew) onChange?.(member.client.name, error.message);
   }
 
+  /** Yields what each node makes of the work, best first; those that fail are left out. @throws NodesUnavailable if all do */
+  async function* attempts<T>(
+    work: (node: NodeClient) => Promise<T>,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ readonly member: Member; readonly result: T }> {
+    const errors: (NodeError | RpcFailure)[] = [];
+    let isAnswered = false;
+    for (const member of candidates()) {
+      signal.throwIfAborted();
+      try {
+        if (!member.isVerified) await verify(member.client, signal);
+        member.isVerified = true;
+        const result = await work(member.client);
+        succeed(member);
+        isAnswered = true;
+        yield { member, result };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isNodeFailure(error)) throw error;
+        fail(member, error);
+        errors.push(error);
+      }
+    }
+    if (isAnswered) return;
+    const known = errors.length > 0 ? errors : members.flatMap(({ problem }) => problem ?? []);
+    const reasons = [...new Set(known.map(({ message }) => message))].join('; ');
+    throw new NodesUnavailable(`No node of ${network} can be used: ${reasons}`, known);
+  }
+
   return {
     clients: members.map(({ client }) => client),
 
     async run(work, signal) {
-      const errors: (NodeError | RpcFailure)[] = [];
-      for (const member of candidates()) {
-        signal.throwIfAborted();
-        try {
-          if (!member.isVerified) await verify(member.client, signal);
-          member.isVerified = true;
-          const result = await work(member.client);
-          succeed(member);
-          inUse = member;
-          return result;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (!isNodeFailure(error)) throw error;
-          fail(member, error);
-          errors.push(error);
-        }
+      for await (const { member, result } of attempts(work, signal)) {
+        inUse = member;
+        return result;
       }
-      const known = errors.length > 0 ? errors : members.flatMap(({ problem }) => problem ?? []);
-      const reasons = [...new Set(known.map(({ message }) => message))].join('; ');
-      throw new NodesUnavailable(`No node of ${network} can be used: ${reasons}`, known);
+      throw new Error('A pool of nodes yields a result, or throws');
+    },
+
+    async each(work, signal) {
+      const results = [];
+      for await (const { result } of attempts(work, signal)) results.push(result);
+      return results;
     },
 
     status: () =>

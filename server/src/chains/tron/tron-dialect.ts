@@ -55,6 +55,18 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
       return confirmed;
     },
 
+    /** Its receipt in JSON-RPC has the price of all energy, as if nothing of it was staked, and no bandwidth. */
+    async cost(evm, txHash) {
+      const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyid');
+      const info = await evm.post(url, { value: txHash.slice(2) });
+      if (!isObject(info) || info['id'] !== txHash.slice(2) || info['result'] === 'FAILED') return undefined;
+      // Left out if it was free.
+      const fee = info['fee'] ?? 0;
+      return typeof fee === 'number' && Number.isSafeInteger(fee)
+        ? { fee: BigInt(fee), payer: undefined }
+        : undefined;
+    },
+
     async contractMoves(evm, { height, transactions }, addresses) {
       const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyblocknum');
       let answer: unknown;

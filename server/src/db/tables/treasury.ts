@@ -1,4 +1,5 @@
-/** What left deposit addresses of treasuries, what treasuries paid, and the transactions of gas keys. */
+/** What left deposit addresses of treasuries, what treasuries paid, exported payouts, and the transactions of gas keys. */
+import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { bigint, flag, integer, table, text, time, units } from '../table.js';
 
@@ -32,24 +33,44 @@ export const treasuryTables = {
     .index('merchant', ['merchant_id', 'mode', 'network', 'address'])
     .index('height', ['mode', 'network', 'block_height']),
 
-  /** What a treasury paid to the destination of a transfer. */
+  /** What a treasury paid to the destination of a transfer, of whichever of the merchants that share it. */
   treasury_payments: table({
     mode: text<Mode>(),
     network: text(),
     tx_hash: text(),
     output_index: integer(),
-    merchant_id: text(),
     treasury: text(),
     currency: text(),
     address: text(),
     amount: units(),
+    /** What the treasury paid for the transaction, in units of the coin; 0 if somebody else did. */
+    gas: units(),
+    /** 0 if the transaction may have paid it, and no node could tell. Such a one settles nothing by itself. */
+    is_certain: flag(),
     block_height: bigint(),
     paid_at: time(),
     /** The transfer that it settled; null if it is not known which. */
     transfer_id: text().nullable(),
   })
     .primaryKey('mode', 'network', 'tx_hash', 'output_index')
-    .index('open', ['merchant_id', 'mode', 'network', 'transfer_id']),
+    .index('open', ['mode', 'network', 'transfer_id']),
+
+  /**
+   * A transfer that was exported for the wallet that pays it. Until it ends, or is released, it is not exported again and
+   * cannot fail: the wallet may pay it at any time.
+   */
+  transfer_exports: table({
+    /** Of the export: the same for all transfers that were written together. */
+    id: text(),
+    transfer_id: text().references('transfers.id'),
+    /** Who exported it. */
+    actor: text(),
+    /** Real time. */
+    created_at: time(),
+    released_at: time().nullable(),
+  })
+    .primaryKey('id', 'transfer_id')
+    .unique('held', ['transfer_id'], { where: sql`released_at is null` }),
 
   /** What a treasury paid the network for its own sweeps and payouts. */
   treasury_fees: table({

@@ -1,7 +1,7 @@
 /** `sweeps …`: sweeps what the forwarders of treasuries hold, on EVM networks. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
-import { safeBatch } from '../export.js';
+import { safeBatch } from '../safe-batch.js';
 import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
 import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';

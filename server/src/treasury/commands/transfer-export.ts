@@ -1,13 +1,12 @@
-/** `transfers export`: writes pending transfers for the wallet that pays them. */
+/** `transfers export`, `exported` and `release`: pending transfers for the wallet that pays them, each at most once. */
 import type { TransferTable } from '../../db/schema.js';
-import { toChain, type ChainAsset } from '../../chains/assets.js';
-import { transferData } from '../../chains/evm/abi.js';
-import { safeBatch, type WalletCall } from '../export.js';
-import { unmatchedPayments, type UnmatchedPayment } from '../unmatched-payments.js';
+import { isoTime } from '../../shared/clock.js';
+import { safeBatch } from '../safe-batch.js';
+import type { Payout } from '../payout-exports.js';
 import { command, type Group } from '../../commands/command.js';
 import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
-import { amountOf } from '../../commands/records.js';
+import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
 import { transferCommands } from '../../commands/transfers.js';
 import { chosenNetwork } from './sweeps.js';
 
@@ -16,9 +15,10 @@ export const transferExportCommands: Group = {
   commands: [
     command({
       name: 'export',
-      summary: 'Prints the pending transfers on an EVM network for the wallet that pays them.',
+      summary:
+        'Writes the pending transfers on an EVM network for the wallet that pays them, and reserves them.',
       details:
-        'What a treasury pays settles by itself, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle". A transfer that the treasury has paid in a block that is not final yet is left out. What only waits in your wallet or in a node is not seen: do not export again before it is in a block.',
+        'What a treasury pays settles by itself, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle".\n\nWhat is exported is reserved: it is not exported again, and cannot fail, until it is settled or "transfers release" lets it go. A transfer that the treasury seems to have paid already is left out. Refused while the watcher of treasuries is behind.',
       options: {
         network: option.code('the network').required(),
         format: option.format(
@@ -28,81 +28,127 @@ export const transferExportCommands: Group = {
         merchant: option.merchant(
           'only the transfers of this merchant; needed for safe if there are several',
         ),
+        again: option.text(
+          'EXPORT',
+          'writes what still waits of a former export once more, for example if its file was lost. Never send both',
+        ),
       },
-      async run(context, { network: code, format, merchant: merchantId }) {
-        const { database, transfers, depositKeys, clock, progress, signal } = context;
-        const found = chosenNetwork(context, code);
-        const { chainId } = found;
-        const rows = (await transfers.listAll({ merchantId, status: 'pending' })).filter(
-          (row) => row.executor === 'operator' && row.mode === found.network.mode && row.network === code,
-        );
-        if (format === 'safe' && new Set(rows.map((row) => row.merchant_id)).size > 1) {
-          throw new UsageError(
-            'These are transfers of several merchants, whose wallets differ: name one with --merchant',
+      async run(context, { network: code, format, merchant: merchantId, again }) {
+        const { treasury, transfers, actor, progress, signal } = context;
+        const on = chosenNetwork(context, code);
+        const { chainId } = on;
+        if (format === 'safe' && again === undefined) {
+          const rows = (await transfers.listAll({ merchantId, status: 'pending' })).filter(
+            (row) => row.executor === 'operator' && row.mode === on.network.mode && row.network === code,
           );
+          if (new Set(rows.map((row) => row.merchant_id)).size > 1) {
+            throw new UsageError(
+              'These are transfers of several merchants, whose wallets differ: name one with --merchant',
+            );
+          }
         }
-        const keys = (await depositKeys.list(database.reader)).filter(
-          (key) => key.mode === found.network.mode && rows.some((row) => row.merchant_id === key.merchantId),
-        );
-        const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
-        const paid = await unmatchedPayments(database.reader, found, treasuries, rows, signal);
-        const exported = rows.map((row) => {
-          const call = callOf(row, found.chainAssets[row.currency]);
-          return {
-            id: row.id,
-            merchant: row.merchant_id,
-            amount: amountOf(row.amount, row.currency),
-            currency: row.currency,
-            address: row.address,
-            ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
-            link: linkOf(row, found.chainAssets[row.currency], chainId),
-            // Waiting for confirmations, or maybe of another transfer.
-            paidBy: paid.filter((one) => isOf(one, row)).map(({ txHash }) => txHash),
-          };
-        });
-        const unpaid = exported.filter(({ paidBy }) => paidBy.length === 0);
-        if (unpaid.length < exported.length) {
+        const { payoutExports } = treasury;
+        const { id, createdAt, payouts, leftOut } =
+          again === undefined
+            ? await payoutExports.create(on, merchantId, actor, signal)
+            : await payoutExports.retrieve(on, again);
+        if (id !== undefined) {
           progress(
-            `Left out: ${exported.length - unpaid.length} transfers that the treasury seems to have paid. They settle once that is final. --format json names the transactions`,
+            `Export ${id}: ${counted(payouts.length, 'transfer')}, reserved until settled or released. "transfers export --again ${id}" writes it once more`,
           );
         }
-        const calls = unpaid.map(({ to, value, data }) => ({ to, data, value: BigInt(value) }));
-        const batch = safeBatch('Pending transfers', chainId, calls, clock.real());
+        for (const { id: transfer, paidBy } of leftOut) {
+          progress(`Left out: ${transfer}, which the treasury seems to have paid in ${paidBy.join(', ')}`);
+        }
+        const exported = {
+          export: id ?? null,
+          transfers: payouts.map(({ transfer, call }) => ({
+            id: transfer.id,
+            merchant: transfer.merchant_id,
+            amount: amountOf(transfer.amount, transfer.currency),
+            ...recordJson(transfer, 'currency', 'address'),
+            ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
+            link: linkOf({ transfer, call }, chainId),
+          })),
+          leftOut,
+        };
+        const calls = payouts.map(({ call }) => call);
+        const batch = safeBatch(`Transfers ${id ?? ''}`.trim(), chainId, calls, createdAt);
         const output = {
           json: JSON.stringify(exported, null, 2),
           safe: JSON.stringify(batch, null, 2),
-          links: unpaid.map(({ link }) => link).join('\n'),
+          links: exported.transfers.map(({ link }) => link).join('\n'),
         }[format];
         return { json: format === 'safe' ? batch : exported, text: output };
+      },
+    }),
+    command({
+      name: 'exported',
+      summary: 'Lists the transfers that were exported and wait for their payment, oldest export first.',
+      async run({ treasury }) {
+        const rows = await treasury.payoutExports.list();
+        return listRecords(
+          rows,
+          (row) => ({
+            ...recordJson(row, 'export_id', 'exported_by', 'exported_at', 'id', 'merchant_id', 'mode'),
+            amount: amountOf(row.amount, row.currency),
+            ...recordJson(row, 'currency', 'network', 'address'),
+          }),
+          (row) =>
+            [row.export_id, isoTime(row.exported_at), row.exported_by, ...transferWords(row)].join('  '),
+          'No transfer is reserved by an export',
+        );
+      },
+    }),
+    command({
+      name: 'release',
+      summary:
+        'Lets transfers go that were exported and will not be paid: they can be exported again, or fail.',
+      details:
+        'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice.',
+      args: { id: option.id('the export, or one transfer of it, as "transfers exported" shows them') },
+      options: {
+        nonce: option.integer(
+          'N',
+          'the highest nonce with which the wallet has signed the export: released if blocks that are final have used it up, so that nothing that was signed can be mined any more. The nonce of the account, or of the Safe',
+          { max: Number.MAX_SAFE_INTEGER },
+        ),
+        yes: option.flag(
+          'releases without a proof: you have checked that nothing was signed, or can be sent',
+        ),
+      },
+      async run({ treasury, actor, signal }, { id, nonce, yes: isSure }) {
+        const { payoutExports } = treasury;
+        const transfers = await payoutExports.find(id);
+        const isReleased = nonce !== undefined || isSure;
+        if (isReleased) await payoutExports.release(transfers, nonce, actor, signal);
+        const list = transfers.map((row) => `  ${transferWords(row).join('  ')}`).join('\n');
+        return {
+          json: { isReleased, transfers: transfers.map((row) => row.id) },
+          text: isReleased ? `Released:\n${list}` : `Nothing was released yet:\n${list}\n\n${whatToCheck}`,
+          hasFailed: !isReleased,
+        };
       },
     }),
   ],
 };
 
-const isOf = (paid: UnmatchedPayment, row: TransferTable): boolean =>
-  paid.currency === row.currency &&
-  paid.address === row.address.toLowerCase() &&
-  paid.amount === BigInt(row.amount);
+const whatToCheck = `If these are sent after all, they are paid twice. Before you run the command again with --yes, check that
 
-/** The amount as the chain counts it. */
-function chainAmount({ amount, currency }: TransferTable, asset: ChainAsset): bigint {
-  const converted = toChain(asset, BigInt(amount));
-  if (converted !== undefined) return converted;
-  throw new UsageError(`${amount} units of ${currency} have more decimals than its contract can send`);
-}
+- none of them has left the wallet: in its history, and in the network's explorer;
+- no signed transaction is left: in the wallet's queue, in the Safe's queue, in a mempool, or with a signer;
+- the file or the links are deleted, wherever they are.
 
-function callOf(row: TransferTable, asset: ChainAsset | undefined): WalletCall {
-  if (!asset) throw new UsageError(`NETWORKS_FILE has no ${row.currency} on ${row.network} any more`);
-  const amount = chainAmount(row, asset);
-  if (asset.contract === undefined) return { to: row.address, data: '0x', value: amount };
-  return { to: asset.contract, data: transferData(row.address, amount) };
-}
+If the wallet has signed them, send something else with the same nonce, wait until it is final, and use --nonce instead.`;
+
+const transferWords = ({ id, merchant_id, amount, currency, network, address }: TransferTable) => [
+  ...[id, merchant_id, `${amountText(amount, currency)} on ${network}`, `to ${address}`],
+];
 
 /** https://eips.ethereum.org/EIPS/eip-681 */
-function linkOf(row: TransferTable, asset: ChainAsset | undefined, chainId: number): string {
-  if (!asset) return '';
-  const amount = chainAmount(row, asset);
-  return asset.contract === undefined
-    ? `ethereum:${row.address}@${chainId}?value=${amount}`
-    : `ethereum:${asset.contract}@${chainId}/transfer?address=${row.address}&uint256=${amount}`;
+function linkOf({ transfer, call }: Payout, chainId: number): string {
+  const { address } = transfer;
+  if (call.value !== undefined) return `ethereum:${address}@${chainId}?value=${call.value}`;
+  const amount = BigInt(`0x${call.data.slice(-64)}`);
+  return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
 }

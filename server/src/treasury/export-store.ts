@@ -1,0 +1,93 @@
+/** Stores which transfers were exported for the wallets that pay them. */
+import { chunksOf, inChunks } from '../db/chunks.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { TransferExportTable, TransferTable } from '../db/schema.js';
+
+/** A transfer that waits, and what it was exported as. */
+export interface ReservedTransfer extends TransferTable {
+  readonly export_id: string;
+  readonly exported_by: string;
+  /** Real time. */
+  readonly exported_at: number;
+}
+
+/** The pending transfers that an export holds, in the order of the exports. */
+export function reservedTransfers(reader: Reader): Promise<ReservedTransfer[]> {
+  return held(reader)
+    .innerJoin('transfers', 'transfers.id', 'transfer_exports.transfer_id')
+    .selectAll('transfers')
+    .select([
+      'transfer_exports.id as export_id',
+      'transfer_exports.actor as exported_by',
+      'transfer_exports.created_at as exported_at',
+    ])
+    .where('transfers.status', '=', 'pending')
+    .orderBy('transfer_exports.created_at')
+    .orderBy('transfers.created_at')
+    .orderBy('transfers.id')
+    .execute();
+}
+
+/** The ids of those transfers that an export holds. */
+export async function reservedOf(reader: Reader, transferIds: readonly string[]): Promise<Set<string>> {
+  const rows = await inChunks(transferIds, (chunk) =>
+    held(reader).select('transfer_id').where('transfer_id', 'in', chunk).execute(),
+  );
+  return new Set(rows.map((row) => row.transfer_id));
+}
+
+export function findExportOf(reader: Reader, transferId: string): Promise<TransferExportTable | undefined> {
+  return held(reader).selectAll().where('transfer_id', '=', transferId).executeTakeFirst();
+}
+
+/** A pending transfer that a treasury may have paid, and no node could tell. */
+export function unclearTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
+  return unclearTransfers(reader).where('transfers.id', '=', id).executeTakeFirst();
+}
+
+export const unclearTransfers = (reader: Reader) =>
+  reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('executor', '=', 'operator')
+    .where((e) =>
+      e.exists(
+        e
+          .selectFrom('treasury_payments as paid')
+          .select('paid.tx_hash')
+          .whereRef('paid.mode', '=', 'transfers.mode')
+          .whereRef('paid.network', '=', 'transfers.network')
+          .whereRef('paid.currency', '=', 'transfers.currency')
+          .whereRef('paid.address', '=', 'transfers.address')
+          .whereRef('paid.amount', '=', 'transfers.amount')
+          .where('paid.is_certain', '=', 0)
+          .where('paid.transfer_id', 'is', null),
+      ),
+    );
+
+export async function insertExports(
+  transaction: Transaction,
+  rows: readonly TransferExportTable[],
+): Promise<void> {
+  for (const chunk of chunksOf(rows))
+    await transaction.insertInto('transfer_exports').values(chunk).execute();
+}
+
+export async function releaseExports(
+  transaction: Transaction,
+  transferIds: readonly string[],
+  now: number,
+): Promise<void> {
+  for (const chunk of chunksOf(transferIds)) {
+    await transaction
+      .updateTable('transfer_exports')
+      .set({ released_at: now })
+      .where('transfer_id', 'in', chunk)
+      .where('released_at', 'is', null)
+      .execute();
+  }
+}
+
+const held = (reader: Reader) =>
+  reader.selectFrom('transfer_exports').where('transfer_exports.released_at', 'is', null);

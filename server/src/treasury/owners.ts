@@ -1,0 +1,42 @@
+/** Whose treasuries are on a network: several merchants can share one, and one merchant can have several in time. */
+import type { DepositKeys } from '../addresses/deposit-keys.js';
+import type { Reader } from '../db/engine.js';
+import type { Mode } from '../shared/scope.js';
+
+/** Addresses are in lower case. */
+export interface TreasuryOwners {
+  readonly treasuries: readonly string[];
+  ownersOf(treasury: string): ReadonlySet<string>;
+  treasuriesOf(merchantId: string): readonly string[];
+  /**
+   * Merchants with one name here share a treasury, directly or through others: a payment of it can be for a transfer of any
+   * of them. Undefined without a treasury.
+   */
+  groupOf(merchantId: string): string | undefined;
+}
+
+export async function readOwners(
+  depositKeys: Pick<DepositKeys, 'list'>,
+  reader: Reader,
+  mode: Mode,
+): Promise<TreasuryOwners> {
+  const owners = new Map<string, Set<string>>();
+  for (const key of await depositKeys.list(reader)) {
+    if (key.mode !== mode || key.treasury === undefined) continue;
+    const treasury = key.treasury.toLowerCase();
+    owners.set(treasury, (owners.get(treasury) ?? new Set()).add(key.merchantId));
+  }
+  const groups = new Map<string, string>();
+  for (const sharing of owners.values()) {
+    const joined = new Set([...sharing].map((merchant) => groups.get(merchant) ?? merchant));
+    const [name = ''] = joined;
+    for (const merchant of sharing) groups.set(merchant, name);
+    for (const [merchant, group] of groups) if (joined.has(group)) groups.set(merchant, name);
+  }
+  return {
+    treasuries: [...owners.keys()],
+    ownersOf: (treasury) => owners.get(treasury.toLowerCase()) ?? new Set(),
+    treasuriesOf: (merchant) => [...owners].flatMap(([treasury, of]) => (of.has(merchant) ? treasury : [])),
+    groupOf: (merchant) => groups.get(merchant),
+  };
+}

@@ -1,0 +1,258 @@
+/**
+ * Exports of the transfers that a merchant's wallet pays on EVM networks. What is exported is reserved: the wallet may send it at
+ * any time, so it is not exported again and cannot fail, until it is settled or released.
+ */
+import type { DepositKeys } from '../addresses/deposit-keys.js';
+import { toChain } from '../chains/assets.js';
+import { transferData } from '../chains/evm/abi.js';
+import type { Database } from '../db/database.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import { isoTime, type Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
+import { invalidState, orNotFound } from '../shared/problem.js';
+import * as store from './export-store.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import { readOwners } from './owners.js';
+import type { WalletCall } from './safe-batch.js';
+import { readSeenPayments } from './seen-payments.js';
+import { groupsOf } from './settle-paid.js';
+import { ensureNoncePassed } from './used-nonce.js';
+import { deleteUnclear, lockTransfer, openPayments, pendingTransfers } from './watch-store.js';
+
+export interface PayoutExport {
+  /** Undefined if there was nothing to export. */
+  readonly id: string | undefined;
+  readonly createdAt: number;
+  readonly payouts: readonly Payout[];
+  /** What the treasury seems to have paid: it settles by itself, or waits for the operator. */
+  readonly leftOut: readonly { readonly id: string; readonly paidBy: readonly string[] }[];
+}
+
+export interface Payout {
+  readonly transfer: TransferTable;
+  readonly call: WalletCall;
+}
+
+export type PayoutExports = ReturnType<typeof createPayoutExports>;
+
+export interface PayoutExportDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly auditLog: AuditLog;
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+  readonly networks: readonly EvmConnected[];
+}
+
+export function createPayoutExports(deps: PayoutExportDeps) {
+  const { database, clock, newId, auditLog, depositKeys, networks } = deps;
+  const ownersIn = (reader: Reader, on: Pick<TransferTable, 'mode'>) =>
+    readOwners(depositKeys, reader, on.mode);
+  const networkOf = ({ mode, network }: TransferTable) =>
+    networks.find((on) => on.network.mode === mode && on.network.code === network);
+
+  /** Locks what is exported. Another command may have taken some of it meanwhile, or the watcher has read its payment. */
+  async function lockFree(
+    transaction: Transaction,
+    on: EvmConnected,
+    transfers: readonly TransferTable[],
+  ): Promise<void> {
+    const place = { mode: on.network.mode, network: on.network.code };
+    for (const id of transfers.map((row) => row.id).sort()) await lockTransfer(transaction, id);
+    const pending = await pendingTransfers(transaction, place);
+    const reserved = await store.reservedOf(
+      transaction,
+      transfers.map(({ id }) => id),
+    );
+    const owners = await ownersIn(transaction, place);
+    const paid = groupsOf(await openPayments(transaction, place), transfers, owners);
+    const isFree =
+      reserved.size === 0 &&
+      transfers.every((row) => pending.some(({ id }) => id === row.id)) &&
+      paid.every(({ waiting }) => waiting.length === 0);
+    if (isFree) return;
+    throw invalidState(
+      'Some of these transfers have been taken by another command or paid meanwhile. Run the export again',
+    );
+  }
+
+  async function reserve(
+    on: EvmConnected,
+    transfers: readonly TransferTable[],
+    actor: string,
+  ): Promise<{ id: string; createdAt: number }> {
+    const [id, createdAt] = [newId(), clock.real()];
+    await database.write(async (transaction) => {
+      await lockFree(transaction, on, transfers);
+      await store.insertExports(
+        transaction,
+        transfers.map((row) => ({
+          ...{ id, transfer_id: row.id, actor },
+          ...{ created_at: createdAt, released_at: null },
+        })),
+      );
+      for (const merchantId of new Set(transfers.map((row) => row.merchant_id))) {
+        const own = transfers.filter((row) => row.merchant_id === merchantId);
+        await auditLog.record(transaction, {
+          ...{ merchantId, mode: on.network.mode, actor, action: 'transfer.exported', subjectId: id },
+          after: { network: on.network.code, transfers: own.map((row) => row.id) },
+        });
+      }
+    });
+    return { id, createdAt };
+  }
+
+  function refusePaid(transfer: TransferTable, paid: readonly TreasuryPaymentTable[]): never {
+    const hashes = paid.map((row) => row.tx_hash).join(', ');
+    const isUnclear = paid.some((row) => row.is_certain === 0);
+    throw invalidState(
+      isUnclear
+        ? `The treasury may have paid this transfer in ${hashes}, and no node could tell. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
+        : `The treasury has paid this transfer in ${hashes}. It ends by itself when that is final; if it was for something else, use "transfers settle" for what it paid`,
+    );
+  }
+
+  /** @param seen payments that have settled no transfer yet */
+  async function refuseIfPaid(
+    reader: Reader,
+    transfer: TransferTable,
+    seen: readonly TreasuryPaymentTable[],
+  ): Promise<void> {
+    const pending = await pendingTransfers(reader, transfer);
+    const groups = groupsOf(seen, pending, await ownersIn(reader, transfer));
+    const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
+    // If another transfer alike is left for each payment, it does not matter which of them fails.
+    if (group && group.paid.length > group.waiting.length - 1) refusePaid(transfer, group.paid);
+  }
+
+  return {
+    /**
+     * Reserves the transfers that wait and are not reserved yet. Problem: `invalid_state` while the watcher is behind.
+     * @param merchantId of all merchants if it is undefined
+     * @throws NodesUnavailable
+     */
+    async create(
+      on: EvmConnected,
+      merchantId: string | undefined,
+      actor: string,
+      signal: AbortSignal,
+    ): Promise<PayoutExport> {
+      const { reader } = database;
+      const place = { mode: on.network.mode, network: on.network.code };
+      const pending = await pendingTransfers(reader, place, merchantId);
+      const ids = pending.map(({ id }) => id);
+      const reserved = await store.reservedOf(reader, ids);
+      const waiting = pending.filter(({ id }) => !reserved.has(id));
+      const payouts = waiting.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
+      const owners = await ownersIn(reader, place);
+      const seen = await readSeenPayments(deps, on, owners, waiting, signal);
+      const leftOut = groupsOf(seen, waiting, owners).flatMap((group) =>
+        group.waiting.map(({ id }) => ({ id, paidBy: group.paid.map((row) => row.tx_hash) })),
+      );
+      const free = payouts.filter(({ transfer }) => !leftOut.some(({ id }) => id === transfer.id));
+      if (free.length === 0) return { id: undefined, createdAt: clock.real(), payouts: [], leftOut };
+      const made = await reserve(
+        on,
+        free.map(({ transfer }) => transfer),
+        actor,
+      );
+      return { ...made, payouts: free, leftOut };
+    },
+
+    /** What still waits of an export, to be written once more. Problem: `not_found`. */
+    async retrieve(on: EvmConnected, id: string): Promise<PayoutExport> {
+      const rows = (await store.reservedTransfers(database.reader)).filter((row) => row.export_id === id);
+      const first = orNotFound(rows[0], 'export with transfers that still wait');
+      const payouts = rows.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
+      return { id, createdAt: first.exported_at, payouts, leftOut: [] };
+    },
+
+    /** What waits and is reserved, oldest export first. */
+    list: () => store.reservedTransfers(database.reader),
+
+    /**
+     * What `release` would let go. Problem: `not_found`.
+     * @param id of an export, or of a transfer
+     */
+    async find(id: string): Promise<readonly TransferTable[]> {
+      const reserved = await store.reservedTransfers(database.reader);
+      const exported = reserved.filter((row) => row.export_id === id || row.id === id);
+      if (exported.length > 0) return exported;
+      const unclear = await store.unclearTransfer(database.reader, id);
+      return [orNotFound(unclear, 'export with transfers that still wait, and no transfer that one holds')];
+    },
+
+    /**
+     * Lets transfers be exported again, or fail. A payment that may have been one of theirs is forgotten.
+     * @param nonce the highest one with which the wallet signed the export: it must be used up in blocks that were read.
+     * Undefined if the operator knows that the wallet will not send it. Problem: `invalid_state`
+     */
+    async release(
+      transfers: readonly TransferTable[],
+      nonce: number | undefined,
+      actor: string,
+      signal: AbortSignal,
+    ): Promise<void> {
+      if (nonce !== undefined) {
+        for (const transfer of transfers) {
+          const on = networkOf(transfer);
+          const { treasuriesOf } = await ownersIn(database.reader, transfer);
+          await ensureNoncePassed(database.reader, on, treasuriesOf(transfer.merchant_id), nonce, signal);
+        }
+      }
+      await database.write(async (transaction) => {
+        for (const { id } of [...transfers].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+          await lockTransfer(transaction, id);
+        }
+        for (const transfer of transfers) {
+          const held = await store.findExportOf(transaction, transfer.id);
+          await store.releaseExports(transaction, [transfer.id], clock.real());
+          await deleteUnclear(transaction, transfer);
+          await auditLog.record(transaction, {
+            ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
+            ...{ action: 'transfer.released', subjectId: transfer.id },
+            before: { export: held?.id ?? null },
+            after: { export: null, usedNonce: nonce ?? null },
+          });
+        }
+      });
+    },
+
+    /** For the rules of transfers: refuses to fail what is reserved, or was paid as far as is stored. Problem: `invalid_state`. */
+    async ensureUnpaid(reader: Reader, transfer: TransferTable): Promise<void> {
+      const held = await store.findExportOf(reader, transfer.id);
+      if (held) {
+        throw invalidState(
+          `The transfer is in the export ${held.id} of ${isoTime(held.created_at)}, and the wallet can still pay it. If it never will, use "transfers release ${transfer.id}" first`,
+        );
+      }
+      await refuseIfPaid(reader, transfer, await openPayments(reader, transfer));
+    },
+
+    /** The same, as far as any node tells. @throws NodesUnavailable */
+    async ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void> {
+      const on = networkOf(transfer);
+      if (!on) return;
+      const owners = await ownersIn(database.reader, transfer);
+      const seen = await readSeenPayments(deps, on, owners, [transfer], signal);
+      await refuseIfPaid(database.reader, transfer, seen);
+    },
+  };
+}
+
+/** Problem: `invalid_state` if the asset is not configured any more, or the amount is too small for the chain. */
+function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
+  const asset = chainAssets[row.currency];
+  const amount = asset && toChain(asset, BigInt(row.amount));
+  if (amount === undefined) {
+    throw invalidState(
+      asset
+        ? `${row.amount} units of ${row.currency} have more decimals than its contract can send`
+        : `NETWORKS_FILE has no ${row.currency} on ${row.network} any more`,
+    );
+  }
+  if (asset?.contract === undefined) return { to: row.address, data: '0x', value: amount };
+  return { to: asset.contract, data: transferData(row.address, amount) };
+}

@@ -1,0 +1,105 @@
+/**
+ * What treasuries have paid, and no transfer is settled by yet: in blocks that are not final, in no block at all, or because it
+ * is not clear which transfer it was. Whoever exports or fails transfers must know of it, or they are paid twice.
+ */
+import type { DepositKeys } from '../addresses/deposit-keys.js';
+import { readCursor as readScan } from '../chains/cursors.js';
+import type { EvmClient } from '../chains/evm/client.js';
+import { NodeError } from '../chains/rpc/node-error.js';
+import type { Database } from '../db/database.js';
+import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { Clock } from '../shared/clock.js';
+import { invalidState } from '../shared/problem.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import type { TreasuryOwners } from './owners.js';
+import { paymentRow } from './treasury-books.js';
+import { finalHeight } from './treasury-watcher.js';
+import {
+  createTreasuryReader,
+  readPending,
+  watchedFor,
+  type TreasuryPayment,
+  type Watched,
+} from './watch-reads.js';
+import { openPayments, readCursor } from './watch-store.js';
+
+export interface SeenPaymentsDeps {
+  readonly database: Database;
+  readonly clock: Pick<Clock, 'real'>;
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+}
+
+/** The watcher may be behind by the blocks of this time, which are then read here. */
+const slackMs = 60_000;
+
+/**
+ * Any node's answer counts: what one of them has seen may be true.
+ * @param transfers that may have been paid
+ * @throws NodesUnavailable; Problem `invalid_state` while the watcher of treasuries is behind
+ */
+export async function readSeenPayments(
+  { database, clock }: SeenPaymentsDeps,
+  on: EvmConnected,
+  owners: TreasuryOwners,
+  transfers: readonly TransferTable[],
+  signal: AbortSignal,
+): Promise<TreasuryPaymentTable[]> {
+  const place = { mode: on.network.mode, network: on.network.code };
+  const treasuries = new Set(transfers.flatMap((row) => owners.treasuriesOf(row.merchant_id)));
+  if (treasuries.size === 0) return [];
+  const cursor = await readCursor(database.reader, place);
+  const scan = await readScan(database.reader, place);
+  if (cursor === undefined || !scan) {
+    throw invalidState(
+      `The watcher of treasuries has not read any block of ${on.network.name} yet, so nobody knows what was paid already. Start the server, and try again when "chains status" shows it`,
+    );
+  }
+  const watched = watchedFor(on, owners, transfers);
+  const answers = await on.evm.each(async (node) => {
+    const head = await node.blockNumber();
+    if (head < scan.height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    ensureNotBehind(on, cursor, Math.max(head, scan.head_height));
+    return [
+      ...(await readFrom(node, cursor + 1, head, watched)),
+      ...(await readPending(node, watched, clock.real())),
+    ];
+  }, signal);
+  const stored = await openPayments(database.reader, place);
+  const rows = [...stored, ...answers.flat().flatMap((payment) => paymentRow(on, payment, undefined) ?? [])];
+  const mined = new Map(
+    rows.flatMap((row) => (row.block_height > 0 ? [[`${row.tx_hash}/${row.output_index}`, row]] : [])),
+  );
+  const hashes = new Set([...mined.values()].map(({ tx_hash: hash }) => hash));
+  const waiting = rows.filter((row) => row.block_height === 0 && !hashes.has(row.tx_hash));
+  return [...mined.values(), ...new Map(waiting.map((row) => [row.tx_hash, row])).values()];
+}
+
+/** How many final blocks the watcher may not have read yet. */
+export function slackOf({ blockSeconds }: Pick<EvmConnected, 'blockSeconds'>): number {
+  return 3 + Math.ceil(slackMs / (blockSeconds * 1000));
+}
+
+function ensureNotBehind(on: EvmConnected, cursor: number, head: number): void {
+  const { name } = on.network;
+  const final = finalHeight(on, head);
+  if (final - cursor <= slackOf(on)) return;
+  throw invalidState(
+    `The watcher of treasuries is ${final - cursor} blocks behind on ${name}: it has read up to block ${cursor}, and block ${final} is final. What was paid in between is not known yet. Try again when it has read them; "chains status" shows how far it is`,
+  );
+}
+
+async function readFrom(
+  node: EvmClient,
+  from: number,
+  head: number,
+  watched: Watched,
+): Promise<TreasuryPayment[]> {
+  const reader = createTreasuryReader();
+  const payments: TreasuryPayment[] = [];
+  for (let next = from; next <= head;) {
+    const read = await reader.read(node, { from: next, to: head, tip: head }, watched);
+    payments.push(...read.payments);
+    next = read.to + 1;
+  }
+  return payments;
+}

@@ -1,0 +1,100 @@
+/** How far the watcher of treasuries has read, what it could not tell, and what exports hold, by network. */
+import type { DepositKeys } from '../addresses/deposit-keys.js';
+import { readCursor as readScan } from '../chains/cursors.js';
+import type { Reader } from '../db/engine.js';
+import type { Figure } from '../shared/feature.js';
+import type { Mode } from '../shared/scope.js';
+import { reservedTransfers, unclearTransfers } from './export-store.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import { readOwners } from './owners.js';
+import { slackOf } from './seen-payments.js';
+import { finalHeight } from './treasury-watcher.js';
+import { readCursor } from './watch-store.js';
+
+export interface TreasuryStatus {
+  readonly mode: Mode;
+  readonly network: string;
+  /** The last block whose payments are known; null before the first. */
+  readonly height: number | null;
+  /** How many final blocks are left to read. */
+  readonly behind: number;
+  /** The time in which such blocks are made. */
+  readonly lagSeconds: number;
+  /** Whether transfers can be exported and failed. */
+  readonly isBehind: boolean;
+  /** The ids of transfers that may have been paid, and no node could tell. */
+  readonly unclear: readonly string[];
+  /** How many transfers exports hold. */
+  readonly reserved: number;
+  /** When the oldest of them was exported, in epoch milliseconds; null without one. */
+  readonly reservedSince: number | null;
+}
+
+export interface TreasuryStatusDeps {
+  readonly networks: readonly EvmConnected[];
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+}
+
+/** The networks on which a merchant has a treasury, or an export holds something. Asks no node. */
+export async function readTreasuryStatus(
+  { networks, depositKeys }: TreasuryStatusDeps,
+  reader: Reader,
+): Promise<TreasuryStatus[]> {
+  const reserved = await reservedTransfers(reader);
+  const unclear = await unclearTransfers(reader).execute();
+  const found: TreasuryStatus[] = [];
+  for (const on of networks) {
+    const { mode, code: network } = on.network;
+    const isHere = (row: { readonly mode: Mode; readonly network: string }) =>
+      row.mode === mode && row.network === network;
+    const exported = reserved.filter(isHere);
+    const { treasuries } = await readOwners(depositKeys, reader, mode);
+    if (treasuries.length === 0 && exported.length === 0) continue;
+    const cursor = await readCursor(reader, { mode, network });
+    const scan = await readScan(reader, { mode, network });
+    const behind =
+      treasuries.length > 0 && scan ? Math.max(0, finalHeight(on, scan.head_height) - (cursor ?? 0)) : 0;
+    found.push({
+      ...{ mode, network, height: cursor ?? null, behind, lagSeconds: Math.round(behind * on.blockSeconds) },
+      isBehind: behind > slackOf(on),
+      unclear: unclear.filter(isHere).map(({ id }) => id),
+      reserved: exported.length,
+      reservedSince: exported[0]?.exported_at ?? null,
+    });
+  }
+  return found;
+}
+
+/** @param status what `readTreasuryStatus` returns */
+export function treasuryFigures(
+  status: () => Promise<readonly TreasuryStatus[]>,
+  now: () => number,
+): Figure[] {
+  const figure = (name: string, help: string, valueOf: (one: TreasuryStatus) => number): Figure => ({
+    ...{ name, help },
+    read: async () =>
+      (await status()).map((one) => [{ mode: one.mode, network: one.network }, valueOf(one)] as const),
+  });
+  return [
+    figure(
+      'checkout_treasury_lag_seconds',
+      'How far the reading of what treasuries pay is behind the final blocks, in seconds',
+      ({ lagSeconds }) => lagSeconds,
+    ),
+    figure(
+      'checkout_transfers_unclear',
+      'Transfers that a treasury may have paid, and no node could tell; see the command `chains status`',
+      ({ unclear }) => unclear.length,
+    ),
+    figure(
+      'checkout_transfers_exported',
+      'Transfers that exports hold until they are paid; see the command `transfers exported`',
+      ({ reserved }) => reserved,
+    ),
+    figure(
+      'checkout_transfers_exported_age_seconds',
+      'The age of the oldest export whose transfers are not paid, in seconds; 0 without one',
+      ({ reservedSince }) => (reservedSince === null ? 0 : Math.max(0, (now() - reservedSince) / 1000)),
+    ),
+  ];
+}
