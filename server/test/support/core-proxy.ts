@@ -77,11 +77,15 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
       return;
     }
     const answers = JSON.parse(text) as { id: unknown; result: unknown }[] | { id: unknown; result: unknown };
+    let { status } = passed;
     const forged = (Array.isArray(answers) ? answers : [answers]).map((one, index) => {
       const call = calls.find(({ id }) => id === one.id) ?? calls[index];
-      return call ? { ...one, result: behaviour.results(call, one.result) } : one;
+      const result = call ? behaviour.results(call, one.result) : one.result;
+      if (result === one.result) return one;
+      status = 200;
+      return { ...one, result, error: null };
     });
-    response.writeHead(passed.status).end(JSON.stringify(Array.isArray(answers) ? forged : forged[0]));
+    response.writeHead(status).end(JSON.stringify(Array.isArray(answers) ? forged : forged[0]));
   }
 
   return proxy;

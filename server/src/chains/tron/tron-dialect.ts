@@ -59,7 +59,7 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
     async cost(evm, txHash) {
       const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyid');
       const info = await evm.post(url, { value: txHash.slice(2) });
-      if (!isObject(info) || info['id'] !== txHash.slice(2) || info['result'] === 'FAILED') return undefined;
+      if (!isObject(info) || info['id'] !== txHash.slice(2) || hasFailed(info)) return undefined;
       // Left out if it was free.
       const fee = info['fee'] ?? 0;
       return typeof fee === 'number' && Number.isSafeInteger(fee)
@@ -88,12 +88,15 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
             `${evm.name} has other transactions of block ${height} in its HTTP API`,
           );
         }
-        const receipt = isObject(info['receipt']) ? info['receipt'] : {};
-        const hasFailed = info['result'] === 'FAILED' || (receipt['result'] ?? 'SUCCESS') !== 'SUCCESS';
-        return hasFailed ? [] : movesOf(txHash, info['internal_transactions'], addresses);
+        return hasFailed(info) ? [] : movesOf(txHash, info['internal_transactions'], addresses);
       });
     },
   };
+}
+
+function hasFailed(info: Readonly<Record<string, unknown>>): boolean {
+  const receipt = isObject(info['receipt']) ? info['receipt'] : {};
+  return info['result'] === 'FAILED' || (receipt['result'] ?? 'SUCCESS') !== 'SUCCESS';
 }
 
 /** `call` and `suicide` in hex. Other internal transactions, such as a delegated call, move nothing. */

@@ -9,7 +9,7 @@ import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
-import { locateTransaction } from '../../../src/chains/bitcoin/utxo-node.js';
+import { locateTransaction, readTransactionFee } from '../../../src/chains/bitcoin/utxo-node.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { parseNetworks } from '../../../src/chains/config/networks-file.js';
 import { ChainBehind, readDifference } from '../../../src/chains/read-chain.js';
@@ -586,6 +586,50 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     it('and says so if no node answers', async () => {
       proxy.behave = () => 'hang up';
       await expect(locate('ab'.repeat(32))).rejects.toThrow('cannot be reached');
+    });
+  });
+
+  describe('reads the fee of a transaction', () => {
+    const feeOf = async (txHash: string) =>
+      readTransactionFee(
+        { ...litecoinRegtest, nodes: [proxy.url] },
+        txHash,
+        await node.rpc<number>('getblockcount'),
+        signal,
+      );
+    const paid = async () => {
+      const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
+      await node.mine();
+      const { fee } = await node.rpc<{ fee: number }>('gettransaction', txHash);
+      return { txHash, fee: BigInt(Math.round(-fee * 1e8)) };
+    };
+
+    it('from its inputs, and not without an index that finds them', async () => {
+      const { txHash, fee } = await paid();
+      expect(await feeOf(txHash)).toBeUndefined();
+      const { vin } = await node.rpc<{ vin: { txid: string }[] }>(
+        'getrawtransaction',
+        txHash,
+        true,
+        await node.rpc('getbestblockhash'),
+      );
+      const previous = new Map<string, unknown>();
+      for (const { txid } of vin) {
+        const { hex } = await node.rpc<{ hex: string }>('gettransaction', txid);
+        previous.set(txid, await node.rpc('decoderawtransaction', hex));
+      }
+      // As with txindex=1.
+      proxy.behave = () => ({
+        results: ({ method, params: [asked] }, answer) =>
+          (method === 'getrawtransaction' && previous.get(String(asked))) || answer,
+      });
+      expect(await feeOf(txHash)).toBe(fee);
+    });
+
+    it('from the node, if that tells it as Bitcoin Core 25 does', async () => {
+      const { txHash } = await paid();
+      proxy.behave = forge('getrawtransaction', (answer) => ({ ...(answer as object), fee: 0.00000141 }));
+      expect(await feeOf(txHash)).toBe(141n);
     });
   });
 

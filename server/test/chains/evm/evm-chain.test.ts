@@ -551,6 +551,17 @@ it('Tells in which block a transaction is, until a reorganisation drops it', asy
   expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
 
+it('Tells what a transaction that succeeded cost, and who paid', async () => {
+  const { signal } = new AbortController();
+  const chain = open();
+  const held = () => anvil.rpc<string>('eth_getBalance', [anvil.sender, 'latest']).then(BigInt);
+  const before = await held();
+  const txHash = await anvil.send(newAddress(), 7n);
+  const payer = anvil.sender.toLowerCase();
+  expect(await chain.cost(txHash, signal)).toEqual({ fee: before - (await held()) - 7n, payer });
+  expect(await chain.cost('ab'.repeat(32), signal)).toBeUndefined();
+});
+
 describe('What a node calls final', () => {
   const { signal } = new AbortController();
   let proxy: ProviderProxy;

@@ -177,7 +177,7 @@ const sent = (to: string, value: object, more: object = {}) => ({
   ...more,
 });
 
-function blockInfo(): unknown {
+function blockInfo(): { id: string }[] {
   return all.map(({ hash, status }) => ({
     id: hash.slice(2),
     fee: 345_000,
@@ -205,6 +205,7 @@ function blockInfo(): unknown {
 
 function answerHttp(path: string, { value }: Question): unknown {
   if (path === '/wallet/gettransactioninfobyblocknum') return blockInfo();
+  if (path === '/wallet/gettransactioninfobyid') return blockInfo().find(({ id }) => id === value) ?? {};
   const found = all.find(({ hash }) => hash === `0x${value}`);
   if (!found) return {};
   return {

@@ -164,6 +164,13 @@ describe('Recorded replies', () => {
     expect(chain.status().blocksWithoutBalances).toBe(0);
   });
 
+  it('Tell what a transaction cost, energy and bandwidth together, unless it failed', async () => {
+    const cost = ({ hash }: RecordedTransaction) => open(node.url).cost(hash, signal);
+    const { trx, failed } = recorded.transactions;
+    expect(await cost(trx)).toEqual({ fee: 345_000n, payer: undefined });
+    expect(await cost(failed)).toBeUndefined();
+  });
+
   it('Tell no pending transactions, and are not asked for them', async () => {
     const chain = open(node.url);
     await chain.head(signal);
