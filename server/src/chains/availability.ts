@@ -5,6 +5,7 @@ import type { Network } from './networks.js';
 export interface ScannedNetworkStatus extends NetworkRef {
   /** How far the scan is behind; undefined before the first scan. */
   readonly lagMs: number | undefined;
+  readonly isWrongChain: boolean;
 }
 
 export interface RealNetwork {
@@ -22,6 +23,14 @@ const graceMs = 60_000;
 /** How far behind a network may be read and still be offered. */
 export const lagLimitMs = (blockSeconds: number): number => 3000 * blockSeconds + graceMs;
 
+/** Whether a network is read up to now, from the right chain. */
+export function isReadUpToNow(
+  { lagMs, isWrongChain }: Pick<ScannedNetworkStatus, 'lagMs' | 'isWrongChain'>,
+  blockSeconds: number,
+): boolean {
+  return !isWrongChain && lagMs !== undefined && lagMs <= lagLimitMs(blockSeconds);
+}
+
 /** Asking about every option of every payment in a list must cost nothing. */
 const rememberedMs = 250;
 
@@ -35,7 +44,7 @@ export function createAvailability(
   realNow: () => number,
 ): IsReadable {
   const byKey = new Map(networks.map((one) => [keyOf(one.network.mode, one.network.code), one]));
-  let lags = new Map<string, number | undefined>();
+  let scanned = new Map<string, ScannedNetworkStatus>();
   let checked = { monotonic: Number.NEGATIVE_INFINITY, real: 0 };
 
   return ({ mode, code }, currency) => {
@@ -45,11 +54,11 @@ export function createAvailability(
     const now = { monotonic: performance.now(), real: realNow() };
     const isSet = Math.abs(now.real - checked.real) > rememberedMs;
     if (isSet || now.monotonic - checked.monotonic > rememberedMs) {
-      lags = new Map(status().map((one) => [keyOf(one.mode, one.network), one.lagMs]));
+      scanned = new Map(status().map((one) => [keyOf(one.mode, one.network), one]));
       checked = now;
     }
-    const lagMs = lags.get(key);
-    return lagMs !== undefined && lagMs <= lagLimitMs(real.blockSeconds) && !real.unreadable().has(currency);
+    const found = scanned.get(key);
+    return found !== undefined && isReadUpToNow(found, real.blockSeconds) && !real.unreadable().has(currency);
   };
 }
 

@@ -69,7 +69,9 @@ export function createCursor(
         synced_at: syncedAt,
         read_until: 0,
         final_height: null,
+        overdue_since: null,
         problem: null,
+        is_wrong_chain: 0,
         lease_holder: lease.holder,
         lease_until: lease.until,
       })
@@ -104,17 +106,27 @@ export function takeLease(database: Database, lease: Lease, now: number, force: 
   });
 }
 
-/** @param problem why the holder's scan failed; undefined if it did not */
+/** Why a scan failed. */
+export interface ScanFailure {
+  readonly problem: string;
+  /** A node is on another chain, and no other one can be used. */
+  readonly isWrongChain: boolean;
+}
+
+/** @param failure undefined if the holder's scan did not fail */
 export function releaseLease(
   database: Database,
   { mode, network }: NetworkRef,
   holder: string,
-  problem?: string,
+  failure?: ScanFailure,
 ): Promise<void> {
   return database.write(async (transaction) => {
     await transaction
       .updateTable('chain_cursors')
-      .set({ lease_until: 0, ...(problem !== undefined && { problem }) })
+      .set({
+        lease_until: 0,
+        ...(failure && { problem: failure.problem, is_wrong_chain: failure.isWrongChain ? 1 : 0 }),
+      })
       .where((e) => e.and({ mode, network, lease_holder: holder }))
       .execute();
   });
@@ -132,7 +144,7 @@ export class LeaseLost extends Error {
 /** What a scan changes about the cursor. */
 export type CursorMove = Pick<
   ChainCursorTable,
-  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height'
+  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height' | 'overdue_since'
 >;
 
 /**
@@ -146,7 +158,7 @@ export async function moveCursor(
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable('chain_cursors')
-    .set({ ...move, problem: null, lease_until: until })
+    .set({ ...move, problem: null, is_wrong_chain: 0, lease_until: until })
     .where((e) => e.and({ mode, network, lease_holder: holder }))
     .executeTakeFirstOrThrow();
   if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });

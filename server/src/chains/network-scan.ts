@@ -150,9 +150,11 @@ export function createNetworkScan(
     if (!isChanged && !isSyncDue && cursor.problem === null) return;
 
     const kept = lease();
+    const overdueMs = chain.overdueMs?.() ?? 0;
     const move: cursors.CursorMove = {
       ...{ height: head.height, hash: head.hash, head_height: tipHeight },
       ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null },
+      overdue_since: overdueMs > 0 ? realNow() - overdueMs : null,
     };
     const outcome = await database.write(async (transaction) => {
       await cursors.moveCursor(transaction, kept, move);
@@ -167,7 +169,7 @@ export function createNetworkScan(
     });
     hasBacklog = outcome === 'more';
     appliedPending = difference.pending;
-    known = { ...cursor, ...move, problem: null, lease_until: kept.until };
+    known = { ...cursor, ...move, problem: null, is_wrong_chain: 0, lease_until: kept.until };
   }
 
   return {
@@ -187,9 +189,12 @@ export function createNetworkScan(
     },
     /**
      * Releases the lease, so that another process can scan.
-     * @param problem why the last scan failed; undefined if it did not
+     * @param failure why the last scan failed; undefined if it did not
      */
-    release: (problem?: string): Promise<void> => cursors.releaseLease(database, ref, holder, problem),
+    async release(failure?: cursors.ScanFailure): Promise<void> {
+      await cursors.releaseLease(database, ref, holder, failure);
+      if (known && failure) known = { ...known, is_wrong_chain: failure.isWrongChain ? 1 : 0 };
+    },
     /** The cursor as this process last saw it. */
     cursor: (): ChainCursorTable | undefined => known,
   };

@@ -6,6 +6,7 @@ import type { NewId } from '../shared/ids.js';
 import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
 import { ChainBehind } from './read-chain.js';
+import { NodesUnavailable } from './rpc/node-error.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
 export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp' | 'onWarning'> {
@@ -21,6 +22,8 @@ export interface NetworkStatus extends NetworkRef {
   readonly headHeight: number | undefined;
   /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
   readonly lagMs: number | undefined;
+  /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
+  readonly isWrongChain: boolean;
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
   /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
@@ -98,7 +101,12 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
         failures += 1;
         if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
         // Another process may reach the network's node when this one does not.
-        await scan.release((problem ?? errorMessage(error)).slice(0, 1000)).catch(() => {});
+        await scan
+          .release({
+            problem: (problem ?? errorMessage(error)).slice(0, 1000),
+            isWrongChain: error instanceof NodesUnavailable && error.isAny('wrong-network'),
+          })
+          .catch(() => {});
         throw error;
       }
     }
@@ -132,7 +140,8 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
       if (!cursor) return undefined;
       // Who reads blocks without reaching the newest one is no further behind than the last that was read.
       const readAt = Math.max(cursor.synced_at, cursor.read_until);
-      return Math.max(network.chain.overdueMs?.() ?? 0, deps.clock.real() - readAt);
+      // Not what this process's own nodes said last: only the one that scans asks them again.
+      return deps.clock.real() - Math.min(readAt, cursor.overdue_since ?? readAt);
     }
 
     function logLag(): void {
@@ -187,6 +196,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           height: cursor?.height,
           headHeight: cursor?.head_height,
           lagMs: lagMs(),
+          isWrongChain: cursor?.is_wrong_chain === 1,
           isFailing: failures > 0,
           problem,
         };

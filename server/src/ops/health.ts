@@ -14,7 +14,10 @@ export interface Condition {
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
-  networks(): readonly Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'problem' | 'connection'>[];
+  networks(): readonly Pick<
+    NetworkHealth,
+    'mode' | 'network' | 'lagMs' | 'problem' | 'connection' | 'isOffered'
+  >[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
   /** How long ago this process last polled for due deliveries. */
@@ -70,10 +73,11 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
 
 /** What `/readyz` tells of a network with nodes. Nodes are named by their place in the configuration, never by their URL. */
 function describeNetwork(one: ReturnType<Condition['networks']>[number]) {
-  const { mode, network, lagMs, connection } = one;
+  const { mode, network, lagMs, connection, isOffered } = one;
   return {
     mode,
     network,
+    isOffered,
     ...(lagMs !== undefined && { lagSeconds: Math.floor(lagMs / 1000) }),
     /** The one that answered last, if this process asks any: with several replicas, one reads the network. */
     ...(connection && { node: connection.nodes.find(({ isInUse }) => isInUse)?.name }),

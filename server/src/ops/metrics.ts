@@ -20,6 +20,7 @@ export interface MetricSources {
     readonly headHeight: number | undefined;
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
+    readonly isOffered: boolean;
     /** Undefined for networks without nodes. */
     readonly connection?: ConnectionStatus | undefined;
   }[];
@@ -192,6 +193,12 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     byNetwork,
     "1 if this process's last scan of a network failed, otherwise 0",
     ofChains(({ isFailing }) => Number(isFailing)),
+  );
+  gauge(
+    'checkout_network_offered',
+    byNetwork,
+    '1 if payers are sent to a network, 0 while it is not read up to now',
+    ofChains(({ isOffered }) => Number(isOffered)),
   );
   gauge(
     'checkout_network_requests_left',

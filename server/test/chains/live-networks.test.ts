@@ -8,6 +8,7 @@ import { createAddressSource } from '../../src/addresses/address-sources.js';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { ConfiguredNetwork } from '../../src/chains/config/networks-file.js';
 import type { Adapter, ConnectDeps, NetworkFinding } from '../../src/chains/connect.js';
+import { NodeError, NodesUnavailable } from '../../src/chains/rpc/node-error.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
@@ -22,6 +23,8 @@ class MemoryChain implements Chain {
   ];
   #pending: ChainTransfer[] = [];
   isDown = false;
+  /** Why its nodes cannot be used. */
+  failure = new Error('The node is down');
 
   constructor({ network }: ConfiguredNetwork) {
     this.mode = network.mode;
@@ -49,7 +52,7 @@ class MemoryChain implements Chain {
   }
 
   #answer<T>(value: T): Promise<T> {
-    return this.isDown ? Promise.reject(new Error('The node is down')) : Promise.resolve(value);
+    return this.isDown ? Promise.reject(this.failure) : Promise.resolve(value);
   }
 
   head = () => this.#answer({ height: this.#blocks.length - 1, hash: this.#blocks.at(-1)?.hash ?? '' });
@@ -283,6 +286,31 @@ describe.each(engines)('live networks on $name', (engine) => {
       },
       { timeout: 10_000 },
     );
+  });
+
+  it('A network whose node turns out to be on another chain is not offered from that moment on, on any server', async () => {
+    const polygon = chain('polygon');
+    const { id } = await create(liveKey);
+    await ask('PATCH', setPath(id, 'USDC', 'polygon'), liveKey);
+    polygon.isDown = true;
+    polygon.failure = new NodesUnavailable('No node of polygon can be used: node 1 is on another chain', [
+      new NodeError('wrong-network', 'node 1 is on another chain'),
+    ]);
+    await expect(scan('polygon')).rejects.toThrow('on another chain');
+    const stored = await server.database.reader
+      .selectFrom('chain_cursors')
+      .select(['is_wrong_chain'])
+      .where((e) => e.and({ mode: 'live', network: 'polygon' }))
+      .executeTakeFirstOrThrow();
+    expect(stored).toEqual({ is_wrong_chain: 1 });
+    // Availability is remembered for a moment.
+    now += 1000;
+    const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key: liveKey });
+    expect([refused.status, refused.body.data]).toMatchObject([503, { code: 'chain_unavailable' }]);
+    polygon.isDown = false;
+    polygon.failure = new Error('The node is down');
+    await scan('polygon');
+    await vi.waitFor(() => ask('PATCH', `/v1/payments/${id}/currency/lock`, liveKey));
   });
 
   it('A token whose contract is not the configured one is not offered', async () => {

@@ -22,8 +22,8 @@ const healthy: Condition = {
   pingDatabase: () => Promise.resolve(),
   clockSkewMs: () => 2000,
   networks: () => [
-    { mode: 'test', network: 'tron', lagMs: 60_000 },
-    { mode: 'live', network: 'base', lagMs: 0 },
+    { mode: 'test', network: 'tron', lagMs: 60_000, isOffered: true },
+    { mode: 'live', network: 'base', lagMs: 0, isOffered: true },
   ],
   webhookLagMs: () => Promise.resolve(0),
   webhooksIdleMs: () => 0,
@@ -60,18 +60,18 @@ it.each<[string, Partial<Condition>]>([
   ["this server's clock is 3 s behind the database's", { clockSkewMs: () => -3000 }],
   [
     'tron (test) has not been scanned yet',
-    { networks: () => [{ mode: 'test', network: 'tron', lagMs: undefined }] },
+    { networks: () => [{ mode: 'test', network: 'tron', lagMs: undefined, isOffered: true }] },
   ],
   [
     'the scan of tron (live) is 61 s behind',
-    { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000 }] },
+    { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true }] },
   ],
   [
     'the scan of tron (live) is 61 s behind. node 1 is on another network. USDT on tron is off',
     {
       networks: () => [
         {
-          ...{ mode: 'live', network: 'tron', lagMs: 61_000 },
+          ...{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true },
           connection: {
             ...connection,
             nodes: [{ ...node, problem: 'node 1 is on another network' }],
@@ -104,9 +104,9 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
   const app = express();
   app.use(startRequest);
   const networks: Condition['networks'] = () => [
-    { mode: 'test', network: 'tron', lagMs: 0 },
+    { mode: 'test', network: 'tron', lagMs: 0, isOffered: true },
     {
-      ...{ mode: 'live', network: 'base', lagMs: 1500 },
+      ...{ mode: 'live', network: 'base', lagMs: 1500, isOffered: true },
       connection: {
         nodes: [
           { ...node, isInUse: false, problem: 'node 1 cannot be reached' },
@@ -125,7 +125,7 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
   server.close();
   const problems = ['node 1 cannot be reached', 'USDC on base is off'];
   expect(body.data).toEqual({
-    networks: [{ mode: 'live', network: 'base', lagSeconds: 1, node: 'node 2', problems }],
+    networks: [{ mode: 'live', network: 'base', isOffered: true, lagSeconds: 1, node: 'node 2', problems }],
   });
 });
 

@@ -21,7 +21,7 @@ import { startServer, type TestServer } from './server.js';
 
 const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488ade4 }) =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(5), versions).derive(path).publicExtendedKey;
-const depositKeys: Partial<Record<Family, string>> = {
+export const depositKeys: Partial<Record<Family, string>> = {
   evm: account("m/44'/60'/0'"),
   litecoin: account("m/84'/1'/0'", { public: 0x045f1cf6, private: 0x045f18bc }),
 };

@@ -111,7 +111,16 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
             head_height: 105,
             first_height: 0,
           },
-          ...{ synced_at: 0, read_until: 0, final_height, problem: null, lease_holder: null, lease_until: 0 },
+          ...{
+            synced_at: 0,
+            read_until: 0,
+            final_height,
+            overdue_since: null,
+            problem: null,
+            is_wrong_chain: 0,
+            lease_holder: null,
+            lease_until: 0,
+          },
         })
         .onConflict((conflict) => conflict.columns(['mode', 'network']).doUpdateSet({ final_height }))
         .execute(),

@@ -56,7 +56,7 @@ export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
 /** No node of a network can be used now. The message has one sentence per node. */
 export class NodesUnavailable extends Error {
   override readonly name = 'NodesUnavailable';
-  /** What each node failed with, in the order of the configuration's nodes that were asked. */
+  /** What each node failed with last, in the order of the configuration. */
   readonly errors: readonly (NodeError | RpcFailure)[];
 
   constructor(message: string, errors: readonly (NodeError | RpcFailure)[]) {
@@ -64,11 +64,8 @@ export class NodesUnavailable extends Error {
     this.errors = errors;
   }
 
-  /** Whether every node failed in this way. */
-  isAll(fault: NodeFault): boolean {
-    return (
-      this.errors.length > 0 &&
-      this.errors.every((error) => error instanceof NodeError && error.fault === fault)
-    );
+  /** Whether a node failed in this way. */
+  isAny(fault: NodeFault): boolean {
+    return this.errors.some((error) => error instanceof NodeError && error.fault === fault);
   }
 }

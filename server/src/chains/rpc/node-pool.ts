@@ -134,7 +134,6 @@ export function createNodePool(options: NodePoolOptions): NodePool {
     work: (node: NodeClient) => Promise<T>,
     signal: AbortSignal,
   ): AsyncGenerator<{ readonly member: Member; readonly result: T }> {
-    const errors: (NodeError | RpcFailure)[] = [];
     let isAnswered = false;
     for (const member of candidates()) {
       signal.throwIfAborted();
@@ -149,11 +148,11 @@ export function createNodePool(options: NodePoolOptions): NodePool {
         signal.throwIfAborted();
         if (!isNodeFailure(error)) throw error;
         fail(member, error);
-        errors.push(error);
       }
     }
     if (isAnswered) return;
-    const known = errors.length > 0 ? errors : members.flatMap(({ problem }) => problem ?? []);
+    // Those too that were not asked, because they are on another chain or asked for a pause.
+    const known = members.flatMap(({ problem }) => problem ?? []);
     const reasons = [...new Set(known.map(({ message }) => message))].join('; ');
     throw new NodesUnavailable(`No node of ${network} can be used: ${reasons}`, known);
   }

@@ -1,6 +1,6 @@
 /** How far each network was scanned, and the simulated networks. */
 import type { Mode } from '../../shared/scope.js';
-import { bigint, table, text, time, units } from '../table.js';
+import { bigint, flag, table, text, time, units } from '../table.js';
 
 export const chainTables = {
   /** How far a network was scanned. */
@@ -22,8 +22,12 @@ export const chainTables = {
     read_until: time(),
     /** Blocks up to this height are final, as far as is known now: a node said so twice, of a block that was read. */
     final_height: bigint().nullable(),
+    /** Since when the chain's next block has been overdue, in real time; null if it is not. */
+    overdue_since: time().nullable(),
     /** Why the last scan failed; null if it did not. */
     problem: text().nullable(),
+    /** 1 if the last scan failed because a node is on another chain. Nothing is offered until it is back. */
+    is_wrong_chain: flag(),
     /** The process that scans, and when its lease ends (real time). */
     lease_holder: text().nullable(),
     lease_until: time(),
