@@ -87,10 +87,16 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
   }
   watchSources(sources, registers);
-  for (const { name, help, read } of sources.figures) {
-    // An alert can only compare what is there.
-    const none = () => sources.chains().map(({ mode, network }) => [{ mode, network }, 0] as const);
-    gaugesOf(registers)(name, byNetwork, help, async () => [...none(), ...(await read())]);
+  for (const { name, help } of new Map(sources.figures.map((one) => [one.name, one])).values()) {
+    // An alert can only compare what is there. Two rooms can know of different networks.
+    gaugesOf(registers)(name, byNetwork, help, async () => {
+      const known = sources.figures.filter((one) => one.name === name).map(({ read }) => read());
+      const none = sources.chains().map((chain) => [chain, 0] as const);
+      return [...none, ...(await Promise.all(known)).flat()].map(([{ mode, network }, value]) => [
+        { mode, network },
+        value,
+      ]);
+    });
   }
   watchNodes(sources, registers);
 

@@ -5,6 +5,7 @@
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
+import { exportFigures } from '../shared/export-figures.js';
 import type { Feature } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
 import type { EnsureFree } from '../withdrawals/transfers.js';
@@ -107,6 +108,7 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
     follow,
     sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),
     ensureFree,
+    figures: () => exportFigures(() => store.sumExported(database.reader), deps.clock.real),
     jobs: () =>
       deps.connected.some(({ utxoNode }) => utxoNode)
         ? [{ name: 'psbts', intervalMs: 5000, run: follow }]

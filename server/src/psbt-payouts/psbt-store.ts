@@ -5,6 +5,7 @@ import { forUpdate } from '../db/locks.js';
 import type { PsbtInputTable, PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { PsbtState } from '../db/tables/psbts.js';
 import { orNotFound } from '../shared/problem.js';
+import type { ExportedTransfers } from '../shared/export-figures.js';
 import type { Scope } from '../shared/scope.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
@@ -225,6 +226,22 @@ export function waitingTransfers(
     .orderBy('created_at')
     .orderBy('id')
     .execute();
+}
+
+/** The transfers in PSBTs that were exported and not signed yet, by network. */
+export async function sumExported(reader: Reader): Promise<ExportedTransfers[]> {
+  const rows = await reader
+    .selectFrom('psbts')
+    .innerJoin('psbt_transfers', 'psbt_transfers.psbt_id', 'psbts.id')
+    .where('psbts.state', '=', 'open')
+    .groupBy(['psbts.mode', 'psbts.network'])
+    .select(['psbts.mode', 'psbts.network'])
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as('count'),
+      fn.min<number | string>('psbts.created_at').as('since'),
+    ])
+    .execute();
+  return rows.map(({ count, since, ...of }) => ({ ...of, count: Number(count), since: Number(since) }));
 }
 
 /** The PSBT that a transfer is in, if that one may still pay it. */

@@ -2,6 +2,7 @@
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan } from '../chains/cursors.js';
 import type { Reader } from '../db/engine.js';
+import { exportFigures } from '../shared/export-figures.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import { reservedTransfers, unclearTransfers } from './export-store.js';
@@ -72,8 +73,7 @@ export function treasuryFigures(
 ): Figure[] {
   const figure = (name: string, help: string, valueOf: (one: TreasuryStatus) => number): Figure => ({
     ...{ name, help },
-    read: async () =>
-      (await status()).map((one) => [{ mode: one.mode, network: one.network }, valueOf(one)] as const),
+    read: async () => (await status()).map((one) => [one, valueOf(one)] as const),
   });
   return [
     figure(
@@ -86,15 +86,12 @@ export function treasuryFigures(
       'Transfers that a treasury may have paid, and no node could tell; see the command `chains status`',
       ({ unclear }) => unclear.length,
     ),
-    figure(
-      'checkout_transfers_exported',
-      'Transfers that exports hold until they are paid; see the command `transfers exported`',
-      ({ reserved }) => reserved,
-    ),
-    figure(
-      'checkout_transfers_exported_age_seconds',
-      'The age of the oldest export whose transfers are not paid, in seconds; 0 without one',
-      ({ reservedSince }) => (reservedSince === null ? 0 : Math.max(0, (now() - reservedSince) / 1000)),
+    ...exportFigures(
+      async () =>
+        (await status()).flatMap(({ mode, network, reserved: count, reservedSince: since }) =>
+          since === null ? [] : { mode, network, count, since },
+        ),
+      now,
     ),
   ];
 }

@@ -138,6 +138,12 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
 
   let files = 0;
   return {
+    /** How many transfers `/metrics` shows as exported. */
+    async exported(): Promise<number> {
+      const [count] = server.app.psbtPayouts.figures?.() ?? [];
+      return (await count?.read())?.[0]?.[1] ?? 0;
+    },
+
     server,
     merchant,
     scan,

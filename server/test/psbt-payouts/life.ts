@@ -83,7 +83,9 @@ export function testLife(engine: TestEngine): void {
         const { merchant, exported, first } = await prepare(['0.3', '0.2'], ['0.1']);
         expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [] });
         const [second] = await merchant.transfers('0.05');
+        const before = await shop.exported();
         const other = await merchant.export();
+        expect(await shop.exported()).toBe(before + 1);
         expect(other.transfers.map(({ id }) => id)).toEqual([second?.id]);
         expect(other.inputs).not.toEqual(exported.inputs);
         expect(other.changePath).toBe('1/1');
@@ -92,6 +94,7 @@ export function testLife(engine: TestEngine): void {
         await expect(fail()).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
         await expect(shop.run(settle, first)).rejects.toThrow(`The transfer is in the PSBT ${exported.id}`);
         await shop.import(merchant.sign(exported.psbt));
+        expect(await shop.exported()).toBe(before);
         await expect(fail()).rejects.toThrow(`The transfer is paid by the PSBT ${exported.id}`);
       });
 

@@ -1,0 +1,191 @@
+/** Kills exports of payouts, and the server that settles them, at random moments: every transfer is paid, and none twice. */
+import { spawn } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import type { Hex } from 'viem';
+import { checkLedger } from '../../src/audit/check.js';
+import { openDatabase } from '../../src/db/open.js';
+import { transferTopic } from '../../src/chains/evm/token.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { call } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { deployFactory, transact } from '../support/forwarders.js';
+import { startProcess, type ServerProcess } from '../support/process.js';
+import { roundsOf, startRound } from '../support/rounds.js';
+
+const rounds = roundsOf({ usual: 2, soak: 20 });
+const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const keys = {
+  BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
+  BOOTSTRAP_SECRET_KEY: `sk_test_${randomBytes(32).toString('base64url')}`,
+};
+const key = keys.BOOTSTRAP_SECRET_KEY;
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+interface Exported {
+  readonly export: string | null;
+  readonly transfers: readonly { readonly to: string; readonly data: string }[];
+}
+
+describe.concurrent.each(engines)('exports that are killed, on $name', (engine) => {
+  it(`pay each transfer once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
+    const { url: databaseUrl, dispose } = await engine.create();
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    const anvil = await startAnvil();
+    const mining = new AbortController();
+    let server: ServerProcess | undefined;
+    try {
+      const token = await anvil.deploy('SilentToken');
+      await deployFactory(anvil);
+      const networksFile = join(directory, 'networks.json');
+      const assets = { USDT: { contract: token, decimals: 6 } };
+      const network = { nodes: [anvil.url], confirmations: 2, blockSeconds: 0.1, assets };
+      await writeFile(networksFile, JSON.stringify({ networks: { 'evm-dev': network } }));
+      const env = { DATABASE_URL: databaseUrl, NETWORKS_FILE: networksFile, ...keys };
+
+      /** @returns the output; undefined if it was killed before it ended */
+      async function run(words: string, killAfterMs?: number): Promise<string | undefined> {
+        const child = spawn(process.execPath, [cli, ...words.split(' ')], {
+          env: { PATH: process.env['PATH'], ...env },
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
+        let output = '';
+        child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+        const timer =
+          killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+        const [code] = (await once(child, 'close')) as [number | null];
+        clearTimeout(timer);
+        return code === 0 ? output : undefined;
+      }
+      const json = async <T>(words: string) => JSON.parse((await run(words)) ?? 'null') as T;
+      const sent = new Set<string>();
+      async function send({ export: id, transfers }: Exported): Promise<void> {
+        if (id === null || sent.has(id)) return;
+        sent.add(id);
+        for (const { to, data } of transfers) await transact(anvil, to, data, treasury);
+      }
+
+      void mine(anvil, mining.signal);
+      server = await startProcess(env);
+      const [{ id: merchant } = { id: '' }] = await json<{ id: string }[]>('merchants list --json');
+      await run(`deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --yes`);
+      const wallet = await newAddress(server.url);
+      await anvil.call('SilentToken', token, 'transfer', [wallet, 5_000_000_000n]);
+      await balanceIs(server.url, (available) => available > 1000);
+      const sweep = await json<{ transactions: { to: string; data: string }[] }>(
+        'sweeps export --network evm-dev --format json',
+      );
+      for (const { to, data } of sweep.transactions) await transact(anvil, to, data);
+
+      const line = `transfers export --network evm-dev --merchant ${merchant} --format json`;
+      const ids: string[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        startRound(`exports on ${engine.name}`, round, rounds);
+        for (const part of [1, 2]) {
+          const amount = (round * 2 + part) / 100;
+          ids.push(await createTransfer(server.url, amount));
+        }
+        // Node takes half a second to start: it is killed before, within or after the export.
+        const exporting = run(line, randomInt(300, 2000));
+        if (randomInt(2) === 0) {
+          await delay(randomInt(1500));
+          await server.kill();
+          server = await startProcess(env);
+        }
+        const output = await exporting;
+        if (output !== undefined) await send(JSON.parse(output) as Exported);
+        // Whoever lost the output looks for what is reserved, and writes it once more.
+        for (const { exportId } of await json<{ exportId: string }[]>('transfers exported --json')) {
+          if (!sent.has(exportId)) await send(await json<Exported>(`${line} --again ${exportId}`));
+        }
+      }
+      await vi.waitFor(
+        async () => {
+          // Refused for a moment after the server was away: the watcher is behind.
+          const output = await run(line);
+          if (output !== undefined) await send(JSON.parse(output) as Exported);
+          const states = await Promise.all(
+            ids.map(async (id) => {
+              const { body } = await call(server?.url ?? '', 'GET', `/v1/transfers/${id}`, { key });
+              return body.data['status'];
+            }),
+          );
+          expect(new Set(states)).toEqual(new Set(['success']));
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      const logs = await anvil.rpc<{ topics: Hex[]; data: Hex }[]>('eth_getLogs', [
+        {
+          address: token,
+          fromBlock: '0x0',
+          topics: [transferTopic, topicOf(treasury), topicOf(destination)],
+        },
+      ]);
+      const paid = logs.map(({ data }) => Number(BigInt(data)) / 10_000).sort((a, b) => a - b);
+      expect(paid).toEqual(ids.map((_, index) => index + 1));
+      expect(await server.stop()).toBe(0);
+      const database = await openDatabase(databaseUrl);
+      const checks = await database.snapshot((reader) => checkLedger(reader));
+      await database.close();
+      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+    } finally {
+      mining.abort();
+      await server?.kill();
+      await anvil.stop();
+      await dispose();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+const topicOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+
+async function mine(anvil: Anvil, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await anvil.mine().catch(() => undefined);
+    await delay(100);
+  }
+}
+
+async function createTransfer(url: string, amount: number): Promise<string> {
+  const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' };
+  const answer = await call(url, 'POST', '/v1/transfers', { key, body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return String(answer.body.data['id']);
+}
+
+/** A wallet's address, once the network is offered. */
+function newAddress(url: string): Promise<Hex> {
+  return vi.waitFor(
+    async () => {
+      const { body } = await call(url, 'POST', '/v1/wallets', {
+        key,
+        body: { currency: 'USDT', label: 'x' },
+      });
+      const { addresses } = body.data as { addresses: { network: string; address: Hex }[] };
+      const found = addresses.find(({ network }) => network === 'evm-dev')?.address;
+      if (!found) throw new Error('The network is not offered yet');
+      return found;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+function balanceIs(url: string, isRight: (available: number) => boolean): Promise<void> {
+  return vi.waitFor(
+    async () => {
+      const { body } = await call(url, 'GET', '/v1/balances', { key });
+      const balances = body.data as unknown as { currency: string; availableBalance: number }[];
+      const usdt = balances.find(({ currency }) => currency === 'USDT');
+      expect(isRight(usdt?.availableBalance ?? 0)).toBe(true);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
