@@ -12,13 +12,14 @@ import { createTestAddressSources, type AddressSources } from './addresses/addre
 import { readTestSeed } from './addresses/test-seed.js';
 import { createDepositAddresses } from './addresses/deposit-addresses.js';
 import { createDepositKeys } from './addresses/deposit-keys.js';
-import { isAnyoneExpected, readOpenAddresses } from './addresses/open-addresses.js';
+import { isAnyoneExpected } from './addresses/open-addresses.js';
 import { createWatchedAddresses } from './addresses/watched-addresses.js';
 import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
+import { createReconciliation } from './chains/reconcile/reconciliation.js';
 import { createScanner } from './chains/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandboxReset } from './sandbox/reset.js';
@@ -158,7 +159,6 @@ export async function createApp(options: AppOptions) {
     now: clock.real,
     watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
     isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
-    openAddresses: (network, currency) => readOpenAddresses(database.reader, network, currency, clock.real()),
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
@@ -270,7 +270,8 @@ export async function createApp(options: AppOptions) {
   const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, log };
   const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
   const treasury = createTreasury({ ...shared, rates, transfers, gasKey: config.gasKey });
-  const features: readonly Feature[] = [treasury, psbtPayouts];
+  const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
+  const features: readonly Feature[] = [treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -339,6 +340,7 @@ export async function createApp(options: AppOptions) {
     testPayer,
     psbtPayouts,
     treasury,
+    reconciliation,
     features,
     billing,
     endpoints,

@@ -14,6 +14,8 @@ export interface LedgerCheck {
   readonly violations: readonly string[];
   /** What is worth knowing, and no fault. */
   readonly notes?: readonly string[];
+  /** If it compares the books with a chain: which way they differ where it does not hold. */
+  readonly kind?: 'surplus' | 'shortage';
 }
 
 /** Collects the violations of an invariant. */

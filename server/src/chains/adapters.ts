@@ -84,11 +84,9 @@ function evmConfig({
 }
 
 function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
-  const { network, chainAssets } = configured;
-  const coin = coinOf(chainAssets);
+  const { network } = configured;
   return {
     watched: (addresses) => deps.watched(network.mode, addresses),
-    ...(coin && { openNative: () => deps.openAddresses(network, coin.currency) }),
     hasOpen: () => deps.isAnyoneExpected(network.mode),
     warn: warnOf(configured, deps),
     now: deps.now,
@@ -125,7 +123,12 @@ function isBitcoinLike(family: ConfiguredNetwork['network']['family']): family i
 
 function connectionOf(chain: EvmChain): Connection {
   const status = () => chain.status();
-  return { chain, status, unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)) };
+  return {
+    chain,
+    status,
+    unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
+    balances: chain.balances,
+  };
 }
 
 function warnOf({ network: { mode, code } }: ConfiguredNetwork, { log }: ConnectDeps) {

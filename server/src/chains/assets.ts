@@ -29,6 +29,12 @@ export function fromChain({ decimals, unitDecimals = decimals }: ChainAsset, amo
   return scale(amount, unitDecimals - decimals);
 }
 
+/** An amount on the chain as a transfer says it. */
+export function amountsOf(asset: ChainAsset, amount: bigint): { amount: bigint; chainAmount?: bigint } {
+  const units = fromChain(asset, amount);
+  return units === amount ? { amount } : { amount: units, chainAmount: amount };
+}
+
 /** Converts units of the books to an amount on the chain. @returns undefined if the chain has too few decimals for it */
 export function toChain(asset: ChainAsset, units: bigint): bigint | undefined {
   const { decimals, unitDecimals = decimals } = asset;

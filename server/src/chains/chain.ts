@@ -12,8 +12,8 @@ export interface NetworkRef {
 export interface ChainTransfer {
   readonly txHash: string;
   /**
-   * Which output, log or transfer of the transaction. Negative if a contract sent the native coin, which has no transaction
-   * of its own: `txHash` is then the hash of the block, and this follows from the address.
+   * Which output, log or transfer of the transaction. Negative if the balance alone showed the coins: `txHash` is then the hash
+   * of a block that had them, and this follows from the address.
    */
   readonly outputIndex: number;
   /** Currency code, such as USDT. Assets that are not configured are not reported. */
@@ -24,6 +24,10 @@ export interface ChainTransfer {
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
+  /** As the chain counts it, if it has other decimals than the books. */
+  readonly chainAmount?: bigint;
+  /** If the balance alone showed the coins: they came in a block above this height, up to the one that has the transfer. */
+  readonly foundAbove?: number;
 }
 
 /** A block by its height and hash. */
@@ -45,6 +49,8 @@ export interface ChainBlock extends BlockId {
   /** Epoch milliseconds. */
   readonly time: number;
   readonly transfers: readonly ChainTransfer[];
+  /** The currencies that were not looked for, because their contracts were not what the configuration says. */
+  readonly without?: readonly string[];
 }
 
 /** One network. Every call can fail when the node does; the scanner retries. */

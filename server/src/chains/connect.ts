@@ -5,7 +5,8 @@ import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
-import type { Family, Network } from './networks.js';
+import type { Family } from './networks.js';
+import type { BalanceSource } from './reconcile/balance-source.js';
 import type { NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */
@@ -18,8 +19,6 @@ export interface ConnectDeps {
    * for EVM addresses, in lower case.
    */
   watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The addresses of a network's payments in a coin that are open, or ended less than a day ago. Newest first. */
-  openAddresses(network: Network, currency: string): Promise<readonly string[]>;
   /** Whether anybody may be about to pay in a mode. */
   isAnyoneExpected(mode: Mode): Promise<boolean>;
 }
@@ -42,6 +41,8 @@ export interface Connection {
   readonly status: () => ConnectionStatus;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
   readonly evm?: EvmNodes;
+  /** What addresses hold, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave nothing out. */
+  readonly balances?: BalanceSource;
   /** For payouts by PSBT, on networks of Bitcoin's kind. It shares nodes and budget with the scan. */
   readonly utxoNode?: UtxoNode;
 }
@@ -123,8 +124,7 @@ export function connectNetworks(
         const forms = new Set([...addresses].map(formOf));
         const watched: ConnectDeps['watched'] = (_mode, given) =>
           Promise.resolve(new Set(given.filter((address) => forms.has(formOf(address)))));
-        const openAddresses = () => Promise.resolve([]);
-        return adapter.connect(configured, { ...deps, watched, openAddresses }).chain;
+        return adapter.connect(configured, { ...deps, watched }).chain;
       },
     };
   });

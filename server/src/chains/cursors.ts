@@ -26,11 +26,11 @@ export function readCursor(
 export function listCursors(
   reader: Reader,
 ): Promise<
-  Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'head_height' | 'synced_at' | 'problem'>[]
+  Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'head_height' | 'synced_at' | 'gaps' | 'problem'>[]
 > {
   return reader
     .selectFrom('chain_cursors')
-    .select(['mode', 'network', 'height', 'head_height', 'synced_at', 'problem'])
+    .select(['mode', 'network', 'height', 'head_height', 'synced_at', 'gaps', 'problem'])
     .orderBy('mode')
     .orderBy('network')
     .execute();
@@ -70,6 +70,7 @@ export function createCursor(
         read_until: 0,
         final_height: null,
         overdue_since: null,
+        gaps: '[]',
         problem: null,
         is_wrong_chain: 0,
         lease_holder: lease.holder,
@@ -144,7 +145,7 @@ export class LeaseLost extends Error {
 /** What a scan changes about the cursor. */
 export type CursorMove = Pick<
   ChainCursorTable,
-  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height' | 'overdue_since'
+  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height' | 'overdue_since' | 'gaps'
 >;
 
 /**

@@ -6,7 +6,9 @@ import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
 import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
+import { readGaps, withBlocks } from './asset-gaps.js';
 import { comparePending } from './pending.js';
+import { rescan } from './rescan.js';
 import type { ScanSink } from './scan.js';
 
 export interface ScannedNetwork {
@@ -151,8 +153,9 @@ export function createNetworkScan(
 
     const kept = lease();
     const overdueMs = chain.overdueMs?.() ?? 0;
+    const gaps = withBlocks(cursor.gaps, blocks, syncedAt);
     const move: cursors.CursorMove = {
-      ...{ height: head.height, hash: head.hash, head_height: tipHeight },
+      ...{ height: head.height, hash: head.hash, head_height: tipHeight, gaps },
       ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null },
       overdue_since: overdueMs > 0 ? realNow() - overdueMs : null,
     };
@@ -172,6 +175,15 @@ export function createNetworkScan(
     known = { ...cursor, ...move, problem: null, is_wrong_chain: 0, lease_until: kept.until };
   }
 
+  /** Reads a part of what was read without an asset that is back: so little that new blocks do not wait for it. */
+  async function fillGap(signal: AbortSignal): Promise<void> {
+    const gap = known && readGaps(known.gaps).find(({ to }) => to !== undefined);
+    if (gap?.to === undefined || known?.lease_holder !== holder) return;
+    const to = Math.min(gap.to, gap.from + blocksAtOnce - 1);
+    await rescan({ database, chain, sink, from: gap.from, to, signal });
+    known = await cursors.readCursor(database.reader, ref);
+  }
+
   return {
     /**
      * Reads up to the chain's head. Calls must not overlap.
@@ -186,6 +198,7 @@ export function createNetworkScan(
         more = await step(isUrgent, signal);
         if (known) catchUp(known);
       }
+      await fillGap(signal);
     },
     /**
      * Releases the lease, so that another process can scan.

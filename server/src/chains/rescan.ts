@@ -4,6 +4,7 @@ import { forUpdate } from '../db/locks.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import type { Chain, ChainBlock, NetworkRef } from './chain.js';
+import { withoutRead } from './asset-gaps.js';
 import { readScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
@@ -13,6 +14,8 @@ export interface RescanOptions {
   readonly sink: ScanSink;
   /** The first height to read. */
   readonly from: number;
+  /** The last one; that of the cursor if it is lower, or if this is left out. */
+  readonly to?: number;
   readonly signal: AbortSignal;
   /** Called after each step, with the height that was read last and the one to read up to. */
   readonly onProgress?: (height: number, end: number) => void;
@@ -29,33 +32,19 @@ const cursorOf = (reader: Database['reader'], { mode, network }: NetworkRef) =>
  * @throws if the network was never scanned, the node fails, or the chain is reorganised meanwhile
  */
 export async function rescan(options: RescanOptions): Promise<number | undefined> {
-  const { database, chain, sink, from, signal, onProgress } = options;
-  const { mode, network } = chain;
-  const { height: end } = await readCursor(database.reader, chain);
+  const { database, chain, sink, from, to = Infinity, signal, onProgress } = options;
+  const end = Math.min(to, (await readCursor(database.reader, chain)).height);
   let read: number | undefined;
   for (let start = from; start <= end; start += blocksAtOnce) {
     const blocks = await readBlocks(chain, start, Math.min(end, start + blocksAtOnce - 1), signal);
-    await database.write(async (transaction) => {
-      // The scanner waits: what it has orphaned must not be applied after that.
-      const cursor = await lockCursor(transaction, chain);
-      const stored = await transaction
-        .selectFrom('scanned_blocks')
-        .select(['height', 'hash'])
-        .where((e) => e.and({ mode, network }))
-        .where('height', '>=', start)
-        .execute();
-      const hashes = new Map(stored.map(({ height, hash }) => [height, hash]));
-      const isStale = blocks.some(
-        ({ height, hash }) => height > cursor.height || (hashes.get(height) ?? hash) !== hash,
-      );
-      if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
-      if (start < cursor.first_height) await setCursor(transaction, chain, { first_height: start });
-      await sink.apply(transaction, {
-        ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined },
-        head: { height: cursor.height, hash: cursor.hash },
-        ...{ finalHeight: cursor.final_height ?? undefined, readBefore: 0 },
-      });
-    });
+    await database.write((transaction) =>
+      applyOldBlocks(transaction, chain, sink, blocks, async (cursor) => {
+        const first_height = Math.min(cursor.first_height, start);
+        const gaps = withoutRead(cursor.gaps, blocks);
+        if (first_height === cursor.first_height && gaps === cursor.gaps) return;
+        await setCursor(transaction, chain, { first_height, gaps });
+      }),
+    );
     read = blocks.at(-1)?.height ?? read;
     if (read !== undefined) onProgress?.(read, end);
   }
@@ -63,8 +52,41 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
 }
 
 /**
+ * Applies blocks that are not above the cursor. The cursor stays where it is.
+ * @param change called with the locked cursor before that
+ * @throws if the blocks are not those that were scanned
+ */
+export async function applyOldBlocks(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  sink: ScanSink,
+  blocks: readonly ChainBlock[],
+  change?: (cursor: ChainCursorTable) => Promise<void>,
+): Promise<void> {
+  // The scanner waits: what it has orphaned must not be applied after that.
+  const cursor = await lockCursor(transaction, { mode, network });
+  const stored = await transaction
+    .selectFrom('scanned_blocks')
+    .select(['height', 'hash'])
+    .where((e) => e.and({ mode, network }))
+    .where('height', '>=', blocks[0]?.height ?? 0)
+    .execute();
+  const hashes = new Map(stored.map(({ height, hash }) => [height, hash]));
+  const isStale = blocks.some(
+    ({ height, hash }) => height > cursor.height || (hashes.get(height) ?? hash) !== hash,
+  );
+  if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
+  await change?.(cursor);
+  await sink.apply(transaction, {
+    ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined },
+    head: { height: cursor.height, hash: cursor.hash },
+    ...{ finalHeight: cursor.final_height ?? undefined, readBefore: 0 },
+  });
+}
+
+/**
  * Takes back everything that was received from a height on, and lets the scan read on from there: for a reorganisation that
- * reaches below the blocks that are kept.
+ * reaches below the blocks that are kept. What lies in blocks that are still on the chain stays.
  * @returns the height of the cursor before, and now
  * @throws if the network was never scanned, the node fails, or `from` is not below the blocks that are kept
  */
@@ -72,8 +94,9 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
   const { database, chain, sink, from, signal } = options;
   const { mode, network } = chain;
   const { height: before } = await readCursor(database.reader, chain);
-  const base = await chain.block(from - 1, signal);
-  if (!base) throw new Error(`The node does not have block ${from - 1} of ${network}`);
+  const start = await skipUnchanged(database, chain, from, signal);
+  const base = await chain.block(start - 1, signal);
+  if (!base) throw new Error(`The node does not have block ${start - 1} of ${network}`);
   const head = { height: base.height, hash: base.hash };
   let outcome: 'complete' | 'more' = 'more';
   for (let isFirst = true; outcome === 'more'; isFirst = false) {
@@ -109,13 +132,45 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
   return { before, now: head.height };
 }
 
+/**
+ * The height after the newest block that has a receipt and is still on the chain, if that is above a height. A block names
+ * all those before it, so the newest that is still there is found by halves.
+ */
+async function skipUnchanged(
+  { reader }: Database,
+  chain: Chain,
+  from: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { mode, network } = chain;
+  const received = await reader
+    .selectFrom('receipts')
+    .select(['block_height as height', 'block_hash as hash'])
+    .distinct()
+    .where((e) => e.and({ mode, network }))
+    .where('status', 'in', ['seen', 'confirmed'])
+    .where('block_height', '>=', from)
+    .orderBy('block_height')
+    .execute();
+  let [unchanged, replaced] = [-1, received.length];
+  while (replaced - unchanged > 1) {
+    const middle = Math.floor((unchanged + replaced) / 2);
+    const { height, hash } = received[middle] ?? {};
+    const block = await chain.block(height ?? 0, signal);
+    if (block && block.hash === hash) unchanged = middle;
+    else replaced = middle;
+  }
+  return Math.max(from, (received[unchanged]?.height ?? 0) + 1);
+}
+
 async function readCursor(reader: Database['reader'], chain: NetworkRef) {
   const cursor = await cursorOf(reader, chain).executeTakeFirst();
   if (cursor) return cursor;
   throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
 }
 
-function lockCursor(transaction: Transaction, chain: NetworkRef) {
+/** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
+export function lockCursor(transaction: Transaction, chain: NetworkRef): Promise<ChainCursorTable> {
   return cursorOf(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
 }
 

@@ -7,6 +7,7 @@ import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
+import { reconcileCommand } from './reconcile.js';
 import { counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
@@ -58,6 +59,7 @@ export const chainCommands: Group = {
         return { json: { count }, text: `${what} tried again with the next scan` };
       },
     }),
+    reconcileCommand,
     command({
       name: 'rescan',
       summary:

@@ -10,6 +10,8 @@ export interface Output {
   readonly text: string;
   /** Makes the program exit with 1. */
   readonly hasFailed?: boolean;
+  /** Makes it exit with this if it has not failed. */
+  readonly exitCode?: 0 | 3 | 4;
   /** The command has printed its output itself. */
   readonly isPrinted?: boolean;
 }

@@ -4,7 +4,7 @@ import type { LedgerCheck } from '../audit/check-report.js';
 import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
-import type { PlaceBalance } from '../treasury/chain-balances.js';
+import type { ChainBalances, ForwarderDifference } from '../treasury/chain-balances.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
@@ -17,9 +17,9 @@ export const ledgerCommands: Group = {
     command({
       name: 'check',
       summary: "Checks the ledger's invariants and prints how many records each covers.",
-      details: `Exits with 1 if one is violated.
+      details: `Exits with 1 if one is violated, or if something could not be read.
 
-With --chain, forwarders must hold what the books say, to the unit, at a final block; a treasury may hold more, but not less. The addresses of extended keys may differ, since your wallet spends from them without this server: such a difference is only reported.`,
+With --chain, each forwarder must hold what the books say, to the unit, at a final block; a treasury may hold more, but not less. Exits with 3 if something is missing, and with 4 if there is more than the books say: "chains reconcile --apply" books it. Dust, which is less than the smallest payment, is only reported. The addresses of extended keys may differ, since your wallet spends from them without this server: such a difference is only reported.`,
       options: {
         chain: option.flag('also compares the books with what nodes say, for every network with a node'),
       },
@@ -34,8 +34,13 @@ With --chain, forwarders must hold what the books say, to the unit, at a final b
         const unchecked = chain ? networksWithoutCheck(context) : [];
         const note =
           unchecked.length > 0 ? `\n      Not compared with the chain: ${unchecked.join(', ')}` : '';
-        const hasFailed = checks.some(({ violations }) => violations.length > 0);
-        return { json: checks, text: lines.join('\n') + note, hasFailed };
+        const violated = checks.filter(({ violations }) => violations.length > 0);
+        return {
+          json: checks,
+          text: lines.join('\n') + note,
+          hasFailed: violated.some(({ kind }) => kind === undefined),
+          exitCode: violated.some(({ kind }) => kind === 'shortage') ? 3 : violated.length > 0 ? 4 : 0,
+        };
       },
     }),
   ],
@@ -53,16 +58,12 @@ async function checkChains(context: CommandContext): Promise<LedgerCheck[]> {
   for (const connected of context.connected) {
     if (!connected.evm) continue;
     const { code, mode } = connected.network;
-    const invariant = `The books agree with what is held on ${code} (${mode})`;
+    const invariant = `The forwarders were read on ${code} (${mode})`;
     context.progress(`${code}: reading balances`);
     try {
       const compared = await context.treasury.compareWithChain(connected, context.signal);
       if (!compared) continue;
-      checks.push({
-        invariant: `${invariant} at block ${compared.height}`,
-        checked: compared.places.length,
-        violations: compared.places.flatMap((place) => violationOf(place) ?? []),
-      });
+      checks.push(...checksOf(compared, connected));
     } catch (error) {
       checks.push(unread(invariant, error));
     }
@@ -101,12 +102,37 @@ function unread(invariant: string, error: unknown): LedgerCheck {
   return { invariant, checked: 0, violations: [`It could not be read: ${errorMessage(error)}`] };
 }
 
-function violationOf({ currency, merchantId, books, chain, tolerance }: PlaceBalance): string | undefined {
-  const difference = chain - books;
-  if (merchantId === undefined) {
-    if (difference >= 0n) return undefined;
-    return `The treasuries hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}: money left them that is not on the books`;
-  }
-  if (difference >= -tolerance && difference <= tolerance) return undefined;
-  return `The addresses of ${merchantId} hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}`;
+/** What is missing and what is too much are two answers. */
+function checksOf(
+  { height, checked, differences, treasuries }: ChainBalances,
+  { network: { code, mode } }: ConnectedNetwork,
+): LedgerCheck[] {
+  const at = `on ${code} (${mode}) at block ${height}`;
+  const sized = (size: ForwarderDifference['size']) => differences.filter((one) => one.size === size);
+  const missing = sized('shortage').map(
+    ({ address, currency, units }) =>
+      `${address} holds ${amountText(-units, currency)} less than the books say`,
+  );
+  const spent = treasuries.flatMap(({ currency, books, chain }) =>
+    chain >= books
+      ? []
+      : `The treasuries hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}: money left them that is not on the books`,
+  );
+  const more = sized('surplus').map(
+    ({ address, currency, units }) =>
+      `${address} holds ${amountText(units, currency)} more than the books say. "chains reconcile --network ${code} --mode ${mode} --address ${address} --apply" books it`,
+  );
+  const dust = sized('dust').map(
+    ({ address, currency, units }) => `Dust: ${address} holds ${amountText(units, currency)} more`,
+  );
+  return [
+    {
+      ...{ invariant: `Nothing is missing that the books say is held ${at}`, kind: 'shortage' },
+      ...{ checked, violations: [...missing, ...spent] },
+    },
+    {
+      ...{ invariant: `No forwarder holds more than the books say, but for dust, ${at}`, kind: 'surplus' },
+      ...{ checked, violations: more, notes: dust },
+    },
+  ];
 }

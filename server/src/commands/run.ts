@@ -15,8 +15,8 @@ import { MissingDatabase } from '../db/migrate.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
 
 export interface Outcome {
-  /** 0: succeeded, 1: failed, 2: invalid usage. */
-  readonly exitCode: 0 | 1 | 2;
+  /** 0: succeeded, 1: failed, 2: invalid usage, 3: less is held than the books say, 4: more is held. */
+  readonly exitCode: 0 | 1 | 2 | 3 | 4;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -78,7 +78,7 @@ export async function runCommandTo(
     if (!output.isPrinted) {
       await streams.stdout(`${invocation.isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
     }
-    return output.hasFailed ? 1 : 0;
+    return output.hasFailed ? 1 : (output.exitCode ?? 0);
   } catch (error) {
     if (error instanceof UsageError) {
       streams.stderr(`${error.message}\n\n${usageText(name, command)}\n`);

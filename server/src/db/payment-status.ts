@@ -1,6 +1,11 @@
-/** The public status of a payment as an SQL expression, which an index and a filter share. */
-import { paymentStatuses, statesWith } from 'crypto-checkout/contract';
+/** The status of a payment as SQL expressions, which an index and a filter share. */
+import { paymentStates, paymentStatuses, statesWith } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
+
+/** What waits for money or is being confirmed, for a partial index and the filter that uses it. */
+export const isPayable = sql<boolean>`state in (${sql.raw(
+  paymentStates.payable.map((state) => `'${state}'`).join(', '),
+)})`;
 
 const branches = paymentStatuses
   .filter((status) => status !== 'in progress')

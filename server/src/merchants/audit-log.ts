@@ -19,6 +19,7 @@ export type AuditAction =
   | 'deposit_key.set'
   | 'balance.suspended'
   | 'balance.resumed'
+  | 'balance.reconciled'
   | 'transfer.settled'
   | 'transfer.failed'
   | 'transfer.exported'

@@ -4,28 +4,36 @@
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { fromChain } from '../chains/assets.js';
-import { inChunks } from '../db/chunks.js';
+import { readBooked } from '../chains/reconcile/books.js';
+import { sizeOf, type Size } from '../chains/reconcile/size.js';
 import type { Reader } from '../db/engine.js';
-import { sumUnits } from '../db/units.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
 
-export interface PlaceBalance {
+/** A forwarder whose balance is not what the books say. */
+export interface ForwarderDifference {
+  readonly address: string;
   readonly currency: string;
-  /** The merchant of forwarders; undefined for all treasuries of the network together. */
-  readonly merchantId: string | undefined;
-  /** In units of the currency, at the height. */
+  readonly size: Exclude<Size, 'nothing'>;
+  /** What it holds more than the books say, in units of the currency. */
+  readonly units: bigint;
+}
+
+/** All treasuries of the network together, in units of the currency. */
+export interface TreasuryBalance {
+  readonly currency: string;
   readonly books: bigint;
   readonly chain: bigint;
-  /** How far the chain may differ, where it counts more decimals than the books. */
-  readonly tolerance: bigint;
 }
 
 export interface ChainBalances {
   readonly height: number;
-  readonly places: readonly PlaceBalance[];
+  /** How many addresses were read. */
+  readonly checked: number;
+  readonly differences: readonly ForwarderDifference[];
+  readonly treasuries: readonly TreasuryBalance[];
 }
 
 export interface ChainBalanceDeps {
@@ -50,77 +58,30 @@ export async function compareWithChain(
   if (height === undefined || keys.length === 0) return undefined;
   const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
   const merchants = [...new Set(keys.map(({ merchantId }) => merchantId))];
-  const forwarders = new Map<string, string[]>();
+  const forwarders: string[] = [];
   for (const merchantId of merchants) {
     const found = await readPaidForwarders(reader, { merchantId, mode }, network.network, true);
-    forwarders.set(
-      merchantId,
-      found.map(({ address }) => address),
-    );
+    forwarders.push(...found.map(({ address }) => address));
   }
-  const places: PlaceBalance[] = [];
+  const booked = await readBooked(reader, { mode, network: code }, forwarders, height);
+  const differences: ForwarderDifference[] = [];
+  const ofTreasuries: TreasuryBalance[] = [];
   for (const asset of Object.values(network.chainAssets)) {
-    const { currency, contract, decimals, unitDecimals = decimals } = asset;
-    const read = async (addresses: readonly string[]) =>
-      fromChain(
-        asset,
-        sum(await network.evm.run((node) => node.balances(contract, addresses, height), signal)),
-      );
-    for (const [merchantId, addresses] of forwarders) {
-      const at = { scope: { merchantId, mode }, network: code, currency, height, addresses };
-      const { units, count } = await receivedAt(reader, at);
-      places.push({
-        ...{ currency, merchantId },
-        books: units - (await sweptAt(reader, at)),
-        chain: await read(addresses),
-        // Of each receipt, what is too small for the books was cut off.
-        tolerance: decimals > unitDecimals ? BigInt(count) : 0n,
-      });
+    const { currency, contract } = asset;
+    const read = (addresses: readonly string[]) =>
+      network.evm.run((node) => node.balances(contract, addresses, height), signal);
+    const balances = await read(forwarders);
+    for (const [index, address] of forwarders.entries()) {
+      const { received, left } = booked.at({ address, currency });
+      const difference = (balances[index] ?? 0n) + left - received;
+      const size = sizeOf(asset, difference, network.network.assets[currency]?.minAmount);
+      if (size !== 'nothing')
+        differences.push({ address, currency, size, units: fromChain(asset, difference) });
     }
-    places.push({
-      ...{ currency, merchantId: undefined, tolerance: 0n },
-      books: await inTreasuries(reader, mode, code, currency),
-      chain: await read(treasuries),
-    });
+    const books = await inTreasuries(reader, mode, code, currency);
+    ofTreasuries.push({ currency, books, chain: fromChain(asset, sum(await read(treasuries))) });
   }
-  return { height, places };
-}
-
-interface At {
-  readonly scope: Scope;
-  readonly network: string;
-  readonly currency: string;
-  readonly height: number;
-  readonly addresses: readonly string[];
-}
-
-async function receivedAt(
-  reader: Reader,
-  { scope, network, currency, height, addresses }: At,
-): Promise<{ units: bigint; count: number }> {
-  const rows = await inChunks(addresses, (chunk) =>
-    reader
-      .selectFrom('receipts')
-      .select('amount')
-      .where((e) => e.and({ merchant_id: scope.merchantId, mode: scope.mode, network, currency }))
-      .where('status', 'in', ['seen', 'confirmed'])
-      .where('block_height', '<=', height)
-      .where('address', 'in', chunk)
-      .execute(),
-  );
-  return { units: sum(rows.map(({ amount }) => BigInt(amount))), count: rows.length };
-}
-
-async function sweptAt(reader: Reader, { scope, network, currency, height }: At): Promise<bigint> {
-  const row = await reader
-    .selectFrom('sweeps')
-    .select(sumUnits(reader, 'amount').as('units'))
-    .where((e) =>
-      e.and({ merchant_id: scope.merchantId, mode: scope.mode, network, currency, is_reversed: 0 }),
-    )
-    .where('block_height', '<=', height)
-    .executeTakeFirstOrThrow();
-  return BigInt(row.units);
+  return { height, checked: forwarders.length, differences, treasuries: ofTreasuries };
 }
 
 async function inTreasuries(

@@ -75,7 +75,8 @@ async function bookSweeps(
   for (const row of found) {
     const known = await store.findSweep(transaction, row);
     if (known?.is_reversed === 0) continue;
-    const added = { ...row, reversals: known?.reversals ?? 0 };
+    const amount = known?.amount ?? (await unitsOf(transaction, watched, row)).toString();
+    const added = { ...row, amount, reversals: known?.reversals ?? 0 };
     await store.writeSweep(transaction, added);
     await post(deps, transaction, added, 'sweep');
     const gas = gasPaidBy(watched, fees.get(row.tx_hash), owners.treasuriesOf(row.merchant_id));
@@ -97,11 +98,24 @@ function sweepRow(
     treasury: canonical(treasury),
     currency: asset.currency,
     amount: fromChain(asset, amount).toString(),
+    chain_amount: amount.toString(),
     block_height: height,
     block_hash: blockHash,
     is_reversed: 0,
     reversals: 0,
   };
+}
+
+/**
+ * What a sweep moves on the books: all that left an address is summed as the chain counts it and cut off once, as with what it
+ * receives, so that the books of an empty address are empty too.
+ */
+async function unitsOf(transaction: Transaction, watched: EvmConnected, row: SweepTable): Promise<bigint> {
+  const asset = watched.chainAssets[row.currency];
+  if (asset === undefined || asset.decimals <= (asset.unitDecimals ?? asset.decimals))
+    return BigInt(row.amount);
+  const before = await store.sumSwept(transaction, row);
+  return fromChain(asset, before.chainAmount + BigInt(row.chain_amount)) - before.amount;
 }
 
 /** Moves a sweep's amount from the addresses to the treasury, or back. */

@@ -3,6 +3,7 @@ import type { NetworkRef } from '../chains/chain.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
+import { sumUnits } from '../db/units.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -82,6 +83,23 @@ export function findSweep(reader: Reader, sweep: SweepTable): Promise<SweepTable
   return sweepsAt(reader, sweep)
     .where((e) => e.and({ tx_hash: sweep.tx_hash, log_index: sweep.log_index }))
     .executeTakeFirst();
+}
+
+/** What was swept from an address in a currency. */
+export async function sumSwept(
+  transaction: Transaction,
+  { address, currency, ...place }: SweepTable,
+): Promise<{ amount: bigint; chainAmount: bigint }> {
+  const { mode, network } = place;
+  const sums = await transaction
+    .selectFrom('sweeps')
+    .select([
+      sumUnits(transaction, 'amount').as('amount'),
+      sumUnits(transaction, 'chain_amount').as('chainAmount'),
+    ])
+    .where((e) => e.and({ mode, network, address, currency, is_reversed: 0 }))
+    .executeTakeFirstOrThrow();
+  return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
 }
 
 export async function writeSweep(transaction: Transaction, row: SweepTable): Promise<void> {

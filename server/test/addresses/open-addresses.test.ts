@@ -1,11 +1,10 @@
-/** Which addresses have their balances read: those of open payments, and those that a reorganisation could concern. */
+/** Which addresses wait for money: whose balances are read first, and whether there are any. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAnyoneExpected, readOpenAddresses } from '../../src/addresses/open-addresses.js';
+import { isAnyoneExpected } from '../../src/addresses/open-addresses.js';
+import { createOpenPicker } from '../../src/chains/reconcile/pick.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-const dayMs = 86_400_000;
 
 describe.each(engines)('open addresses on $name', (engine) => {
   let server: TestServer;
@@ -16,40 +15,33 @@ describe.each(engines)('open addresses on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  const read = (currency = 'USDT', now = Date.now(), code = 'tron') =>
-    readOpenAddresses(server.database.reader, { mode: 'test', code }, currency, now);
-
-  it('are those of payments in the coin that are open or ended today, newest first', async () => {
-    const first = await merchant.lock();
-    const second = await merchant.lock();
-    const other = await merchant.lock({ currency: 'TRX' });
-    expect([...(await read())].sort()).toEqual([first.address, second.address].sort());
-    expect(await read('TRX')).toEqual([other.address]);
-    expect(await read('USDT', Date.now(), 'ethereum')).toEqual([]);
-
-    await merchant.ask('PATCH', `/v1/payments/${first.id}/cancel`);
-    expect(await read()).toContain(first.address);
-    expect(await read('USDT', Date.now() + 2 * dayMs)).toEqual([second.address]);
-  });
-
-  it('include what a contract has paid lately, however old the payment is', async () => {
-    const { id } = await merchant.fund({ amount: 20 });
-    const inTwoDays = Date.now() + 2 * dayMs;
-    const before = await read('USDT', inTwoDays);
-    await server.database.write((transaction) =>
-      transaction.updateTable('receipts').set({ output_index: -5 }).where('payment_id', '=', id).execute(),
-    );
-    const { address } = await server.database.reader
+  it('take turns by merchant, so that a flood at one keeps no address of another waiting', async () => {
+    const reader = server.database.reader;
+    const { id, address } = await merchant.lock();
+    const payment = await reader
       .selectFrom('payments')
-      .select('address')
+      .selectAll()
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    expect(before).not.toContain(address);
-    expect((await read('USDT', inTwoDays))[0]).toBe(address);
-    await merchant.mine(100);
-    await merchant.mine(100);
-    await merchant.mine(100);
-    expect(await read('USDT', inTwoDays)).not.toContain(address);
+    const row = (number: number) => ({
+      ...{ ...payment, id: `FLOOD${number}`, merchant_id: 'FLOODED', tx_ref: `flood-${number}` },
+      address: `T${number}`,
+    });
+    await server.database.write((transaction) =>
+      transaction
+        .insertInto('payments')
+        .values(Array.from({ length: 600 }, (_, number) => row(number)))
+        .execute(),
+    );
+    const picker = createOpenPicker(server.database, 'test', 'tron');
+    const seen = new Set<string>();
+    for (let block = 0; block < 12; block += 1) {
+      const picked = (await picker.next(150)).map((place) => place.address);
+      expect(picked).toContain(address);
+      expect(picked.length).toBeLessThanOrEqual(150);
+      for (const one of picked) seen.add(one);
+    }
+    expect(seen.size).toBe(601);
   });
 
   it('say whether anybody may be about to pay, in the mode alone', async () => {

@@ -174,12 +174,11 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
     async expectBooksInOrder(): Promise<void> {
       const checks = await database.snapshot((reader) => checkLedger(reader));
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
-      const accounts = await database.reader.selectFrom('ledger_accounts').selectAll().execute();
-      const receipts = await database.reader
-        .selectFrom('receipts')
-        .selectAll()
-        .where('status', '=', 'confirmed')
-        .execute();
+      // The server goes on meanwhile.
+      const { accounts, receipts } = await database.snapshot(async (reader) => ({
+        accounts: await reader.selectFrom('ledger_accounts').selectAll().execute(),
+        receipts: await reader.selectFrom('receipts').selectAll().where('status', '=', 'confirmed').execute(),
+      }));
       for (const currency of new Set([...accounts, ...receipts].map((row) => row.currency))) {
         const balanceOf = (kind: string) =>
           accounts

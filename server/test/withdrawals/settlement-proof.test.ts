@@ -116,6 +116,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
             read_until: 0,
             final_height,
             overdue_since: null,
+            gaps: '[]',
             problem: null,
             is_wrong_chain: 0,
             lease_holder: null,

@@ -9,6 +9,9 @@ const erc20 = createContract(ERC20);
 /** ERC-20 `decimals()`. */
 export const decimalsData = hexOf(erc20.decimals.encodeInput());
 
+/** ERC-20 `balanceOf`. */
+export const balanceData = (owner: string): string => hexOf(erc20.balanceOf.encodeInput(owner));
+
 /** ERC-20 `transfer`. */
 export const transferData = (to: string, amount: bigint): string =>
   hexOf(erc20.transfer.encodeInput({ to, value: amount }));

@@ -3,6 +3,7 @@
  *
  * Calls that are made together, as in `Promise.all`, are sent in one request.
  */
+import { balanceData } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
@@ -88,6 +89,8 @@ export interface EvmClient {
    * @param token a contract; undefined for the network's own coin
    */
   balances(token: string | undefined, addresses: readonly string[], at: BlockRef): Promise<bigint[]>;
+  /** One balance after the newest block, for nodes that run no code which is not deployed. */
+  newestBalance(token: string | undefined, address: string): Promise<bigint>;
   /** The transactions of an address until a block. */
   nonce(address: string, at: number | 'latest'): Promise<number>;
   /** The gas that a transaction needs, or why it would fail. */
@@ -217,6 +220,14 @@ export function createEvmClient(
         }
         throw error;
       }
+    },
+
+    async newestBalance(token, address) {
+      const answer =
+        token === undefined
+          ? await ask('eth_getBalance', address, 'latest')
+          : await ask('eth_call', { to: token, data: balanceData(address) }, 'latest');
+      return quantityOf(answer);
     },
 
     nonce: async (address, at) => numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),

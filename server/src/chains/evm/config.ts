@@ -32,14 +32,8 @@ export interface EvmDeps {
    */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * The addresses whose balance of the coin is read in each block, to find transfers made inside contracts: those of payments
-   * in the coin that are open, or ended less than a day ago. Newest first: only the first 500 are read. Without it, such
-   * transfers are not found.
-   */
-  openNative?(): Promise<readonly string[]>;
-  /**
-   * Whether any payment on the network waits for money. Pending transactions are read only then, because a busy network's
-   * have a megabyte at each scan. Always read without it.
+   * Whether any payment on the network waits for money. Pending transactions, and on some networks what contracts sent, are
+   * read only then, because a busy network's have a megabyte at each scan. Always read without it.
    */
   hasOpen?(): Promise<boolean>;
   /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */

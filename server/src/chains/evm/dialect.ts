@@ -28,17 +28,12 @@ export interface Dialect {
   writeHash(hex: string): string;
   /** Whether nodes report transactions that are not in a block yet. */
   readonly hasPending: boolean;
-  /** Whether balances can be read as they were at a block, to find transfers made inside contracts. */
+  /** Whether balances can be read as they were after a block, many in one call. */
   readonly hasBalancesAtBlock: boolean;
   /**
-   * The coins that contracts sent to some addresses in a block, for networks whose nodes report them; undefined if
-   * this node does not.
+   * The coins that contracts sent in a block, for networks whose nodes report them; undefined if this node does not.
    */
-  contractMoves?(
-    evm: EvmClient,
-    block: EvmBlock,
-    addresses: ReadonlySet<string>,
-  ): Promise<readonly ContractMove[] | undefined>;
+  contractMoves?(evm: EvmClient, block: EvmBlock): Promise<readonly ContractMove[] | undefined>;
   /** What a transaction cost, for networks whose receipts do not say it; undefined if it has failed, or is in no block. */
   cost?(evm: EvmClient, txHash: string): Promise<TransactionCost | undefined>;
   /**

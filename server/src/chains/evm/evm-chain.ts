@@ -1,11 +1,13 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
-import type { Chain, ChainBlock } from '../chain.js';
+import type { Chain, ChainBlock, ChainTransfer } from '../chain.js';
 import { NodeError } from '../rpc/node-error.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
-import { checkContracts, readAssets, type Assets } from './assets.js';
+import type { BalanceSource } from '../reconcile/balance-source.js';
+import { createBalanceSource } from './balances.js';
+import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
 import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
-import { createContractReader } from './contract-transfers.js';
+import { findContractMoves } from './contract-moves.js';
 import type { TransactionCost } from '../connect.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createEvmNodes, type EvmNodes } from './evm-nodes.js';
@@ -22,13 +24,13 @@ export interface EvmStatus {
   readonly requestsLeft: number | undefined;
   /** Assets that are not read, because their contract is not what the configuration says. Do not offer them. */
   readonly assetProblems: readonly AssetProblem[];
-  /** Blocks of which no node reported what contracts sent, so that it was not found. */
-  readonly blocksWithoutBalances: number;
 }
 
 export interface EvmChain extends Chain {
   /** For what the scan does not do. A failure of such work counts against the node here too. */
   readonly nodes: EvmNodes;
+  /** Reads what addresses hold, from the same nodes. */
+  readonly balances: BalanceSource;
   status(): EvmStatus;
   /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
   overdueMs(): number;
@@ -41,9 +43,6 @@ export interface EvmChain extends Chain {
   /** What a transaction cost; undefined if it has failed, is in no block, or the node does not tell. Same arguments. */
   cost(txHash: string, signal: AbortSignal): Promise<TransactionCost | undefined>;
 }
-
-/** How often assets that are off are checked again. */
-const recheckMs = 60_000;
 
 /**
  * Creates the chain of an EVM network. Asks nothing of the nodes before the first call.
@@ -75,26 +74,27 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
   const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
   const ranges = createRangeReader((evm, height) => evm.block(height));
   const pendingReader = createPendingReader(context, deps.hasOpen, now);
-  let blocksWithoutBalances = 0;
-  const contractReader = createContractReader(context, deps.openNative, (height) => {
-    if (blocksWithoutBalances === 0) {
-      warn(
-        `The nodes of ${network} do not report what contracts sent in block ${height}, so it is not found there. Use a node that keeps the state of older blocks.`,
-      );
-    }
-    blocksWithoutBalances += 1;
-  });
   const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
+  /** What contracts sent, by block. Only while somebody may be paying: it is much to read. */
+  async function movesIn(evm: EvmClient, blocks: readonly ReadBlock[]): Promise<ChainTransfer[][]> {
+    if (!dialect.contractMoves || (deps.hasOpen && !(await deps.hasOpen()))) return [];
+    const moves: ChainTransfer[][] = [];
+    for (const block of blocks) moves.push(await findContractMoves(evm, block, context));
+    return moves;
+  }
+
   async function toBlocks(evm: EvmClient, blocks: readonly ReadBlock[]): Promise<ChainBlock[]> {
+    const without = checked.problems().map(({ currency }) => currency);
     const found = await findTransfers(evm, blocks, context);
-    const inContracts = await contractReader.read(evm, blocks, found);
+    const inContracts = await movesIn(evm, blocks);
     return blocks.map(({ block: { height, hash, parentHash, time } }, index) => ({
       height,
       hash: dialect.writeHash(hash),
       parentHash: dialect.writeHash(parentHash),
       time,
       transfers: [...(found[index] ?? []), ...(inContracts[index] ?? [])],
+      ...(without.length > 0 && { without }),
     }));
   }
 
@@ -102,6 +102,7 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
     mode,
     network,
     nodes,
+    balances: createBalanceSource(nodes, dialect),
     overdueMs: head.overdueMs,
 
     async head(signal) {
@@ -164,45 +165,8 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
       assetProblems: checked.problems(),
-      blocksWithoutBalances,
     }),
   };
 }
 
 const hashOf = (txHash: string): string => `0x${txHash.replace(/^0x/i, '').toLowerCase()}`;
-
-/** The assets of a network without those whose contract is not what the configuration says. */
-function createCheckedAssets(
-  { network, assets: list }: EvmConfig,
-  dialect: Dialect,
-  now: () => number,
-  warn: (message: string) => void,
-) {
-  const configured = readAssets(network, list, dialect);
-  let assets: Assets = configured;
-  let problems: readonly AssetProblem[] = [];
-  let checkedAt = 0;
-
-  async function check(evm: EvmClient): Promise<void> {
-    const found = await checkContracts(evm, network, configured);
-    const known = new Set(problems.map(({ problem }) => problem));
-    for (const { problem } of found) if (!known.has(problem)) warn(problem);
-    const off = new Set(found.map(({ currency }) => currency));
-    problems = found;
-    assets = {
-      ...configured,
-      tokens: new Map([...configured.tokens].filter(([, { currency }]) => !off.has(currency))),
-    };
-    checkedAt = now();
-  }
-
-  return {
-    check,
-    assets: () => assets,
-    problems: () => problems,
-    /** A node that was not synchronised when it was asked does not know new contracts. */
-    async checkAgain(evm: EvmClient): Promise<void> {
-      if (problems.length > 0 && now() - checkedAt > recheckMs) await check(evm);
-    },
-  };
-}

@@ -8,9 +8,10 @@ import type { EvmConfig, EvmDeps } from './config.js';
 export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'clients'> {
   /**
    * Does a piece of work with one node, and with the next one from the beginning if that fails.
+   * @param except the node not to ask, if there is another
    * @throws NodesUnavailable if no node could do it
    */
-  run<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T>;
   /**
    * Does a piece of work with every node that can be used. @returns their results, at least one
    * @throws NodesUnavailable if no node could do it
@@ -50,7 +51,7 @@ export function createEvmNodes(
   };
   return {
     ...pool,
-    run: (work, signal) => pool.run((node) => work(clientOf(node, signal)), signal),
+    run: (work, signal, except) => pool.run((node) => work(clientOf(node, signal)), signal, except),
     each: (work, signal) => pool.each((node) => work(clientOf(node, signal)), signal),
   };
 }

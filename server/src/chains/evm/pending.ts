@@ -1,5 +1,5 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
-import { fromChain, type ChainAsset } from '../assets.js';
+import { amountsOf, type ChainAsset } from '../assets.js';
 import type { ChainHead, ChainTransfer } from '../chain.js';
 import { unlessRefused, type EvmClient } from './client.js';
 import type { EvmDeps } from './config.js';
@@ -63,7 +63,7 @@ export function createPendingReader(
               currency: asset.currency,
               senders: from === null ? [] : [dialect.writeAddress(from)],
               address: dialect.writeAddress(to),
-              amount: fromChain(asset, amount),
+              ...amountsOf(asset, amount),
             },
           ],
         ]),

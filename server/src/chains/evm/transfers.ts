@@ -1,5 +1,5 @@
 /** Finds the transfers to deposit addresses in blocks that were read, and verifies each by its transaction's receipt. */
-import { fromChain, type ChainAsset } from '../assets.js';
+import { amountsOf, type ChainAsset } from '../assets.js';
 import type { ChainTransfer } from '../chain.js';
 import { NodeError } from '../rpc/node-error.js';
 import type { Assets } from './assets.js';
@@ -158,7 +158,7 @@ function toTransfer(
     currency: asset.currency,
     senders: from === null ? [] : [dialect.writeAddress(from)],
     address: dialect.writeAddress(to),
-    amount: fromChain(asset, amount),
+    ...amountsOf(asset, amount),
   };
 }
 

@@ -17,9 +17,10 @@ export interface NodePool {
    * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
    * nodes are never mixed. The first healthy node of the configuration is preferred.
    * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
+   * @param except the node not to ask, if there is another: a second one is to confirm what it said
    * @throws NodesUnavailable if no node could do it
    */
-  run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T>;
   /**
    * Does a piece of work with every node that can be used, so that what one of them leaves out may come from another.
    * @returns their results, at least one
@@ -133,9 +134,11 @@ export function createNodePool(options: NodePoolOptions): NodePool {
   async function* attempts<T>(
     work: (node: NodeClient) => Promise<T>,
     signal: AbortSignal,
+    except?: string,
   ): AsyncGenerator<{ readonly member: Member; readonly result: T }> {
     let isAnswered = false;
-    for (const member of candidates()) {
+    const isAsked = ({ client }: Member) => members.length === 1 || client.name !== except;
+    for (const member of candidates().filter(isAsked)) {
       signal.throwIfAborted();
       try {
         if (!member.isVerified) await verify(member.client, signal);
@@ -160,8 +163,8 @@ export function createNodePool(options: NodePoolOptions): NodePool {
   return {
     clients: members.map(({ client }) => client),
 
-    async run(work, signal) {
-      for await (const { member, result } of attempts(work, signal)) {
+    async run(work, signal, except) {
+      for await (const { member, result } of attempts(work, signal, except)) {
         inUse = member;
         return result;
       }

@@ -67,7 +67,7 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
         : undefined;
     },
 
-    async contractMoves(evm, { height, transactions }, addresses) {
+    async contractMoves(evm, { height, transactions }) {
       const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyblocknum');
       let answer: unknown;
       try {
@@ -88,7 +88,7 @@ export function createTronDialect(httpUrlOf: (node: string, path: string) => str
             `${evm.name} has other transactions of block ${height} in its HTTP API`,
           );
         }
-        return hasFailed(info) ? [] : movesOf(txHash, info['internal_transactions'], addresses);
+        return hasFailed(info) ? [] : movesOf(txHash, info['internal_transactions']);
       });
     },
   };
@@ -102,12 +102,12 @@ function hasFailed(info: Readonly<Record<string, unknown>>): boolean {
 /** `call` and `suicide` in hex. Other internal transactions, such as a delegated call, move nothing. */
 const movingNotes = new Set(['63616c6c', '73756963696465']);
 
-function movesOf(txHash: string, list: unknown, addresses: ReadonlySet<string>): ContractMove[] {
+function movesOf(txHash: string, list: unknown): ContractMove[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
     if (!isObject(entry) || entry['rejected'] === true || !movingNotes.has(String(entry['note']))) return [];
     const to = toEvmAddress(String(entry['transferTo_address']));
     const from = toEvmAddress(String(entry['caller_address']));
-    if (to === undefined || from === undefined || from === to || !addresses.has(to)) return [];
+    if (to === undefined || from === undefined || from === to) return [];
     const values = Array.isArray(entry['callValueInfo']) ? (entry['callValueInfo'] as unknown[]) : [];
     // A value with a token's id is of that token. Several values of TRX are not possible.
     const value = values.find((info) => isObject(info) && info['tokenId'] === undefined);

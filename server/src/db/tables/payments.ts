@@ -2,7 +2,7 @@
 import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { paymentStatusOf } from '../payment-status.js';
+import { isPayable, paymentStatusOf } from '../payment-status.js';
 import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
@@ -84,6 +84,8 @@ export const paymentTables = {
       where: sql`network is not null`,
     })
     .index('expiry', ['state', 'expires_at'])
+    // Those that wait for money on a network, merchant by merchant: their balances are compared with the books.
+    .index('payable', ['mode', 'network', 'merchant_id', 'id'], { where: isPayable })
     // Finds the payments that a merchant's moved test clock has made overdue.
     .index('test_expiry', ['merchant_id', 'state', 'expires_at'], { where: sql`mode = 'test'` }),
 
@@ -142,6 +144,10 @@ export const paymentTables = {
     /** The index of the output, log or transfer in the transaction. */
     output_index: integer(),
     amount: units(),
+    /** The same as the chain counts it: more decimals than the books have are kept. */
+    chain_amount: units(),
+    /** Null if it was read on the chain; else the balance showed it, and it came in a block above this height. */
+    found_above: bigint().nullable(),
     /** The addresses that it came from, as a JSON array. */
     senders: text(),
     /** When we first saw it, or its block's time if that is earlier, on the merchant's clock. */
@@ -188,7 +194,8 @@ export const paymentTables = {
       'awaited_until',
       'amount',
     ])
-    .index('open', ['mode', 'network', 'status', 'block_height']),
+    .index('open', ['mode', 'network', 'status', 'block_height'])
+    .index('address', ['address', 'mode', 'network']),
 
   /**
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a

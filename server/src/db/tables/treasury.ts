@@ -22,6 +22,8 @@ export const treasuryTables = {
     treasury: text(),
     currency: text(),
     amount: units(),
+    /** The same as the chain counts it. */
+    chain_amount: units(),
     block_height: bigint(),
     block_hash: text(),
     /** 1 if its block was dropped. */
@@ -31,6 +33,7 @@ export const treasuryTables = {
   })
     .primaryKey('mode', 'network', 'tx_hash', 'log_index')
     .index('merchant', ['merchant_id', 'mode', 'network', 'address'])
+    .index('address', ['address', 'mode', 'network'])
     .index('height', ['mode', 'network', 'block_height']),
 
   /** What a treasury paid to the destination of a transfer, of whichever of the merchants that share it. */

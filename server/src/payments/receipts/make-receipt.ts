@@ -2,6 +2,7 @@
 import { toUnits } from 'crypto-checkout/contract';
 import type { ChainTransfer } from '../../chains/chain.js';
 import { inclusionHoursOf } from '../../chains/networks.js';
+import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Currencies } from '../../money/currencies.js';
 import { convert, unitRate, type Denomination, type RateSource } from '../../money/rates.js';
@@ -11,6 +12,7 @@ import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from './base-rate.js';
 import { deadlineOf } from '../assess.js';
+import { amountsOfReceipt } from './chain-units.js';
 import type { PaymentRow } from '../store.js';
 
 export interface NewReceiptsDeps {
@@ -93,8 +95,23 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
     };
   }
 
-  function newReceipt(found: IncomingTransfer, network: string, payment: PaymentRow): ReceiptTable {
+  /** @param unstored receipts of the same scan that are not in the database yet */
+  async function newReceipt(
+    transaction: Transaction,
+    found: IncomingTransfer,
+    network: string,
+    payment: PaymentRow,
+    unstored: readonly ReceiptTable[],
+  ): Promise<ReceiptTable> {
     const { transfer, block, address } = found;
+    const place = { mode: payment.mode, network };
+    const { amount, chainAmount } = await amountsOfReceipt(
+      transaction,
+      currencies,
+      place,
+      transfer,
+      unstored,
+    );
     return {
       id: newId(),
       payment_id: payment.id,
@@ -105,7 +122,9 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
       currency: transfer.currency,
       tx_hash: transfer.txHash,
       output_index: transfer.outputIndex,
-      amount: transfer.amount.toString(),
+      amount: amount.toString(),
+      chain_amount: chainAmount.toString(),
+      found_above: transfer.foundAbove ?? null,
       senders: JSON.stringify(transfer.senders),
       block_height: block?.height ?? null,
       block_hash: block?.hash ?? null,

@@ -6,6 +6,7 @@ import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
+import { sumUnits } from '../../db/units.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
 
@@ -86,6 +87,52 @@ function changingOf(receipt: ReceiptTable): Changing {
     ...{ status, block_height, block_hash, first_seen_at, confirmed_at, awaited_until, reversals },
     ...{ is_credited, credited_fee, naira_value, dollar_value, base_rate },
   };
+}
+
+/** What an address has received of a currency, in units of the books and as the chain counts it. */
+export async function sumReceived(
+  transaction: Transaction,
+  place: NetworkRef & { readonly currency: string; readonly address: string },
+): Promise<{ amount: bigint; chainAmount: bigint }> {
+  const { mode, network, currency, address } = place;
+  const sums = await transaction
+    .selectFrom('receipts')
+    .select([
+      sumUnits(transaction, 'amount').as('amount'),
+      sumUnits(transaction, 'chain_amount').as('chainAmount'),
+    ])
+    .where((e) => e.and({ mode, network, currency, address }))
+    .where('status', 'in', ['seen', 'confirmed'])
+    .executeTakeFirstOrThrow();
+  return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
+}
+
+/** The receipts at some addresses that the balance alone showed, and that are on the chain as far as is known. */
+export function findByBalance(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  addresses: readonly string[],
+): Promise<ReceiptRef[]> {
+  return inChunks(addresses, (chunk) =>
+    transaction
+      .selectFrom('receipts')
+      .select(['id', 'payment_id'])
+      .where('address', 'in', chunk)
+      .where((e) => e.and({ mode, network }))
+      .where('found_above', 'is not', null)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .execute(),
+  );
+}
+
+/** Says which transfer a receipt is that the balance alone had shown. */
+export async function nameTransfer(transaction: Transaction, receipt: ReceiptTable): Promise<void> {
+  const { id, tx_hash, output_index, senders, block_height, block_hash } = receipt;
+  await transaction
+    .updateTable('receipts')
+    .set({ tx_hash, output_index, senders, block_height, block_hash, found_above: null })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Whether receipts of a merchant that were confirmed and lost wait to be confirmed again. */

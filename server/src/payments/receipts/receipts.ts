@@ -13,7 +13,7 @@ import { lockPayments } from '../store.js';
 import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
-import { affectedReceipts, findReceipts, liveReceiptsOf } from './receipt-store.js';
+import { affectedReceipts, findByBalance, findReceipts, liveReceiptsOf } from './receipt-store.js';
 import { dueReceipts, newWork, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { createSettleReceipts } from './settle.js';
@@ -80,7 +80,15 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       scan,
       retried.map(({ id }) => id),
     );
-    const affected = [...moved, ...due.filter((receipt) => !isWaiting(receipt.payment_id)), ...ofRetried];
+    const byBalance = await findByBalance(transaction, scan, [
+      ...new Set([...incoming.values()].map(({ address }) => address.address)),
+    ]);
+    const affected = [
+      ...moved,
+      ...byBalance,
+      ...due.filter((receipt) => !isWaiting(receipt.payment_id)),
+      ...ofRetried,
+    ];
     const locked = await lockPayments(transaction, [
       ...retried.map(({ id }) => id),
       ...affected.map((receipt) => receipt.payment_id),

@@ -9,6 +9,7 @@ import { countsTowards } from '../assess.js';
 import type { NewReceipts } from './make-receipt.js';
 import type { Payments } from '../payments.js';
 import type { ReceiptLog } from './log.js';
+import { replaceByBalance } from './replace-by-balance.js';
 import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
 import { moveTo, newWork, type Scan, type Work } from './work.js';
 import { release, type Quarantine } from './quarantine.js';
@@ -67,10 +68,11 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
 
   return async (transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> => {
     const { network, incoming, orphanedAbove, confirmations, confirmedUpTo, quarantined } = scan;
+    const replaced = await replaceByBalance(transaction, scan, works);
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptTable[] = [];
-    const moved: ReceiptTable[] = [];
+    const moved: ReceiptTable[] = [...replaced];
 
     for (const [key, found] of incoming) {
       const work = known.get(key);
@@ -96,7 +98,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
       const failure = await attempt(transaction, found, async () => {
         const payment = await paymentOf(transaction, found, network, works);
         const owner = works.get(payment.id) ?? newWork(payment);
-        const inserted = newReceipt(found, network, payment);
+        const inserted = await newReceipt(transaction, found, network, payment, added);
         works.set(payment.id, owner);
         owner.receipts.set(key, inserted);
         owner.hasNews = true;

@@ -22,12 +22,8 @@ export interface SettleReceiptsDeps {
 export function createSettleReceipts(deps: SettleReceiptsDeps) {
   const { clock, ledger, payments, entries } = deps;
 
-  return async (
-    transaction: Transaction,
-    scan: Scan,
-    { payment, receipts }: Work,
-    due: DueReceipts,
-  ): Promise<void> => {
+  return async (transaction: Transaction, scan: Scan, work: Work, due: DueReceipts): Promise<void> => {
+    const { payment, receipts } = work;
     const now = clock.now(scopeOf(payment));
     const postings: Posting[] = [];
     const changed: ReceiptTable[] = [];
@@ -66,7 +62,7 @@ export function createSettleReceipts(deps: SettleReceiptsDeps) {
       notes.push(entries.confirmed(receipt));
     }
     for (const [key, receipt] of receipts) {
-      if (!isDropped(receipt, key, scan)) continue;
+      if (!isDropped(receipt, key, scan, work)) continue;
       change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
       notes.push(entries.dropped(receipt));
     }

@@ -25,10 +25,12 @@ export interface Work {
   readonly notes: NewLogEntry[];
   /** Whether a receipt was added, or its place on the chain has changed. */
   hasNews: boolean;
+  /** The keys of receipts that gave way to the transfer which explains them. */
+  readonly replaced: Set<string>;
 }
 
 export function newWork(payment: PaymentRow): Work {
-  return { payment, receipts: new Map(), notes: [], hasNews: false };
+  return { payment, receipts: new Map(), notes: [], hasNews: false, replaced: new Set() };
 }
 
 /**
@@ -57,10 +59,10 @@ export interface DueReceipts {
   readonly hasMore: boolean;
 }
 
-export function dueReceipts({ receipts }: Work, scan: Scan, budget: number): DueReceipts {
+export function dueReceipts(work: Work, scan: Scan, budget: number): DueReceipts {
   const isDeepEnough = ({ block_height: height }: ReceiptTable) =>
     height !== null && height <= scan.confirmedUpTo;
-  const all = [...receipts];
+  const all = [...work.receipts];
   // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
   const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
   const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isDeepEnough(receipt));
@@ -70,14 +72,18 @@ export function dueReceipts({ receipts }: Work, scan: Scan, budget: number): Due
     // What is lost comes first: it must not be paid out.
     lost: keys(lost, budget),
     confirmed: keys(confirmed, budget - lost.length),
-    dropped: all.filter(([key, receipt]) => isDropped(receipt, key, scan)).length,
+    dropped: all.filter(([key, receipt]) => isDropped(receipt, key, scan, work)).length,
     hasMore: lost.length + confirmed.length > budget,
   };
 }
 
-/** Whether a receipt that waits for a block is no longer pending. */
-export function isDropped(receipt: ReceiptTable, key: string, { present }: Scan): boolean {
-  return (
-    present !== undefined && receipt.status === 'seen' && receipt.block_height === null && !present.has(key)
-  );
+/** Whether a receipt that waits for a block is no longer pending, or gave way to another. */
+export function isDropped(
+  receipt: ReceiptTable,
+  key: string,
+  { present }: Scan,
+  { replaced }: Work,
+): boolean {
+  if (receipt.status !== 'seen' || receipt.block_height !== null) return false;
+  return replaced.has(key) || (present !== undefined && !present.has(key));
 }

@@ -457,7 +457,6 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
           // It stands still, so that the budget does not grow.
           now: () => 0,
           watched: () => Promise.resolve(new Set()),
-          openAddresses: () => Promise.resolve([]),
           isAnyoneExpected: () => Promise.resolve(false),
         });
       const head = await connection?.chain.head(signal);

@@ -184,59 +184,6 @@ describe('Transfers in blocks', () => {
   });
 });
 
-describe('Transfers made inside contracts', () => {
-  it('Finds them by the balance, names the block, and counts a normal one in the same block once', async () => {
-    const [a, b, c] = [newAddress(), newAddress(), newAddress()];
-    const follower = await follow(open({}, { openNative: async () => [a, b, c] }));
-    await anvil.automine(false);
-    await anvil.call('Splitter', splitter, 'pay', [[a, b]], 4n * ether);
-    const txHash = await anvil.send(a, ether);
-    await anvil.mine();
-    await anvil.automine(true);
-    await follower.sync();
-    const { hash } = follower.head();
-    expect(follower.transfers(a)).toMatchObject([
-      { txHash, outputIndex: 0, amount: ether },
-      { txHash: hash, amount: 2n * ether, senders: [], currency: 'ETH' },
-    ]);
-    expect(follower.transfers(b)).toMatchObject([{ txHash: hash, amount: 2n * ether }]);
-    expect(follower.transfers(c)).toEqual([]);
-    const inContract = [...follower.transfers(a).slice(1), ...follower.transfers(b)];
-    expect(inContract.every(({ outputIndex }) => outputIndex < 0)).toBe(true);
-    expect(new Set(inContract.map(({ outputIndex }) => outputIndex)).size).toBe(2);
-  });
-
-  it('Reads a block again with the same result, after a restart too', async () => {
-    const address = newAddress();
-    const deps = { openNative: async () => [address] };
-    const follower = await follow(open({}, deps));
-    await anvil.call('Splitter', splitter, 'pay', [[address]], ether);
-    await anvil.mine(3);
-    await follower.sync();
-    const [found] = follower.transfers(address);
-    const { signal } = new AbortController();
-    const again = await open({}, deps).block(Number(found?.height), signal);
-    expect(found).toMatchObject({ amount: ether });
-    expect(again?.transfers).toMatchObject([
-      { txHash: found?.txHash, outputIndex: found?.outputIndex, amount: ether },
-    ]);
-  });
-
-  it.each([1, 3])('Follows a reorganisation of depth %i that drops one and keeps another', async (depth) => {
-    const [dropped, kept] = [newAddress(), newAddress()];
-    const follower = await follow(open({}, { openNative: async () => [dropped, kept] }));
-    await anvil.call('Splitter', splitter, 'pay', [[kept]], ether);
-    await anvil.call('Splitter', splitter, 'pay', [[dropped]], ether);
-    await anvil.mine(depth - 1);
-    await follower.sync();
-    expect(follower.received(dropped)).toEqual([{ currency: 'ETH', amount: ether }]);
-    await anvil.reorg(depth);
-    await follower.sync();
-    expect(follower.received(dropped)).toEqual([]);
-    expect(follower.received(kept)).toEqual([{ currency: 'ETH', amount: ether }]);
-  });
-});
-
 describe('Pending transfers', () => {
   it.each([
     { what: 'the native coin', send: (to: Hex) => anvil.send(to, ether), amount: ether },
@@ -374,15 +321,14 @@ describe('Random events', () => {
     async (seed) => {
       const random = randomOf(seed);
       const addresses = Array.from({ length: 4 }, newAddress);
-      const deps = { openNative: async () => addresses };
-      const { blocks: _, ...single } = open({}, deps);
-      const followers = [await follow(open({}, deps)), await follow(single)];
+      const { blocks: _, ...single } = open();
+      const followers = [await follow(open()), await follow(single)];
       const start = followers[0]?.head();
       let depth = 0;
       for (let count = 0; count < 40; count += 1) {
         const address = addresses[random(addresses.length)] ?? newAddress();
         const amount = BigInt(1 + random(1000));
-        switch (random(9)) {
+        switch (random(8)) {
           case 0:
           case 1:
             await anvil.send(address, amount);
@@ -392,17 +338,13 @@ describe('Random events', () => {
             await anvil.call('SilentToken', tokens.silent, 'transfer', [address, amount]);
             depth += 1;
             break;
-          case 3:
-            await anvil.call('Splitter', splitter, 'pay', [[address]], amount);
-            depth += 1;
-            break;
-          case 4: {
+          case 3: {
             const blocks = 1 + random(12);
             await anvil.mine(blocks);
             depth += blocks;
             break;
           }
-          case 5: {
+          case 4: {
             const replaced = Math.min(depth, 1 + random(4));
             if (replaced > 0) await anvil.reorg(replaced);
             break;
@@ -445,19 +387,17 @@ describe('Catching up', () => {
     for (const address of addresses) {
       await anvil.send(address, ether);
       await anvil.call('SilentToken', tokens.silent, 'transfer', [address, 3n]);
-      await anvil.call('Splitter', splitter, 'pay', [[address]], ether);
       await anvil.mine(4);
     }
-    const deps = { openNative: async () => addresses };
-    const ranged = open({}, deps);
+    const ranged = open();
     const byRange = await follow(ranged, last);
     await byRange.sync();
-    const { blocks: _, ...single } = open({}, deps);
+    const { blocks: _, ...single } = open();
     const byBlock = await follow(single, last);
     await byBlock.sync();
     const found = addresses.map((address) => byRange.transfers(address));
     expect(found).toEqual(addresses.map((address) => byBlock.transfers(address)));
-    expect(found.map((transfers) => transfers.length)).toEqual(addresses.map(() => 3));
+    expect(found.map((transfers) => transfers.length)).toEqual(addresses.map(() => 2));
     const { nodes } = ranged.status();
     expect(nodes[0]?.requests).toBeLessThan(80);
   });

@@ -412,46 +412,41 @@ it('Reads blocks with transactions of unknown types and missing fields', async (
   expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 5n }]);
 });
 
-describe('Balances that a node does not tell', () => {
-  const address = newAddress();
+describe('Balances that a node does not tell after a block', () => {
+  const asset = { currency: 'ETH', decimals: 18 };
   const refuse = (message: string) => {
-    first.change = ({ method, params: [call] }) =>
-      method === 'eth_call' && !('to' in (call as object)) ? new Error(message) : undefined;
+    first.change = ({ method, params: [call, at] }) =>
+      method === 'eth_call' && !('to' in (call as object)) && at !== 'latest'
+        ? new Error(message)
+        : undefined;
   };
-  const openWithBalances = () =>
-    createEvmChain(config([first]), {
-      watched: async (addresses) => new Set(addresses),
-      openNative: async () => [address],
-      warn: (message) => said.push(message),
-    });
 
   it.each([
     'missing trie node 12ab (path ) state 0x34cd is not available, not found',
     'required historical state unavailable (reexec=128)',
     'distance to target block exceeds maximum proof window',
-  ])('because it dropped the state are noted, and the rest is read: "%s"', async (message) => {
-    const chain = openWithBalances();
-    const follower = await follow(chain);
+  ])('because it dropped the state are those of now: "%s"', async (message) => {
+    const chain = open([first]);
+    const address = newAddress();
+    const before = await chain.head(signal);
     await anvil.send(address, ether);
-    const before = follower.received(address).length;
     refuse(message);
-    await follower.sync();
-    expect(follower.received(address)).toHaveLength(before + 1);
-    expect(chain.status().blocksWithoutBalances).toBe(1);
-    expect(said.join()).toContain('Use a node that keeps the state of older blocks');
+    const { height } = await chain.head(signal);
+    const asked = [{ address, asset }];
+    expect(await chain.balances.read(asked, before, undefined, signal)).toMatchObject({
+      ...{ node: 'node 1', height, amounts: [ether] },
+    });
+    expect(await chain.balances.readOld(asked, before.height, signal)).toBeUndefined();
   });
 
   it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(
-    'because it does not have the block are asked again: "%s"',
+    'because it does not have the block are not replaced by others: "%s"',
     async (message) => {
-      const follower = await follow(openWithBalances());
-      await anvil.send(address, ether);
+      const chain = open([first]);
+      const head = await chain.head(signal);
       refuse(message);
-      expect((await failure(follower.sync())).message).toContain(message);
-      expect(follower.received(address)).toEqual([]);
-      first.change = undefined;
-      await follower.sync();
-      expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: ether }]);
+      const asked = [{ address: newAddress(), asset }];
+      expect((await failure(chain.balances.read(asked, head, undefined, signal))).message).toContain(message);
     },
   );
 });

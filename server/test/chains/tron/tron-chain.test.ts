@@ -80,7 +80,7 @@ async function stop(server: Server): Promise<void> {
 function open(
   url: string,
   changes: Partial<TronConfig> = {},
-  openNative = async (): Promise<string[]> => [],
+  isAnyoneExpected = false,
   now = Date.now,
 ): EvmChain {
   return createTronChain(
@@ -95,7 +95,7 @@ function open(
       ],
       ...changes,
     },
-    { watched: async (addresses) => new Set(addresses), openNative, now },
+    { watched: async (addresses) => new Set(addresses), hasOpen: async () => isAnyoneExpected, now },
   );
 }
 
@@ -149,9 +149,9 @@ describe('Recorded replies', () => {
     ]);
   });
 
-  it('Tell the TRX that contracts sent to open payments, and no tokens, refused or delegated calls', async () => {
+  it('Tell the TRX that contracts sent while somebody may pay, and no tokens, refused or delegated calls', async () => {
     const address = toTronAddress(`0x${'a'.repeat(40)}`);
-    const chain = open(node.url, {}, async () => [address]);
+    const chain = open(node.url, {}, true);
     const block = await chain.block(67_000_002, signal);
     const sent = block?.transfers.filter((transfer) => transfer.address === address);
     const txHash = recorded.transactions.usdt.hash.slice(2);
@@ -160,8 +160,6 @@ describe('Recorded replies', () => {
       { txHash, outputIndex: 2_000_000, currency: 'TRX', senders, address, amount: 7_000_000n },
       { txHash, outputIndex: 2_000_006, currency: 'TRX', senders, address, amount: 5_000_000n },
     ]);
-    expect(block?.transfers).toHaveLength(4);
-    expect(chain.status().blocksWithoutBalances).toBe(0);
   });
 
   it('Tell what a transaction cost, energy and bandwidth together, unless it failed', async () => {

@@ -1,0 +1,119 @@
+/**
+ * The assets of a network without those whose contract is not what the configuration says. One wrong answer is a node's fault:
+ * an asset goes off or on only when several answers agree.
+ */
+import { NodeError } from '../rpc/node-error.js';
+import { checkContracts, readAssets, type Assets } from './assets.js';
+import type { EvmClient } from './client.js';
+import type { AssetProblem, EvmConfig } from './config.js';
+import type { Dialect } from './dialect.js';
+
+export interface CheckedAssets {
+  /** @throws NodeError if the node's answers do not agree with each other, or with those that are believed */
+  check(evm: EvmClient): Promise<void>;
+  /** A node that was not synchronised when it was asked does not know new contracts: checks again what is off. */
+  checkAgain(evm: EvmClient): Promise<void>;
+  assets(): Assets;
+  problems(): readonly AssetProblem[];
+}
+
+/** How often a node is asked before a change is believed, and how many checks must say that a good asset is bad now. */
+const answers = 3;
+/** How far apart those checks are at least: servers behind a balancer take turns. */
+const apartMs = 10_000;
+/** How often assets that are off are checked again. */
+const recheckMs = 60_000;
+
+/** By currency; undefined for those that are right. */
+type Findings = ReadonlyMap<string, string | undefined>;
+
+interface Dispute {
+  readonly count: number;
+  readonly at: number;
+}
+
+export function createCheckedAssets(
+  { network, assets: list }: EvmConfig,
+  dialect: Dialect,
+  now: () => number,
+  warn: (message: string) => void,
+): CheckedAssets {
+  const configured = readAssets(network, list, dialect);
+  let assets: Assets = configured;
+  /** What is believed; empty before the first check. */
+  let believed: Findings = new Map();
+  /** What each node said last. */
+  const said = new Map<string, Findings>();
+  /** Good assets that nodes say are bad. */
+  const disputes = new Map<string, Dispute>();
+  let checkedAt = 0;
+
+  async function ask(evm: EvmClient): Promise<Findings> {
+    const problems = await checkContracts(evm, network, configured);
+    const found = new Map(problems.map(({ currency, problem }) => [currency, problem]));
+    return new Map([...configured.tokens.values()].map(({ currency }) => [currency, found.get(currency)]));
+  }
+
+  /** Asks again if something would change. */
+  async function askUntilSure(evm: EvmClient): Promise<Findings> {
+    const first = await ask(evm);
+    const isNews = [...first].some(
+      ([currency, problem]) => problem !== believed.get(currency) || disputes.has(currency),
+    );
+    for (let count = 1; isNews && count < answers; count += 1) {
+      const next = await ask(evm);
+      const differing = [...first].find(([currency, problem]) => next.get(currency) !== problem);
+      if (!differing) continue;
+      throw new NodeError('inconsistent', `${evm.name} answers differently about ${differing[0]} each time`);
+    }
+    return first;
+  }
+
+  /** @throws NodeError while it is not certain that an asset that was right has become wrong */
+  function weigh({ name }: EvmClient, found: Findings): void {
+    for (const [currency, problem] of found) {
+      const wasRight = believed.has(currency) && believed.get(currency) === undefined;
+      if (!wasRight || problem === undefined) {
+        disputes.delete(currency);
+        continue;
+      }
+      const former = disputes.get(currency);
+      const isNext = !former || now() - former.at >= apartMs;
+      const count = (former?.count ?? 0) + (isNext ? 1 : 0);
+      disputes.set(currency, { count, at: isNext ? now() : former.at });
+      const isAlone = [...said.values()].some((other) => other.get(currency) === undefined);
+      if (count >= answers && !isAlone) continue;
+      throw new NodeError(
+        'inconsistent',
+        `${name} says what other answers do not say, so it is not believed yet: ${problem}`,
+      );
+    }
+  }
+
+  async function check(evm: EvmClient): Promise<void> {
+    const found = await askUntilSure(evm);
+    said.set(evm.name, found);
+    weigh(evm, found);
+    for (const [currency, problem] of found) {
+      if (problem !== undefined && problem !== believed.get(currency)) warn(problem);
+    }
+    believed = found;
+    disputes.clear();
+    const isRight = ([, { currency }]: readonly [string, { currency: string }]) =>
+      found.get(currency) === undefined;
+    assets = { ...configured, tokens: new Map([...configured.tokens].filter(isRight)) };
+    checkedAt = now();
+  }
+
+  const problems = (): AssetProblem[] =>
+    [...believed].flatMap(([currency, problem]) => (problem === undefined ? [] : { currency, problem }));
+
+  return {
+    check,
+    assets: () => assets,
+    problems,
+    async checkAgain(evm) {
+      if (problems().length > 0 && now() - checkedAt > recheckMs) await check(evm);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** What the books say that addresses received, and what left them, up to a block. Amounts are in units of the chain. */
+import { inChunks } from '../../db/chunks.js';
+import type { Reader } from '../../db/engine.js';
+import { sumUnits } from '../../db/units.js';
+import type { NetworkRef } from '../chain.js';
+
+/** Identifies a balance on a network. */
+export interface Place {
+  readonly address: string;
+  readonly currency: string;
+}
+
+export interface Booked {
+  readonly received: bigint;
+  /** What sweeps have moved. */
+  readonly left: bigint;
+}
+
+export const placeKey = ({ address, currency }: Place): string => `${address}/${currency}`;
+
+const nothing: Booked = { received: 0n, left: 0n };
+
+/** By `placeKey`, for the addresses in all currencies. */
+export interface BookedPlaces {
+  at(place: Place): Booked;
+}
+
+export async function readBooked(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  addresses: readonly string[],
+  height: number,
+): Promise<BookedPlaces> {
+  const received = await inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .select(['address', 'currency', sumUnits(reader, 'chain_amount').as('units')])
+      .where('address', 'in', chunk)
+      .where((e) => e.and({ mode, network }))
+      .where('status', 'in', ['seen', 'confirmed'])
+      .where('block_height', '<=', height)
+      .groupBy(['address', 'currency'])
+      .execute(),
+  );
+  const left = await inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('sweeps')
+      .select(['address', 'currency', sumUnits(reader, 'chain_amount').as('units')])
+      .where('address', 'in', chunk)
+      .where((e) => e.and({ mode, network, is_reversed: 0 }))
+      .where('block_height', '<=', height)
+      .groupBy(['address', 'currency'])
+      .execute(),
+  );
+  const booked = new Map<string, Booked>();
+  for (const row of received) booked.set(placeKey(row), { received: BigInt(row.units), left: 0n });
+  for (const row of left) {
+    const key = placeKey(row);
+    booked.set(key, { ...(booked.get(key) ?? nothing), left: BigInt(row.units) });
+  }
+  return { at: (place) => booked.get(placeKey(place)) ?? nothing };
+}

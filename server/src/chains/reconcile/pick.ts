@@ -1,0 +1,130 @@
+/** Chooses the addresses whose balances are compared next: a part of those that wait for money, and a part of all. */
+import type { Database } from '../../db/database.js';
+import { isPayable } from '../../db/payment-status.js';
+import type { Mode } from '../../shared/scope.js';
+import type { Place } from './books.js';
+
+export interface PickedAddress {
+  readonly sequence: number;
+  readonly address: string;
+  /** What it is to receive. */
+  readonly currency: string;
+}
+
+/** Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. */
+export interface OpenPicker {
+  /** @param most of payments and wallets together */
+  next(most: number): Promise<Place[]>;
+}
+
+/** Of the merchants with open payments, so many share a block. */
+const mostMerchants = 10;
+
+/**
+ * Where it was is this process's own: it begins anew when the server starts, and the round through all addresses, which is kept
+ * in the database, leaves nobody out.
+ */
+export function createOpenPicker({ reader }: Database, mode: Mode, network: string): OpenPicker {
+  let lastMerchant = '';
+  let lastWallet = '';
+  /** The last payment that was read, by merchant. */
+  const lastPayments = new Map<string, string>();
+
+  const payable = () =>
+    reader
+      .selectFrom('payments')
+      .where((e) => e.and({ mode, network }))
+      .where(isPayable);
+
+  async function nextMerchants(): Promise<string[]> {
+    const merchants: string[] = [];
+    for (let after = lastMerchant; merchants.length < mostMerchants;) {
+      const row = await payable()
+        .select('merchant_id')
+        .where('merchant_id', '>', after)
+        .orderBy('merchant_id')
+        .limit(1)
+        .executeTakeFirst();
+      if (row && merchants.includes(row.merchant_id)) break;
+      if (row) merchants.push(row.merchant_id);
+      else if (after === '') break;
+      after = row?.merchant_id ?? '';
+    }
+    lastMerchant = merchants.at(-1) ?? '';
+    return merchants;
+  }
+
+  async function nextPayments(merchantId: string, most: number): Promise<Place[]> {
+    const select = (after: string, limit: number) =>
+      payable()
+        .select(['id', 'address', 'currency'])
+        .where('merchant_id', '=', merchantId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+    const after = lastPayments.get(merchantId) ?? '';
+    const rows = await select(after, most);
+    if (rows.length < most && after !== '') rows.push(...(await select('', most - rows.length)));
+    lastPayments.set(merchantId, rows.at(-1)?.id ?? '');
+    return rows.flatMap(({ address, currency }) =>
+      address !== null && currency !== null ? { address, currency } : [],
+    );
+  }
+
+  async function nextWallets(most: number): Promise<Place[]> {
+    const rows = await reader
+      .selectFrom('addresses')
+      .select(['wallet_id', 'address', 'currency'])
+      .where('wallet_id', '>', lastWallet)
+      .where((e) => e.and({ mode, network }))
+      .orderBy('wallet_id')
+      .limit(most)
+      .execute();
+    lastWallet = rows.length < most ? '' : (rows.at(-1)?.wallet_id ?? '');
+    return rows;
+  }
+
+  return {
+    async next(most) {
+      const mostWallets = Math.ceil(most / 3);
+      const mostPayments = most - mostWallets;
+      const merchants = await nextMerchants();
+      const places: Place[] = [];
+      for (const [index, merchant] of merchants.entries()) {
+        const share = Math.ceil((mostPayments - places.length) / (merchants.length - index));
+        places.push(...(await nextPayments(merchant, share)));
+      }
+      return [...places, ...(await nextWallets(mostWallets))];
+    },
+  };
+}
+
+/** The next addresses of the round, of all networks that write addresses alike: coins can be sent on the wrong one. */
+export function pickRound(
+  { reader }: Database,
+  mode: Mode,
+  networks: readonly string[],
+  after: number,
+  most: number,
+): Promise<PickedAddress[]> {
+  return reader
+    .selectFrom('addresses')
+    .select(['sequence', 'address', 'currency'])
+    .where('sequence', '>', after)
+    .where('mode', '=', mode)
+    .where('network', 'in', networks)
+    .orderBy('sequence')
+    .limit(most)
+    .execute();
+}
+
+export async function lastSequence({ reader }: Database): Promise<number> {
+  const row = await reader
+    .selectFrom('addresses')
+    .select('sequence')
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.sequence ?? 0;
+}

@@ -1,0 +1,228 @@
+/**
+ * Compares what addresses hold with the books: balance + what left − what was received must be 0. What one answer says is only
+ * noted. What a later block says too, from another node where there is one, becomes a receipt if it is a surplus, and an alarm if
+ * it is a shortage.
+ */
+import type { Logger } from 'pino';
+import type { Database } from '../../db/database.js';
+import type { BalanceDifferenceTable } from '../../db/schema.js';
+import type { ChainAsset } from '../assets.js';
+import type { ChainHead, NetworkRef } from '../chain.js';
+import type { ConnectedNetwork } from '../connect.js';
+import type { ScanSink } from '../scan.js';
+import type { AskedBalance, BalanceReading, BalanceSource } from './balance-source.js';
+import { bookSurplus } from './book-surplus.js';
+import { placeKey, readBooked, type Place } from './books.js';
+import { sizeOf } from './size.js';
+import * as store from './store.js';
+
+export interface ReconcileDeps {
+  readonly database: Database;
+  readonly sink: ScanSink;
+  readonly log: Logger;
+  /** Real time, epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export type Reconciled = ConnectedNetwork & { readonly balances: BalanceSource };
+
+export interface Options {
+  /** The node not to ask, if there is another. */
+  readonly except?: string | undefined;
+  /** Up to this block, the balances were what the books say, as far as is known. */
+  readonly above: number;
+  /** Whether dust becomes a receipt too. */
+  readonly withDust?: boolean;
+}
+
+/** What came of a difference: `seen` waits for a second look. */
+export type Outcome = Exclude<BalanceDifferenceTable['state'], 'spent'> | 'credited' | 'none';
+
+export interface Finding extends Place {
+  /** In units of the chain. */
+  readonly difference: bigint;
+  readonly outcome: Outcome;
+}
+
+/** Reads the balances of some places after a block that was scanned. @returns those that differ from the books, or did before */
+export async function compare(
+  { database: { reader } }: ReconcileDeps,
+  network: Reconciled,
+  places: readonly Place[],
+  at: ChainHead,
+  except: string | undefined,
+  signal: AbortSignal,
+): Promise<Look[]> {
+  const asked = places.flatMap(({ address, currency }): readonly AskedBalance[] => {
+    const asset = network.chainAssets[currency];
+    return asset && !network.unreadable().has(currency) ? [{ address, asset }] : [];
+  });
+  if (asked.length === 0) return [];
+  const reading = await network.balances.read(asked, at, except, signal);
+  const ref = refOf(network);
+  const addresses = [...new Set(asked.map(({ address }) => address))];
+  const booked = await readBooked(reader, ref, addresses, reading.height);
+  const known = new Map(
+    (await store.readDifferences(reader, ref, addresses)).map((row) => [placeKey(row), row]),
+  );
+  return asked.flatMap(({ address, asset }, index) => {
+    const place = { address, currency: asset.currency };
+    const row = known.get(placeKey(place));
+    const balance = reading.amounts[index] ?? 0n;
+    const { received, left } = booked.at(place);
+    const difference = balance + left + BigInt(row?.spent ?? 0) - received;
+    if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
+    return { place, asset, balance, difference, reading, row, scanned: at.height };
+  });
+}
+
+/** Acts on what differs: notes it, or concludes what two looks agree on. */
+export async function reconcile(
+  deps: ReconcileDeps,
+  network: Reconciled,
+  places: readonly Place[],
+  at: ChainHead,
+  options: Options,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const look of await compare(deps, network, places, at, options.except, signal)) {
+    const { place, difference, row } = look;
+    const isKnown = row !== undefined && row.difference === difference.toString();
+    let outcome: Outcome;
+    if (row?.state === 'seen') outcome = await lookAgain(deps, network, look, row, options, signal);
+    else if (isKnown && !(options.withDust && row.state === 'dust'))
+      outcome = row.state === 'spent' ? 'none' : row.state;
+    else outcome = await noteFirst(deps, network, look, row, options);
+    findings.push({ ...place, difference, outcome });
+  }
+  return findings;
+}
+
+export interface Look {
+  readonly place: Place;
+  readonly asset: ChainAsset;
+  readonly balance: bigint;
+  readonly difference: bigint;
+  readonly reading: BalanceReading;
+  /** What was known before. */
+  readonly row: BalanceDifferenceTable | undefined;
+  /** How far the books are: a node may be ahead of them. */
+  readonly scanned: number;
+}
+
+const refOf = ({ network: { mode, code } }: Reconciled): NetworkRef => ({ mode, network: code });
+
+async function noteFirst(
+  { database, now }: ReconcileDeps,
+  network: Reconciled,
+  { place, asset, balance, difference, reading }: Look,
+  former: BalanceDifferenceTable | undefined,
+  { above }: Options,
+): Promise<Outcome> {
+  if (sizeOf(asset, difference, undefined) === 'nothing') {
+    if (former) await quiet(database, former);
+    return 'none';
+  }
+  const { height, hash, node } = reading;
+  await store.writeDifference(database, {
+    ...{ ...refOf(network), ...place, state: 'seen' },
+    ...{ difference: difference.toString(), balance: balance.toString(), height, hash, node },
+    above: Math.min(above, former?.above ?? above, height - 1),
+    ...{ spent: former?.spent ?? '0', sent: former?.sent ?? 0 },
+    found_at: former?.found_at ?? now(),
+  });
+  return 'seen';
+}
+
+/** There is no difference any more. What a wallet has moved stays known. */
+async function quiet(database: Database, row: BalanceDifferenceTable): Promise<void> {
+  if (row.spent === '0') await database.write((transaction) => store.deleteDifference(transaction, row));
+  else await store.writeDifference(database, { ...row, state: 'spent', difference: '0' });
+}
+
+async function lookAgain(
+  deps: ReconcileDeps,
+  network: Reconciled,
+  look: Look,
+  row: BalanceDifferenceTable,
+  options: Options,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { difference, reading, place, asset } = look;
+  const isAnother = network.balances.nodes === 1 || reading.node !== row.node;
+  if (reading.height <= row.height || look.scanned < row.height || !isAnother) return 'seen';
+  // The books have moved on since the first look, which may have been ahead of them.
+  const booked = (await readBooked(deps.database.reader, refOf(network), [place.address], row.height)).at(
+    place,
+  );
+  const former = BigInt(row.balance) + booked.left + BigInt(row.spent) - booked.received;
+  const agreed = agreedOn(former, difference);
+  const { minAmount } = network.network.assets[place.currency] ?? {};
+  const size = sizeOf(asset, agreed, minAmount);
+  if (size === 'nothing') return noteFirst(deps, network, look, row, options);
+  const found = { ...row, difference: agreed.toString() };
+  if (size === 'shortage') return concludeShortage(deps, network, found, reading.height, signal);
+  if (!options.withDust && size === 'dust') {
+    await store.writeDifference(deps.database, { ...found, state: 'dust' });
+    return 'dust';
+  }
+  const isBooked = await bookSurplus(deps, network, asset, found, agreed, signal);
+  if (!isBooked) return noteFirst(deps, network, look, row, options);
+  await quiet(deps.database, row);
+  return 'credited';
+}
+
+/** What both looks say: none if they do not agree which way it differs. */
+function agreedOn(former: bigint, now: bigint): bigint {
+  if (former > 0n && now > 0n) return former < now ? former : now;
+  if (former < 0n && now < 0n) return former > now ? former : now;
+  return 0n;
+}
+
+/**
+ * Forwarders pay nobody but their treasury, and that is on the books once its blocks were read: anything else is an alarm. The
+ * wallet of an extended key spends when it likes. Its nonce must show that, or a node that forgets a balance could make it pass
+ * for new money when it remembers it.
+ */
+async function concludeShortage(
+  { database, log }: ReconcileDeps,
+  network: Reconciled,
+  row: BalanceDifferenceTable,
+  height: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const ref = refOf(network);
+  if (await isForwarder(database, ref, row.address)) {
+    const watched = await database.reader
+      .selectFrom('treasury_cursors')
+      .select('height')
+      .where((e) => e.and({ ...ref }))
+      .executeTakeFirst();
+    if ((watched?.height ?? 0) < row.height) return 'seen';
+    const { address, currency, difference } = row;
+    log.error({ ...ref, address, currency, difference }, 'An address holds less than the books say');
+    await store.writeDifference(database, { ...row, state: 'shortage' });
+    return 'shortage';
+  }
+  // As deep as a payment must be before it counts.
+  if (height < row.height + network.network.confirmations) return 'seen';
+  const sent = await network.balances.sent(row.address, signal);
+  if (sent === undefined || sent <= row.sent) {
+    await store.writeDifference(database, { ...row, state: 'shortage' });
+    return 'shortage';
+  }
+  const spent = (BigInt(row.spent) - BigInt(row.difference)).toString();
+  await store.writeDifference(database, { ...row, state: 'spent', difference: '0', spent, sent });
+  return 'none';
+}
+
+async function isForwarder({ reader }: Database, { mode }: NetworkRef, address: string): Promise<boolean> {
+  const row = await reader
+    .selectFrom('addresses')
+    .select('id')
+    .where((e) => e.and({ mode, address }))
+    .where('source_id', 'like', 'forwarder:%')
+    .executeTakeFirst();
+  return row !== undefined;
+}

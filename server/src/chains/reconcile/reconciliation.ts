@@ -1,0 +1,208 @@
+/**
+ * Keeps the books in step with what addresses hold: at each block a part of the addresses that wait for money, and all that were
+ * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
+ */
+import type { Feature } from '../../shared/feature.js';
+import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../../db/schema.js';
+import { readCursor } from '../cursors.js';
+import type { NetworkRef } from '../chain.js';
+import type { ConnectedNetwork } from '../connect.js';
+import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
+import { placeKey, type Place } from './books.js';
+import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pick.js';
+import {
+  compare,
+  reconcile,
+  type Finding,
+  type Look,
+  type Options,
+  type ReconcileDeps,
+  type Reconciled,
+} from './reconcile.js';
+import * as store from './store.js';
+
+export interface ReconciliationDeps extends ReconcileDeps {
+  readonly connected: readonly ConnectedNetwork[];
+}
+
+export interface Reconciliation extends Feature {
+  /** Works on the newest block of each network that was scanned, unless another server does. */
+  advance(signal: AbortSignal): Promise<void>;
+  /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
+  differences(): Promise<readonly BalanceDifferenceTable[]>;
+  /** The networks whose nodes tell balances. */
+  readonly networks: readonly Reconciled[];
+  /**
+   * Compares all addresses of a network, or one, at the newest block that was scanned.
+   * @param apply whether to act on what differs: dust becomes a receipt then too
+   * @throws NodesUnavailable
+   */
+  check(
+    network: Reconciled,
+    address: string | undefined,
+    apply: boolean,
+    signal: AbortSignal,
+  ): Promise<{ checked: number; height: number; findings: readonly Finding[] }>;
+}
+
+/** A scan that is further behind reads blocks: until it is up to date, the books lack what lies in them. */
+const mostBehind = 5;
+/** How many addresses that differ are looked at again at each block. */
+const mostSeen = 100;
+/** A page of the round takes a minute, unless there are so many that the round would last longer than this. */
+const pageMs = 60_000;
+const roundMs = 20 * 3_600_000;
+/** With few addresses, a round is over soon, and the next one begins this long after it began. */
+const betweenRoundsMs = 3_600_000;
+
+export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
+  const { database, log, now, connected } = deps;
+  const networks = connected.filter((one): one is Reconciled => one.balances !== undefined);
+  const pickers = new Map<Reconciled, OpenPicker>(
+    networks.map((one) => [one, createOpenPicker(database, one.network.mode, one.network.code)]),
+  );
+
+  const familyOf = ({ network: { mode, family } }: Reconciled) =>
+    connected
+      .filter(({ network }) => network.mode === mode && network.family === family)
+      .map(({ network }) => network.code);
+
+  const everyAsset = ({ chainAssets }: Reconciled, addresses: readonly string[]): Place[] =>
+    addresses.flatMap((address) => Object.keys(chainAssets).map((currency) => ({ address, currency })));
+
+  async function readState(ref: NetworkRef, height: number): Promise<ReconciliationTable | undefined> {
+    const state = await store.readReconciliation(database.reader, ref);
+    if (state) return state;
+    const last_position = await lastSequence(database);
+    await store.begin(database, {
+      ...{ ...ref, height: height - 1, unread: 0, position: 0, last_position },
+      ...{ round_height: height, former_height: 0, started_at: now(), finished_at: null },
+    });
+    return store.readReconciliation(database.reader, ref);
+  }
+
+  async function lookAgain(
+    network: Reconciled,
+    at: ChainCursorTable,
+    given: Pick<Options, 'withDust'> & { readonly address?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Finding[]> {
+    const { mode, code } = network.network;
+    const rows = await store.seenBefore(database.reader, { mode, network: code }, at.height, mostSeen);
+    const wanted = rows.filter(({ address }) => (given.address ?? address) === address);
+    const byNode = new Map<string, BalanceDifferenceTable[]>();
+    for (const row of wanted) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row]);
+    const findings: Finding[] = [];
+    for (const [except, list] of byNode) {
+      findings.push(...(await reconcile(deps, network, list, at, { ...given, except, above: 0 }, signal)));
+    }
+    return findings;
+  }
+
+  /** Reads a page of the round when it is due. */
+  async function advanceRound(
+    network: Reconciled,
+    at: ChainCursorTable,
+    state: ReconciliationTable,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { position, last_position: last, started_at: startedAt, former_height: above } = state;
+    const elapsed = now() - startedAt;
+    if (position >= last) {
+      if (elapsed < betweenRoundsMs) return;
+      const begun = { position: 0, last_position: await lastSequence(database), started_at: now() };
+      const heights = { former_height: state.round_height, round_height: at.height };
+      await database.write((transaction) => store.moveRound(transaction, state, { ...begun, ...heights }));
+      return;
+    }
+    const { pageSize } = network.balances;
+    const durationMs = Math.min(roundMs, Math.ceil(last / pageSize) * pageMs);
+    if (position / last > elapsed / durationMs) return;
+    const picked = await pickRound(database, network.network.mode, familyOf(network), position, pageSize);
+    const places = everyAsset(
+      network,
+      picked.map(({ address }) => address),
+    );
+    await reconcile(deps, network, places, at, { above }, signal);
+    const next = picked.length < pageSize ? last : Math.min(last, picked.at(-1)?.sequence ?? last);
+    const changes = { position: next, ...(next >= last && { finished_at: now() }) };
+    await database.write((transaction) => store.moveRound(transaction, state, changes));
+  }
+
+  async function work(network: Reconciled, signal: AbortSignal): Promise<void> {
+    const ref = { mode: network.network.mode, network: network.network.code };
+    const at = await readCursor(database.reader, ref);
+    if (!at || at.head_height - at.height > mostBehind) return;
+    const state = await readState(ref, at.height);
+    if (!state || state.height === at.height) return;
+    if (!(await store.takeBlock(database, ref, state.height, at.height))) return;
+    try {
+      await lookAgain(network, at, {}, signal);
+      const open = (await pickers.get(network)?.next(network.balances.pageSize)) ?? [];
+      await reconcile(deps, network, open, at, { above: state.former_height }, signal);
+      await advanceRound(network, at, state, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof NodesUnavailable) && !isNodeFailure(error)) throw error;
+      await store.noteUnread(database, ref);
+      log.warn({ ...ref, err: error }, 'No node told the balances after a block; the next block is tried');
+    }
+  }
+
+  async function advance(signal: AbortSignal): Promise<void> {
+    const results = await Promise.allSettled(networks.map((network) => work(network, signal)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  return {
+    networks,
+    advance,
+    differences: () => store.listDifferences(database.reader),
+
+    async check(network, address, apply, signal) {
+      const { mode, code } = network.network;
+      const ref = { mode, network: code };
+      const at = await readCursor(database.reader, ref);
+      if (!at) throw new Error(`${code} (${mode}) was never scanned; start the server first`);
+      const state = await readState(ref, at.height);
+      const above = state?.former_height ?? 0;
+      const findings: Finding[] = [];
+      if (apply) findings.push(...(await lookAgain(network, at, { address, withDust: true }, signal)));
+      let checked = 0;
+      for (let after = 0; ;) {
+        const { pageSize } = network.balances;
+        const page =
+          address === undefined
+            ? await pickRound(database, mode, familyOf(network), after, pageSize)
+            : [{ address, sequence: 0 }];
+        const addresses = page.map((one) => one.address);
+        const places = everyAsset(network, addresses);
+        if (apply)
+          findings.push(...(await reconcile(deps, network, places, at, { above, withDust: true }, signal)));
+        else findings.push(...(await compare(deps, network, places, at, undefined, signal)).map(findingOf));
+        checked += page.length;
+        after = page.at(-1)?.sequence ?? after;
+        if (address === undefined && page.length === pageSize) continue;
+        return { checked, height: at.height, findings: lastOfEach(findings) };
+      }
+    },
+
+    jobs: () => (networks.length === 0 ? [] : [{ name: 'reconciliation', intervalMs: 1000, run: advance }]),
+  };
+}
+
+const findingOf = ({ place, difference, row }: Look): Finding => ({
+  ...place,
+  difference,
+  outcome: row === undefined || row.state === 'spent' ? 'none' : row.state,
+});
+
+/** What was credited stays so, although nothing differs afterwards. */
+function lastOfEach(findings: readonly Finding[]): Finding[] {
+  const last = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = placeKey(finding);
+    if (last.get(key)?.outcome !== 'credited') last.set(key, finding);
+  }
+  return [...last.values()];
+}

@@ -1,0 +1,173 @@
+/** Stores how far a network's balances were compared with the books, and where they differ. */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.js';
+import type { Reader, Transaction } from '../../db/engine.js';
+import type { BalanceDifferenceTable, ReconciliationTable } from '../../db/schema.js';
+import { inChunks } from '../../db/chunks.js';
+import type { Mode } from '../../shared/scope.js';
+import type { NetworkRef } from '../chain.js';
+
+export type DifferenceState = BalanceDifferenceTable['state'];
+
+const ofNetwork = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
+    .selectFrom('reconciliations')
+    .selectAll()
+    .where((e) => e.and({ mode, network }));
+
+export function readReconciliation(
+  reader: Reader,
+  network: NetworkRef,
+): Promise<ReconciliationTable | undefined> {
+  return ofNetwork(reader, network).executeTakeFirst();
+}
+
+export function listReconciliations(reader: Reader): Promise<ReconciliationTable[]> {
+  return reader.selectFrom('reconciliations').selectAll().orderBy('mode').orderBy('network').execute();
+}
+
+/** Begins with a network that was not reconciled before. */
+export async function begin(database: Database, row: ReconciliationTable): Promise<void> {
+  await database.write((transaction) =>
+    transaction
+      .insertInto('reconciliations')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  );
+}
+
+/**
+ * Takes the turn to work on a block, so that of several servers one does.
+ * @returns false if another has it
+ */
+export async function takeBlock(
+  database: Database,
+  { mode, network }: NetworkRef,
+  former: number,
+  height: number,
+): Promise<boolean> {
+  return database.write(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('reconciliations')
+      .set({ height })
+      .where((e) => e.and({ mode, network, height: former }))
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  });
+}
+
+export async function noteUnread(database: Database, { mode, network }: NetworkRef): Promise<void> {
+  await database.write((transaction) =>
+    transaction
+      .updateTable('reconciliations')
+      .set({ unread: sql`unread + 1` })
+      .where((e) => e.and({ mode, network }))
+      .execute(),
+  );
+}
+
+/** Moves the round on, unless another server has. */
+export async function moveRound(
+  transaction: Transaction,
+  { mode, network, position }: ReconciliationTable,
+  changes: Partial<ReconciliationTable>,
+): Promise<void> {
+  await transaction
+    .updateTable('reconciliations')
+    .set(changes)
+    .where((e) => e.and({ mode, network, position }))
+    .execute();
+}
+
+const differencesOf = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
+    .selectFrom('balance_differences')
+    .selectAll()
+    .where((e) => e.and({ mode, network }));
+
+export function readDifferences(
+  reader: Reader,
+  network: NetworkRef,
+  addresses: readonly string[],
+): Promise<BalanceDifferenceTable[]> {
+  return inChunks(addresses, (chunk) =>
+    differencesOf(reader, network).where('address', 'in', chunk).execute(),
+  );
+}
+
+/** Those that were seen once, before a block. The oldest first. */
+export function seenBefore(
+  reader: Reader,
+  network: NetworkRef,
+  height: number,
+  most: number,
+): Promise<BalanceDifferenceTable[]> {
+  return differencesOf(reader, network)
+    .where('state', '=', 'seen')
+    .where('height', '<', height)
+    .orderBy('height')
+    .orderBy('address')
+    .limit(most)
+    .execute();
+}
+
+export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[]> {
+  return reader
+    .selectFrom('balance_differences')
+    .selectAll()
+    .where('state', '<>', 'spent')
+    .orderBy('mode')
+    .orderBy('network')
+    .orderBy('found_at')
+    .orderBy('address')
+    .limit(1000)
+    .execute();
+}
+
+/** The merchant whose address it is. */
+export async function merchantOf(reader: Reader, mode: Mode, address: string): Promise<string> {
+  const row = await reader
+    .selectFrom('addresses')
+    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .select(['payments.merchant_id as payer', 'wallets.merchant_id as holder'])
+    .where('addresses.mode', '=', mode)
+    .where('addresses.address', '=', address)
+    .executeTakeFirst();
+  return row?.payer ?? row?.holder ?? '';
+}
+
+export interface DifferenceCount extends NetworkRef {
+  readonly state: DifferenceState;
+  readonly count: number;
+}
+
+export async function countDifferences(reader: Reader): Promise<DifferenceCount[]> {
+  const rows = await reader
+    .selectFrom('balance_differences')
+    .groupBy(['mode', 'network', 'state'])
+    .select((e) => ['mode', 'network', 'state', e.fn.countAll<number | string>().as('count')])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
+
+export async function writeDifference(database: Database, row: BalanceDifferenceTable): Promise<void> {
+  await database.write((transaction) =>
+    transaction
+      .insertInto('balance_differences')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['mode', 'network', 'address', 'currency']).doUpdateSet(row))
+      .execute(),
+  );
+}
+
+export async function deleteDifference(
+  transaction: Transaction,
+  { mode, network, address, currency }: BalanceDifferenceTable,
+): Promise<void> {
+  await transaction
+    .deleteFrom('balance_differences')
+    .where((e) => e.and({ mode, network, address, currency }))
+    .execute();
+}

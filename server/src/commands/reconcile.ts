@@ -1,0 +1,108 @@
+/** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
+import type { Finding, Reconciled } from '../chains/reconcile/reconcile.js';
+import { merchantOf } from '../chains/reconcile/store.js';
+import { fromChain } from '../chains/assets.js';
+import { command } from './command.js';
+import type { CommandContext } from './context.js';
+import { UsageError } from './errors.js';
+import * as option from './options.js';
+import { amountText, counted } from './records.js';
+
+interface Report {
+  readonly network: string;
+  readonly height: number;
+  readonly checked: number;
+  readonly findings: readonly (Finding & { readonly units: bigint })[];
+}
+
+export const reconcileCommand = command({
+  name: 'reconcile',
+  summary:
+    'Compares what the addresses hold with the books: balance and what left must be what was received.',
+  details: `The server does this by itself: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
+
+With --apply, this command does the same now, and books dust too. What is seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
+
+Bitcoin and Litecoin are read output by output, which leaves nothing out; there, the node's set of unspent outputs (scantxoutset, minutes on a main network) is searched for outputs to the addresses that the books lack, and --apply reads their blocks again.`,
+  options: {
+    network: option.code('only this network'),
+    mode: option.mode('the mode of the networks'),
+    address: option.text('ADDRESS', 'only this address'),
+    apply: option.flag('books what two looks agree on'),
+  },
+  async run(context, { network: code, mode, address, apply }) {
+    const all = context.reconciliation.networks.filter(({ network }) => network.mode === mode);
+    const networks = all.filter(({ network }) => (code ?? network.code) === network.code);
+    if (networks.length === 0)
+      throw new UsageError('There is no such network with a node that tells balances');
+    const reports: Report[] = [];
+    for (const network of networks) reports.push(await check(context, network, address, apply));
+    const found = reports.flatMap((report) => report.findings);
+    return {
+      json: reports.map(reportJson),
+      text: reports.flatMap(reportLines).join('\n'),
+      exitCode: exitCodeOf(found.filter(({ outcome }) => outcome !== 'credited' && outcome !== 'dust')),
+    };
+  },
+});
+
+/** 3: something is missing; 4: there is too much. */
+export function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
+  if (differences.some(({ units }) => units < 0n)) return 3;
+  return differences.some(({ units }) => units > 0n) ? 4 : 0;
+}
+
+async function check(
+  context: CommandContext,
+  network: Reconciled,
+  address: string | undefined,
+  apply: boolean,
+): Promise<Report> {
+  const { mode, code } = network.network;
+  context.progress(`${code}: reading balances`);
+  const { checked, height, findings } = await context.reconciliation.check(
+    network,
+    address,
+    apply,
+    context.signal,
+  );
+  const counted = findings.flatMap((finding) => {
+    const asset = network.chainAssets[finding.currency];
+    return asset ? { ...finding, units: fromChain(asset, finding.difference) } : [];
+  });
+  const credited = counted.filter(({ outcome }) => outcome === 'credited');
+  await context.database.write(async (transaction) => {
+    for (const { address: place, currency, units } of credited) {
+      await context.auditLog.record(transaction, {
+        merchantId: await merchantOf(transaction, mode, place),
+        ...{ mode, actor: context.actor, action: 'balance.reconciled', subjectId: place },
+        after: { network: code, currency, amount: amountText(units, currency) },
+      });
+    }
+  });
+  return { network: code, height, checked, findings: counted };
+}
+
+const reportJson = ({ findings, ...report }: Report) => ({
+  ...report,
+  differences: findings.map(({ address, currency, units, outcome }) => ({
+    ...{ address, currency, amount: amountText(units, currency), outcome },
+  })),
+});
+
+const outcomes: Readonly<Record<Finding['outcome'], string>> = {
+  none: '',
+  seen: 'seen once: run this again after the next block',
+  credited: 'credited',
+  dust: 'dust: --apply books it',
+  shortage: 'less than the books say',
+};
+
+function reportLines({ network, height, checked, findings }: Report): string[] {
+  const lines = findings.map(({ address, currency, units, outcome }) => {
+    const sign = units > 0n ? '+' : '';
+    return `  ${address}  ${sign}${amountText(units, currency)}  ${outcomes[outcome]}`.trimEnd();
+  });
+  const summary = `${network}: ${counted(checked, 'address', 'addresses')} at block ${height}, ${counted(findings.length, 'difference')}`;
+  return [summary, ...lines];
+}

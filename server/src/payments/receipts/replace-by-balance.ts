@@ -1,0 +1,76 @@
+/**
+ * Receipts that the balance alone showed, and that a transfer explains which was found later, as by a rescan: it is the same money,
+ * and must not be credited twice.
+ */
+import type { ReceiptTable } from '../../db/schema.js';
+import type { Transaction } from '../../db/engine.js';
+import type { IncomingTransfer } from './new-receipts.js';
+import { isLive, nameTransfer } from './receipt-store.js';
+import type { Scan, Work } from './work.js';
+
+/**
+ * Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives way to the transfer: what is left
+ * shows in the balance again.
+ * @returns the receipts that gave way
+ */
+export async function replaceByBalance(
+  transaction: Transaction,
+  { incoming }: Scan,
+  works: ReadonlyMap<string, Work>,
+): Promise<ReceiptTable[]> {
+  const replaced: ReceiptTable[] = [];
+  for (const [key, found] of incoming) {
+    if (found.transfer.foundAbove !== undefined || !found.block) continue;
+    const all = [...works.values()];
+    const known = all.map(({ receipts }) => receipts.get(key)).find((receipt) => receipt !== undefined);
+    if (known && isLive(known) && known.block_height !== null) continue;
+    for (const work of all) {
+      const [formerKey, receipt] = [...work.receipts].find(([, one]) => isSameMoney(one, found)) ?? [];
+      if (formerKey === undefined || !receipt) continue;
+      work.hasNews = true;
+      const { amount, chainAmount = amount } = found.transfer;
+      if (!known && BigInt(receipt.chain_amount) === chainAmount) {
+        work.receipts.delete(formerKey);
+        work.receipts.set(key, await rename(transaction, receipt, found));
+        break;
+      }
+      const gone = { ...receipt, block_height: null, block_hash: null, confirmed_at: null };
+      work.receipts.set(formerKey, gone);
+      work.replaced.add(formerKey);
+      replaced.push(gone);
+    }
+  }
+  return replaced;
+}
+
+function isSameMoney(receipt: ReceiptTable, { transfer, block }: IncomingTransfer): boolean {
+  const { found_above: above, block_height: upTo } = receipt;
+  return (
+    isLive(receipt) &&
+    receipt.address === transfer.address &&
+    receipt.currency === transfer.currency &&
+    block !== undefined &&
+    above !== null &&
+    upTo !== null &&
+    above < block.height &&
+    block.height <= upTo
+  );
+}
+
+async function rename(
+  transaction: Transaction,
+  receipt: ReceiptTable,
+  { transfer, block }: IncomingTransfer,
+): Promise<ReceiptTable> {
+  const named: ReceiptTable = {
+    ...receipt,
+    tx_hash: transfer.txHash,
+    output_index: transfer.outputIndex,
+    senders: JSON.stringify(transfer.senders),
+    block_height: block?.height ?? null,
+    block_hash: block?.hash ?? null,
+    found_above: null,
+  };
+  await nameTransfer(transaction, named);
+  return named;
+}

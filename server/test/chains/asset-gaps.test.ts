@@ -1,0 +1,163 @@
+/** One wrong answer about a token takes it off no more, and what is paid while it is off is found when it is back. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Hex } from 'viem';
+import { readGaps } from '../../src/chains/asset-gaps.js';
+import type { Chain, ChainTransfer } from '../../src/chains/chain.js';
+import { readCursor } from '../../src/chains/cursors.js';
+import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
+import { decimalsData } from '../../src/chains/evm/abi.js';
+import type { ScanSink } from '../../src/chains/scan.js';
+import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
+import { openFixture, scannerOn, testAddress, type ChainFixture } from './fixture.js';
+
+const { signal } = new AbortController();
+const minute = 61_000;
+const network = { mode: 'test', network: 'evm-dev' } as const;
+
+let anvil: Anvil;
+let token: Hex;
+let proxies: ProviderProxy[] = [];
+let time: number;
+let nextIndex = 9000;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  token = await anvil.deploy('SilentToken');
+  await anvil.mine(5);
+});
+afterAll(() => anvil.stop());
+beforeEach(async () => {
+  proxies = [await startProviderProxy(anvil.url), await startProviderProxy(anvil.url)];
+  time = Date.now();
+});
+afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())));
+
+/** A node says 18 decimals instead of 6 for as long as this is true. */
+function lie(proxy: ProviderProxy | undefined, isLying: (count: number) => boolean): void {
+  let count = 0;
+  if (!proxy) return;
+  proxy.change = ({ method, params: [call] }) => {
+    if (method !== 'eth_call' || (call as { data: string }).data !== decimalsData) return undefined;
+    count += 1;
+    return isLying(count) ? `0x${'12'.padStart(64, '0')}` : undefined;
+  };
+}
+/** A failure after which a node is checked anew, as behind the same URL there may be another server. */
+async function reconnect(chain: Chain, proxy: ProviderProxy | undefined): Promise<void> {
+  if (!proxy) return;
+  proxy.respond = (response) => {
+    response.destroy();
+    return true;
+  };
+  await chain.head(signal).catch(() => undefined);
+  proxy.respond = undefined;
+}
+
+const open = (nodes: readonly ProviderProxy[]): EvmChain =>
+  createEvmChain(
+    {
+      ...network,
+      chainId: anvilChainId,
+      nodes: nodes.map(({ url }) => url),
+      assets: [
+        { currency: 'ETH', decimals: 18 },
+        { currency: 'USDT', decimals: 6, contract: token },
+      ],
+    },
+    { watched: async (addresses) => new Set(addresses), now: () => time },
+  );
+const isOff = (chain: EvmChain) => chain.status().assetProblems.length > 0;
+
+describe('a token that is right', () => {
+  it('stays on after one wrong answer, and its node is not read from until it has made up its mind', async () => {
+    const [first] = proxies;
+    const chain = open([first].flatMap((proxy) => proxy ?? []));
+    await chain.head(signal);
+    lie(first, (count) => count === 1);
+    await reconnect(chain, first);
+    await expect(chain.head(signal)).rejects.toThrow('answers differently about USDT');
+    expect(isOff(chain)).toBe(false);
+    time += minute;
+    await chain.head(signal);
+    expect(isOff(chain)).toBe(false);
+  });
+
+  it('stays on while another node says that it is right, however often the first one lies', async () => {
+    const chain = open(proxies);
+    await chain.head(signal);
+    await reconnect(chain, proxies[0]);
+    await chain.head(signal);
+    lie(proxies[0], () => true);
+    for (let count = 0; count < 6; count += 1) {
+      time += minute;
+      await chain.head(signal);
+    }
+    expect(isOff(chain)).toBe(false);
+    expect(chain.status().nodes.map(({ isInUse }) => isInUse)).toEqual([false, true]);
+  });
+
+  it('goes off when the answers of some time agree, and nothing is read until then', async () => {
+    const [first] = proxies;
+    const chain = open([first].flatMap((proxy) => proxy ?? []));
+    await chain.head(signal);
+    lie(first, () => true);
+    await reconnect(chain, first);
+    for (let count = 0; count < 2; count += 1) {
+      await expect(chain.head(signal)).rejects.toThrow('not believed yet');
+      time += minute;
+    }
+    await chain.head(signal);
+    expect(isOff(chain)).toBe(true);
+  });
+});
+
+describe.each(engines)('what was paid while a token was off, on $name', (engine) => {
+  let created: TestDatabase;
+  let fixture: ChainFixture;
+  beforeAll(async () => {
+    created = await engine.create();
+    fixture = await openFixture(created.url);
+  });
+  afterAll(async () => {
+    await fixture.close();
+    await created.dispose();
+  });
+
+  it('is found when it is back, by whichever server scans then', async () => {
+    const [proxy] = proxies;
+    const found: ChainTransfer[] = [];
+    const sink: ScanSink = {
+      hasDue: () => Promise.resolve(false),
+      apply(_transaction, { blocks }) {
+        found.push(...blocks.flatMap(({ transfers }) => transfers));
+        return Promise.resolve('complete');
+      },
+    };
+    const scannerOf = (chain: EvmChain) => scannerOn(fixture, { chains: [chain], sink }).scanner;
+    const nodes = [proxy].flatMap((one) => one ?? []);
+    lie(proxy, () => true);
+    const blind = scannerOf(open(nodes));
+    await blind.scanNow(network);
+    const address = testAddress('evm', nextIndex++);
+    await anvil.call('SilentToken', token, 'transfer', [address, 7n]);
+    const paidIn = Number(await anvil.rpc('eth_blockNumber'));
+    await anvil.mine(60);
+    await blind.scanNow(network);
+    expect(found).toEqual([]);
+    const gaps = async () => readGaps((await readCursor(fixture.database.reader, network))?.gaps ?? '[]');
+    expect(await gaps()).toMatchObject([{ currency: 'USDT', from: paidIn }]);
+    await blind.stop();
+
+    lie(proxy, () => false);
+    const seeing = scannerOf(open(nodes));
+    await anvil.mine(1);
+    await seeing.scanNow(network);
+    expect(await gaps()).toMatchObject([{ currency: 'USDT', from: paidIn + 50, to: paidIn + 60 }]);
+    await seeing.scanNow(network);
+    await seeing.stop();
+    expect(await gaps()).toEqual([]);
+    expect(found).toMatchObject([{ address, currency: 'USDT', amount: 7n }]);
+  });
+});
