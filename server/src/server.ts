@@ -133,6 +133,7 @@ async function serve(
     metrics = createMetrics(config.metricsToken, {
       chains: networks,
       quarantined: () => countQuarantine(database.reader),
+      reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
       isReady: () =>

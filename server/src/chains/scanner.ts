@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
+import { readGaps, type AssetGap } from './asset-gaps.js';
 import type { NetworkRef } from './chain.js';
 import { LeaseLost } from './cursors.js';
 import { ChainBehind } from './read-chain.js';
@@ -24,6 +25,8 @@ export interface NetworkStatus extends NetworkRef {
   readonly lagMs: number | undefined;
   /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
   readonly isWrongChain: boolean;
+  /** Blocks that were read without an asset. */
+  readonly gaps: readonly AssetGap[];
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
   /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
@@ -197,6 +200,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           headHeight: cursor?.head_height,
           lagMs: lagMs(),
           isWrongChain: cursor?.is_wrong_chain === 1,
+          gaps: readGaps(cursor?.gaps ?? '[]'),
           isFailing: failures > 0,
           problem,
         };

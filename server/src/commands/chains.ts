@@ -1,4 +1,5 @@
 /** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
+import { readGaps } from '../chains/asset-gaps.js';
 import { listCursors } from '../chains/cursors.js';
 import { acceptReorg, rescan } from '../chains/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
@@ -7,7 +8,7 @@ import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { reconcileCommand } from './reconcile.js';
+import { balanceStatus, reconcileCommand } from './reconcile.js';
 import { counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
@@ -19,17 +20,19 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Exits with 1 if a scan fails, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, or anything is quarantined.',
-      async run({ database, treasury }) {
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a scan fails, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, anything is quarantined, or an address holds less than the books say.',
+      async run({ database, reconciliation, treasury }) {
         const cursors = await listCursors(database.reader);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
+        const balances = await balanceStatus(reconciliation);
         const lines = [
           ...cursors.map(cursorLine),
           ...(cursors.length === 0 ? ['No network has been scanned yet'] : []),
           ...treasuries.flatMap(treasuryLines),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
+          ...balances.lines,
         ];
         return {
           json: {
@@ -39,12 +42,14 @@ export const chainCommands: Group = {
               reservedSince: one.reservedSince && isoTime(one.reservedSince),
             })),
             quarantined: quarantined.map(quarantineJson),
+            ...balances.json,
           },
           text: lines.join('\n'),
           hasFailed:
             cursors.some(({ problem }) => problem !== null) ||
             treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
-            quarantined.length > 0,
+            quarantined.length > 0 ||
+            balances.hasShortage,
         };
       },
     }),
@@ -115,14 +120,21 @@ type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
 function cursorJson(row: Cursor) {
-  const cursor = recordJson(row, 'mode', 'network', 'height', 'head_height', 'synced_at');
+  const scanned = recordJson(row, 'mode', 'network', 'height', 'head_height', 'synced_at');
+  const gaps = readGaps(row.gaps).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
+  const cursor = gaps.length === 0 ? scanned : { ...scanned, gaps };
   return row.problem === null ? cursor : { ...cursor, problem: row.problem };
 }
 
-function cursorLine({ mode, network, height, head_height: head, synced_at, problem }: Cursor): string {
+function cursorLine({ mode, network, height, head_height: head, synced_at, gaps, problem }: Cursor): string {
   const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
   const failure = problem === null ? [] : [`fails: ${problem}`];
-  return [mode, network, `block ${height}${left}`, `read up to ${isoTime(synced_at)}`, ...failure].join('  ');
+  const without = readGaps(gaps).map(
+    ({ currency, from, to, since }) =>
+      `without ${currency} ${to === undefined ? 'since' : 'until block ' + String(to) + ', from'} block ${from} (${isoTime(since)})`,
+  );
+  const read = `read up to ${isoTime(synced_at)}`;
+  return [mode, network, `block ${height}${left}`, read, ...without, ...failure].join('  ');
 }
 
 function treasuryLines(status: TreasuryStatus): string[] {

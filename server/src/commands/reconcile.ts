@@ -1,12 +1,14 @@
 /** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
-import type { Finding, Reconciled } from '../chains/reconcile/reconcile.js';
-import { merchantOf } from '../chains/reconcile/store.js';
+import type { Finding } from '../chains/reconcile/reconcile.js';
+import type { Reconciled } from '../chains/reconcile/reconcile-deps.js';
+import type { Reconciliation } from '../chains/reconcile/reconciliation.js';
 import { fromChain } from '../chains/assets.js';
+import { isoTime } from '../shared/clock.js';
 import { command } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { amountText, counted } from './records.js';
+import { amountText, counted, recordJson } from './records.js';
 
 interface Report {
   readonly network: string;
@@ -23,7 +25,7 @@ export const reconcileCommand = command({
 
 With --apply, this command does the same now, and books dust too. What is seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
 
-Bitcoin and Litecoin are read output by output, which leaves nothing out; there, the node's set of unspent outputs (scantxoutset, minutes on a main network) is searched for outputs to the addresses that the books lack, and --apply reads their blocks again.`,
+The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen there: "chains rescan" reads them again.`,
   options: {
     network: option.code('only this network'),
     mode: option.mode('the mode of the networks'),
@@ -71,10 +73,14 @@ async function check(
     return asset ? { ...finding, units: fromChain(asset, finding.difference) } : [];
   });
   const credited = counted.filter(({ outcome }) => outcome === 'credited');
+  const owners = new Map<string, string>();
+  for (const { address: place } of credited) {
+    owners.set(place, await context.reconciliation.merchantOf(mode, place));
+  }
   await context.database.write(async (transaction) => {
     for (const { address: place, currency, units } of credited) {
       await context.auditLog.record(transaction, {
-        merchantId: await merchantOf(transaction, mode, place),
+        merchantId: owners.get(place) ?? '',
         ...{ mode, actor: context.actor, action: 'balance.reconciled', subjectId: place },
         after: { network: code, currency, amount: amountText(units, currency) },
       });
@@ -105,4 +111,37 @@ function reportLines({ network, height, checked, findings }: Report): string[] {
   });
   const summary = `${network}: ${counted(checked, 'address', 'addresses')} at block ${height}, ${counted(findings.length, 'difference')}`;
   return [summary, ...lines];
+}
+
+/** For `chains status`: how far the balances were compared, and where they differ. */
+export async function balanceStatus(reconciliation: Reconciliation) {
+  const { networks } = reconciliation;
+  const { rounds } = await reconciliation.status();
+  const found = (await reconciliation.differences()).map((row) => {
+    const asset = networks.find(({ network }) => network.mode === row.mode && network.code === row.network)
+      ?.chainAssets[row.currency];
+    const amount = asset && amountText(fromChain(asset, BigInt(row.difference)), row.currency);
+    return { ...row, amount: amount ?? `${row.difference} of the chain's units of ${row.currency}` };
+  });
+  return {
+    hasShortage: found.some(({ state }) => state === 'shortage'),
+    json: {
+      balances: rounds.map((row) =>
+        recordJson(row, 'mode', 'network', 'height', 'unread', 'position', 'last_position', 'finished_at'),
+      ),
+      differences: found.map((row) =>
+        recordJson(row, 'mode', 'network', 'address', 'state', 'amount', 'above', 'height', 'found_at'),
+      ),
+    },
+    lines: [
+      ...rounds.map(({ mode, network, height, unread, finished_at: at }) => {
+        const round = at === null ? 'all for the first time soon' : `all at ${isoTime(at)}`;
+        const blind = unread === 0 ? [] : [`${counted(unread, 'block')} without balances`];
+        return [mode, network, `balances at block ${height}`, round, ...blind].join('  ');
+      }),
+      ...found.map(({ mode, network, address, state, amount, found_at: at }) =>
+        [mode, network, address, state, amount, `since ${isoTime(at)}`].join('  '),
+      ),
+    ],
+  };
 }

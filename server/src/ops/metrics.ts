@@ -3,7 +3,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { AssetGap } from '../chains/asset-gaps.js';
 import type { ConnectionStatus } from '../chains/connect.js';
+import type { ReconciliationStatus } from '../chains/reconcile/reconciliation.js';
 import type { Connections } from '../db/database.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
@@ -21,6 +23,7 @@ export interface MetricSources {
     readonly lagMs: number | undefined;
     readonly isFailing: boolean;
     readonly isOffered: boolean;
+    readonly gaps: readonly AssetGap[];
     /** Undefined for networks without nodes. */
     readonly connection?: ConnectionStatus | undefined;
   }[];
@@ -28,6 +31,8 @@ export interface MetricSources {
   quarantined(): Promise<
     readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]
   >;
+  /** How far the balances of addresses were compared with the books, and how many differ. */
+  reconciliation(): Promise<ReconciliationStatus>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
@@ -159,6 +164,66 @@ const gaugesOf =
 
 const byNetwork = ['mode', 'network'];
 
+function watchReconciliation({ reconciliation, chains }: MetricSources, registers: Registry[]): void {
+  const gauge = gaugesOf(registers);
+  type Round = ReconciliationStatus['rounds'][number];
+  let reading: Promise<ReconciliationStatus> | undefined;
+  /** Read once for all gauges of a scrape. */
+  const read = () => (reading ??= reconciliation().finally(() => (reading = undefined)));
+  /** 0 for networks that have no round, such as the simulated ones: an alert can only compare what is there. */
+  const ofRounds = (valueOf: (round: Round) => number) => async () => {
+    const { rounds } = await read();
+    return chains().map(({ mode, network }): Sample => {
+      const round = rounds.find((one) => one.mode === mode && one.network === network);
+      return [{ mode, network }, round ? valueOf(round) : 0];
+    });
+  };
+  gauge(
+    'checkout_addresses_watched',
+    byNetwork,
+    'How many addresses had been given out when the last round through their balances began',
+    ofRounds((round) => round.last_position),
+  );
+  gauge(
+    'checkout_blocks_without_balances',
+    byNetwork,
+    'After how many blocks no node told the balances of open addresses',
+    ofRounds(({ unread }) => unread),
+  );
+  gauge(
+    'checkout_reconciliation_age_seconds',
+    byNetwork,
+    'How long ago all balances had been compared with the books, or the first comparison began',
+    ofRounds(({ finished_at, started_at }) => (Date.now() - (finished_at ?? started_at)) / 1000),
+  );
+  gauge(
+    'checkout_balance_differences',
+    [...byNetwork, 'state'],
+    'Addresses whose balance is not what the books say: seen (waits for a second look), dust or shortage',
+    async () => {
+      const { differences } = await read();
+      return chains().flatMap(({ mode, network }) =>
+        (['seen', 'dust', 'shortage'] as const).map((state): Sample => {
+          const found = differences.find(
+            (one) => one.mode === mode && one.network === network && one.state === state,
+          );
+          return [{ mode, network, state }, found?.count ?? 0];
+        }),
+      );
+    },
+  );
+  gauge(
+    'checkout_asset_gap_blocks',
+    byNetwork,
+    'Blocks that were read without a token, and are to be read again when it is back',
+    () =>
+      chains().map(({ mode, network, height = 0, gaps }) => [
+        { mode, network },
+        gaps.reduce((sum, { from, to = height }) => sum + to - from + 1, 0),
+      ]),
+  );
+}
+
 function watchSources(sources: MetricSources, registers: Registry[]): void {
   const gauge = gaugesOf(registers);
   // First, so that it does not count the queries of the scrape itself, which the gauges below start.
@@ -247,6 +312,7 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     'How overdue the oldest webhook delivery is, in seconds',
     async () => [[{}, (await sources.webhooks()).lagMs / 1000]],
   );
+  watchReconciliation(sources, registers);
   gauge('checkout_ready', [], '1 if the server is ready, as /readyz says, otherwise 0', async () => [
     [{}, Number(await sources.isReady())],
   ]);

@@ -1,5 +1,5 @@
 /** Payments on an Ethereum node, through the whole server: whatever payers, contracts, blocks and nodes do, the books agree. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
@@ -128,6 +128,16 @@ export function testRealMoney(engine: TestEngine): void {
       await anvil.mine(confirmations);
       await scan();
     }
+    /** Until a payment that only the balance shows is settled. */
+    const settleByBalance = (payment: LockedPayment) =>
+      vi.waitFor(
+        async () => {
+          await settle();
+          await server.app.reconciliation.advance(signal);
+          expect((await server.look(payment)).state).toBe('settled');
+        },
+        { timeout: 10_000, interval: 20 },
+      );
     const receipt = (
       currency: string,
       amount: bigint,
@@ -218,6 +228,18 @@ export function testRealMoney(engine: TestEngine): void {
         });
       },
     );
+
+    it('two parts of an exact sum are exact, where the token has more decimals than the books', async () => {
+      const payment = await lock('USDC');
+      const whole = payment.amount * assets.USDC.scale;
+      const part = whole / 3n + 1n;
+      for (const sent of [part, whole - part]) {
+        await anvil.call('PlainToken', contractOf('USDC'), 'transfer', [payment.address, sent]);
+      }
+      await scan();
+      await settle();
+      expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
+    });
 
     it('a token that keeps a fee counts with what arrives, so a payer who forgets the fee pays too little', async () => {
       const payment = await lock('TRX');
@@ -315,7 +337,7 @@ export function testRealMoney(engine: TestEngine): void {
       await anvil.call('Splitter', splitter, 'pay', [[native.address]], native.amount);
       const scaled = token.amount * assets.USDC.scale;
       await anvil.call('PlainToken', contractOf('USDC'), 'transferToBoth', [stranger, token.address, scaled]);
-      await settle();
+      await settleByBalance(native);
       expect(await server.look(native)).toMatchObject({ state: 'settled', received: native.amount });
       expect(await server.look(token)).toMatchObject({ state: 'settled', received: token.amount });
       const [inBlock] = (await server.read(native.id)).receipts;
@@ -333,7 +355,7 @@ export function testRealMoney(engine: TestEngine): void {
       await anvil.call('Splitter', splitter, 'pay', [[payment.address]], payment.amount - half);
       await anvil.mine();
       await anvil.automine(true);
-      await settle();
+      await settleByBalance(payment);
       expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
       await settle();
       expect((await server.look(payment)).receipts).toHaveLength(2);

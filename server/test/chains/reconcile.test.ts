@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Hex } from 'viem';
 import { openTreasury, confirmations, type TreasuryFixture } from '../treasury/treasury-fixture.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { native, sweepCall, transact, factory } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
@@ -121,7 +122,7 @@ describe.each(engines)('reconciliation on $name', (engine) => {
       if (method === 'eth_getLogs') return [];
       if (method === 'eth_getBlockReceipts') return new Error('method not found');
       if (method === 'eth_getBlockByNumber' && first !== 'pending') {
-        return result && { ...(result as object), logsBloom: `0x${'0'.repeat(512)}` };
+        return result && { ...result, logsBloom: `0x${'0'.repeat(512)}` };
       }
       return undefined;
     };
@@ -147,7 +148,7 @@ describe.each(engines)('reconciliation on $name', (engine) => {
       if (method === 'eth_getBlockReceipts') return new Error('method not found');
       if (method === 'eth_call' && at !== 'latest') return new Error('missing trie node: state is gone');
       if (method === 'eth_getBlockByNumber' && first !== 'pending') {
-        return result && { ...(result as object), logsBloom: `0x${'0'.repeat(512)}` };
+        return result && { ...result, logsBloom: `0x${'0'.repeat(512)}` };
       }
       return undefined;
     };
@@ -228,5 +229,66 @@ describe.each(engines)('reconciliation on $name', (engine) => {
     }
     expect((await shortages()).map((one) => one.address)).not.toContain(address);
     expect(await received(address)).toBe(amount);
+  });
+
+  it('tells dust, surplus and shortage apart in the ledger check, and books dust when it is told to', async () => {
+    const { address, amount } = await fixture.pay('ETH');
+    await fixture.watch();
+    const check = async () => {
+      const {
+        exitCode = 0,
+        hasFailed,
+        text,
+      } = await runWith(commandContext(fixture.server), 'ledger check --chain');
+      return { exitCode, hasFailed, text };
+    };
+    const before = await check();
+    expect(before).toMatchObject({ exitCode: 0, hasFailed: false });
+    await payByContract(address, 1n);
+    await fixture.watch();
+    const withDust = await check();
+    expect(withDust).toMatchObject({ exitCode: 0, hasFailed: false });
+    expect(withDust.text).toContain(`Dust: ${address} holds 0.000000000000000001 ETH more`);
+    const reconcile = () =>
+      runWith(
+        commandContext(fixture.server),
+        `chains reconcile --network evm-dev --address ${address} --apply`,
+      );
+    await vi.waitFor(
+      async () => {
+        await reconcile();
+        await block();
+        expect(await received(address)).toBe(amount + 1n);
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+    await fixture.watch();
+    expect((await check()).text).not.toContain(address);
+    const { entries } = {
+      entries: await fixture.command<{ action: string; subjectId: string }[]>('audit list'),
+    };
+    expect(entries).toContainEqual(
+      expect.objectContaining({ action: 'balance.reconciled', subjectId: address }),
+    );
+
+    const row = await fixture.server.database.reader
+      .selectFrom('receipts')
+      .selectAll()
+      .where('address', '=', address)
+      .where('chain_amount', '=', amount.toString())
+      .executeTakeFirstOrThrow();
+    const setAmount = (units: bigint) =>
+      fixture.server.database.write((transaction) =>
+        transaction
+          .updateTable('receipts')
+          .set({ chain_amount: units.toString() })
+          .where('id', '=', row.id)
+          .execute(),
+      );
+    await setAmount(amount * 2n);
+    expect(await check()).toMatchObject({ exitCode: 3, hasFailed: false });
+    await setAmount(1n);
+    expect(await check()).toMatchObject({ exitCode: 4, hasFailed: false });
+    await setAmount(amount);
   });
 });

@@ -148,9 +148,8 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
     expect(await chainCheck()).toEqual([]);
     await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x5']);
     await fixture.watch();
-    expect(await chainCheck()).toEqual([
-      expect.stringMatching(/hold 0\.000000000000000005 ETH, the books say 0 ETH/),
-    ]);
+    // Dust is told, and turns nothing red; test/chains/reconcile.test.ts has what is missing and what is too much.
+    expect(await chainCheck()).toEqual([]);
     await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x0']);
     const held = await fixture.balance('ETH', treasury);
     await fixture.anvil.rpc('anvil_setBalance', [treasury, '0x1']);

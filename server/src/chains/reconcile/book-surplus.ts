@@ -8,7 +8,7 @@ import type { ChainBlock, NetworkRef } from '../chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../rescan.js';
 import { readBooked } from './books.js';
 import { locate, type Surplus } from './locate.js';
-import type { ReconcileDeps, Reconciled } from './reconcile.js';
+import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */
 const mostRead = 50;

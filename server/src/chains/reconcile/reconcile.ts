@@ -3,28 +3,16 @@
  * noted. What a later block says too, from another node where there is one, becomes a receipt if it is a surplus, and an alarm if
  * it is a shortage.
  */
-import type { Logger } from 'pino';
 import type { Database } from '../../db/database.js';
 import type { BalanceDifferenceTable } from '../../db/schema.js';
 import type { ChainAsset } from '../assets.js';
 import type { ChainHead, NetworkRef } from '../chain.js';
-import type { ConnectedNetwork } from '../connect.js';
-import type { ScanSink } from '../scan.js';
-import type { AskedBalance, BalanceReading, BalanceSource } from './balance-source.js';
+import type { AskedBalance, BalanceReading } from './balance-source.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, type Place } from './books.js';
+import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 import { sizeOf } from './size.js';
 import * as store from './store.js';
-
-export interface ReconcileDeps {
-  readonly database: Database;
-  readonly sink: ScanSink;
-  readonly log: Logger;
-  /** Real time, epoch milliseconds. */
-  readonly now: () => number;
-}
-
-export type Reconciled = ConnectedNetwork & { readonly balances: BalanceSource };
 
 export interface Options {
   /** The node not to ask, if there is another. */
@@ -88,11 +76,10 @@ export async function reconcile(
   const findings: Finding[] = [];
   for (const look of await compare(deps, network, places, at, options.except, signal)) {
     const { place, difference, row } = look;
-    const isKnown = row !== undefined && row.difference === difference.toString();
+    const isOpen = row?.state === 'seen' || (options.withDust === true && row?.state === 'dust');
     let outcome: Outcome;
-    if (row?.state === 'seen') outcome = await lookAgain(deps, network, look, row, options, signal);
-    else if (isKnown && !(options.withDust && row.state === 'dust'))
-      outcome = row.state === 'spent' ? 'none' : row.state;
+    if (isOpen) outcome = await lookAgain(deps, network, look, row, options, signal);
+    else if (row?.difference === difference.toString()) outcome = row.state === 'spent' ? 'none' : row.state;
     else outcome = await noteFirst(deps, network, look, row, options);
     findings.push({ ...place, difference, outcome });
   }
@@ -151,7 +138,8 @@ async function lookAgain(
 ): Promise<Outcome> {
   const { difference, reading, place, asset } = look;
   const isAnother = network.balances.nodes === 1 || reading.node !== row.node;
-  if (reading.height <= row.height || look.scanned < row.height || !isAnother) return 'seen';
+  if (reading.height <= row.height || look.scanned < row.height || !isAnother)
+    return row.state === 'spent' ? 'none' : row.state;
   // The books have moved on since the first look, which may have been ahead of them.
   const booked = (await readBooked(deps.database.reader, refOf(network), [place.address], row.height)).at(
     place,

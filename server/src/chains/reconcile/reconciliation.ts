@@ -3,6 +3,7 @@
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
 import type { Feature } from '../../shared/feature.js';
+import type { Mode } from '../../shared/scope.js';
 import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../../db/schema.js';
 import { readCursor } from '../cursors.js';
 import type { NetworkRef } from '../chain.js';
@@ -10,16 +11,12 @@ import type { ConnectedNetwork } from '../connect.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
 import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pick.js';
-import {
-  compare,
-  reconcile,
-  type Finding,
-  type Look,
-  type Options,
-  type ReconcileDeps,
-  type Reconciled,
-} from './reconcile.js';
+import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';
+import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 import * as store from './store.js';
+
+/** How far the balances of each network were compared, and how many differ. */
+export type ReconciliationStatus = Awaited<ReturnType<typeof store.readStatus>>;
 
 export interface ReconciliationDeps extends ReconcileDeps {
   readonly connected: readonly ConnectedNetwork[];
@@ -30,6 +27,9 @@ export interface Reconciliation extends Feature {
   advance(signal: AbortSignal): Promise<void>;
   /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
   differences(): Promise<readonly BalanceDifferenceTable[]>;
+  status(): Promise<ReconciliationStatus>;
+  /** The merchant whose address it is; empty if it is nobody's. */
+  merchantOf(mode: Mode, address: string): Promise<string>;
   /** The networks whose nodes tell balances. */
   readonly networks: readonly Reconciled[];
   /**
@@ -88,7 +88,9 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
     signal: AbortSignal,
   ): Promise<Finding[]> {
     const { mode, code } = network.network;
-    const rows = await store.seenBefore(database.reader, { mode, network: code }, at.height, mostSeen);
+    const states = given.withDust ? (['seen', 'dust'] as const) : (['seen'] as const);
+    const ref = { mode, network: code };
+    const rows = await store.seenBefore(database.reader, ref, at.height, states, mostSeen);
     const wanted = rows.filter(({ address }) => (given.address ?? address) === address);
     const byNode = new Map<string, BalanceDifferenceTable[]>();
     for (const row of wanted) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row]);
@@ -158,6 +160,8 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
     networks,
     advance,
     differences: () => store.listDifferences(database.reader),
+    status: () => store.readStatus(database.reader),
+    merchantOf: (mode, address) => store.merchantOf(database.reader, mode, address),
 
     async check(network, address, apply, signal) {
       const { mode, code } = network.network;

@@ -22,8 +22,15 @@ export function readReconciliation(
   return ofNetwork(reader, network).executeTakeFirst();
 }
 
-export function listReconciliations(reader: Reader): Promise<ReconciliationTable[]> {
-  return reader.selectFrom('reconciliations').selectAll().orderBy('mode').orderBy('network').execute();
+/** How far the balances of each network were compared, and how many differ. */
+export async function readStatus(reader: Reader) {
+  const rounds = await reader
+    .selectFrom('reconciliations')
+    .selectAll()
+    .orderBy('mode')
+    .orderBy('network')
+    .execute();
+  return { rounds, differences: await countDifferences(reader) };
 }
 
 /** Begins with a network that was not reconciled before. */
@@ -96,15 +103,16 @@ export function readDifferences(
   );
 }
 
-/** Those that were seen once, before a block. The oldest first. */
+/** Those in some states that were seen before a block. The oldest first. */
 export function seenBefore(
   reader: Reader,
   network: NetworkRef,
   height: number,
+  states: readonly DifferenceState[],
   most: number,
 ): Promise<BalanceDifferenceTable[]> {
   return differencesOf(reader, network)
-    .where('state', '=', 'seen')
+    .where('state', 'in', states)
     .where('height', '<', height)
     .orderBy('height')
     .orderBy('address')
@@ -143,7 +151,7 @@ export interface DifferenceCount extends NetworkRef {
   readonly count: number;
 }
 
-export async function countDifferences(reader: Reader): Promise<DifferenceCount[]> {
+async function countDifferences(reader: Reader): Promise<DifferenceCount[]> {
   const rows = await reader
     .selectFrom('balance_differences')
     .groupBy(['mode', 'network', 'state'])

@@ -1,0 +1,16 @@
+/** What reconciliation uses, and the networks that it can work on. */
+import type { Logger } from 'pino';
+import type { Database } from '../../db/database.js';
+import type { ConnectedNetwork } from '../connect.js';
+import type { ScanSink } from '../scan.js';
+import type { BalanceSource } from './balance-source.js';
+
+export interface ReconcileDeps {
+  readonly database: Database;
+  readonly sink: ScanSink;
+  readonly log: Logger;
+  /** Real time, epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export type Reconciled = ConnectedNetwork & { readonly balances: BalanceSource };
