@@ -5,6 +5,7 @@ import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange, type WithLogs } from '../chains/evm/read-blocks.js';
 import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
+import { NodeError } from '../chains/rpc/node-error.js';
 import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
@@ -192,7 +193,10 @@ async function findIn(
       inCoin.push(...(await findContractPayments(evm, block, treasury, expected, hashesOf)));
     }
   }
-  const fees = [...receipts].flatMap(([hash, { fee }]) => (fee ? [[hash, fee] as const] : []));
+  const fees = [...receipts].map(([hash, { fee }]) => {
+    if (fee) return [hash, fee] as const;
+    throw new NodeError('garbage', `${evm.name} answered with a receipt without a fee`);
+  });
   return { swept, payments: [...inTokens, ...inCoin], fees: new Map(fees) };
 }
 

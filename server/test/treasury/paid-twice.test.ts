@@ -10,15 +10,31 @@ import { confirmations, openTreasury, treasury, type TreasuryFixture } from './t
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 
+/** Nothing that a node like this answers shows that it leaves something out. */
+const withoutLogs: ProviderProxy['change'] = ({ method }, result) => {
+  if (method === 'eth_getLogs' && Array.isArray(result)) return [];
+  if (method !== 'eth_getBlockByNumber' || typeof result !== 'object' || result === null) return undefined;
+  return { ...result, logsBloom: `0x${'0'.repeat(512)}` };
+};
+
+const hangUp: ProviderProxy['respond'] = (response) => {
+  response.destroy();
+  return true;
+};
+
 describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => {
   let anvil: Anvil;
   let node: ProviderProxy;
+  /** Another node of the network, which answers in one test alone. */
+  let second: ProviderProxy;
   let fixture: TreasuryFixture;
 
   beforeAll(async () => {
     anvil = await startAnvil();
     node = await startProviderProxy(anvil.url);
-    fixture = await openTreasury(engine, { anvil, network: { nodes: [node.url] } });
+    second = await startProviderProxy(anvil.url);
+    second.respond = hangUp;
+    fixture = await openTreasury(engine, { anvil, network: { nodes: [node.url, second.url] } });
     await fixture.setTreasury();
     await fixture.pay('USDT');
     await fixture.pay('ETH');
@@ -31,6 +47,7 @@ describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => 
   afterAll(async () => {
     await fixture.stop();
     await node.close();
+    await second.close();
     await anvil.stop();
   });
 
@@ -81,12 +98,7 @@ describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => 
     await payOut(1_020_000n);
     await anvil.mine(confirmations);
     await fixture.scan();
-    node.change = ({ method }, result) => {
-      if (method === 'eth_getLogs' && Array.isArray(result)) return [];
-      if (method !== 'eth_getBlockByNumber' || typeof result !== 'object' || result === null)
-        return undefined;
-      return { ...result, logsBloom: `0x${'0'.repeat(512)}` };
-    };
+    node.change = withoutLogs;
     await watch();
     node.change = undefined;
     await watch();
@@ -118,6 +130,19 @@ describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => 
     const id = await createTransfer(1.05);
     await payOut(1_050_000n);
     await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
+    await fixture.watch();
+    expect(await status(id)).toBe('success');
+  });
+
+  it('is neither exported nor failed if one of several nodes has seen its payment', async () => {
+    const id = await createTransfer(1.055);
+    await payOut(1_055_000n);
+    node.change = withoutLogs;
+    second.respond = undefined;
+    await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
+    expect(await exported()).toEqual([]);
+    second.respond = hangUp;
+    node.change = undefined;
     await fixture.watch();
     expect(await status(id)).toBe('success');
   });
