@@ -64,9 +64,12 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
     const name = [...transfers, ...txHashes].join();
     if (logged.has(name)) return;
     logged.add(name);
+    const isUntold = paid.some((row) => row.is_certain === 0);
     log.warn(
       { ...place, transfers, txHashes },
-      'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
+      isUntold
+        ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
+        : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
     );
   }
 

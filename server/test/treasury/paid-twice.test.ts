@@ -119,8 +119,8 @@ describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => 
     await payOut(1_040_000n);
     // The watcher cannot read on.
     node.change = ({ method }) => (method === 'eth_getLogs' ? new Error('not now') : undefined);
-    await anvil.mine(400);
-    await expect(exported()).rejects.toThrow(/\d\d\d blocks behind .* up to block \d+/);
+    await anvil.mine(100);
+    await expect(exported()).rejects.toThrow(/\d+ blocks behind .* up to block \d+/);
     node.change = undefined;
     await fixture.watch();
     expect(await status(id)).toBe('success');
