@@ -60,7 +60,7 @@ export async function startServer(
   let database: Database | undefined;
   try {
     database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
-      openDatabase(databaseUrl, { ...config, warn: (message) => log.warn(message) }),
+      openDatabase(databaseUrl, { ...config, isServer: true, warn: (message) => log.warn(message) }),
     );
     return await serve(config, log, listener, database, overrides);
   } catch (error) {

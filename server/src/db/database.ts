@@ -29,6 +29,11 @@ export interface DatabaseOptions {
   readonly hasPreparedStatements?: boolean;
   /** Gets a sentence for everything that an operator should know, such as files that other users could read. */
   readonly warn?: (message: string) => void;
+  /**
+   * Refuses a SQLite file that another server uses, until it has ended. Commands run beside a server. On PostgreSQL several
+   * servers share a database.
+   */
+  readonly isServer?: boolean;
   /** Fails if the database or its tables do not exist, instead of creating them. */
   readonly mustExist?: boolean;
 }

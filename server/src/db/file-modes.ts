@@ -2,29 +2,102 @@
  * Keeps the files of a SQLite database to the server's own user: they hold customers' names, webhook secrets and the
  * books. A database of an older release, or one that was copied, may be readable by every user of the machine.
  */
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { errorMessage } from '../shared/error-message.js';
 
 const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
 
+/** How each SQLite file begins that has any content. https://www.sqlite.org/fileformat.html */
+const header = Buffer.from('SQLite format 3\0');
+
 /**
- * Creates the database's folder and an empty database file if they do not exist, and closes both to other users.
+ * Looks at a file before anything touches it.
+ * @returns whether it exists
+ * @throws if it cannot be a database of this user; the message says why
+ */
+export function checkDatabaseFile(path: string): boolean {
+  const found = explained(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (!found) return false;
+  if (found.isDirectory())
+    throw new Error(`${path} is a folder. Name a file in it, such as ${path}/checkout.db`);
+  if (!found.isFile()) throw new Error(`${path} is not a file`);
+  explained(path, () => accessSync(path, constants.R_OK | constants.W_OK));
+  if (found.size > 0 && !readStart(path).equals(header)) {
+    throw new Error(`${path} is not a SQLite database. It was left as it is`);
+  }
+  return true;
+}
+
+function readStart(path: string): Buffer {
+  const start = Buffer.alloc(header.length);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, start, 0, start.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  return start;
+}
+
+/** Another user's folder is closed, so even whether there is a file cannot be seen. */
+function explained<T>(path: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    const isDenied =
+      error instanceof Error && 'code' in error && ['EACCES', 'EPERM'].includes(String(error.code));
+    if (!isDenied) throw error;
+    throw new Error(`permission denied for ${path}. Run this as the user that the server runs as`, {
+      cause: error,
+    });
+  }
+}
+
+/** Creates an empty file and its folder for this user alone. SQLite gives its other files the same mode. */
+export function createDatabaseFile(path: string): void {
+  createFolder(dirname(resolve(path)));
+  explained(path, () => createPrivately(path));
+}
+
+/** Not by mkdir's own recursion, which tries for half a minute to make a folder in /proc. */
+function createFolder(path: string): void {
+  if (existsSync(path)) return;
+  createFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: folderMode });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (existsSync(path)) return;
+    throw new Error(`the folder ${path} cannot be made (${errorMessage(error)})`, { cause: error });
+  }
+}
+
+/**
+ * Closes the files of a database, and a folder that holds nothing else, to other users.
  * @param warn gets a sentence for everything that was mended, or that could not be
  */
 export function protectDatabaseFiles(path: string, warn: (message: string) => void): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: folderMode });
-  createPrivately(path);
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) close(file, fileMode, warn);
+  for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-server`]) close(file, fileMode, warn);
   // A folder that holds other things too, such as a home or /tmp, is not the database's to close.
   const isOwn = readdirSync(folder).every((name) => name.startsWith(basename(path)));
   if (isOwn) close(folder, folderMode, warn);
 }
 
-/** Creates an empty file for this user alone, unless there is one. SQLite gives its other files the same mode. */
 function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', fileMode));

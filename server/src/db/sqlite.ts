@@ -1,5 +1,4 @@
 /** SQLite: one connection for writes, which are committed in groups, and separate connections for reads. */
-import { existsSync } from 'node:fs';
 import SqliteDatabase from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -14,7 +13,7 @@ import {
 } from 'kysely';
 import type { Database, DatabaseOptions } from './database.js';
 import type { Transaction } from './engine.js';
-import { protectDatabaseFiles } from './file-modes.js';
+import { checkDatabaseFile, createDatabaseFile, protectDatabaseFiles } from './file-modes.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
 import type { Schema } from './schema.js';
@@ -25,9 +24,13 @@ import { refuseInsideTransaction } from './transaction-context.js';
 export async function openSqlite(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const { warn = () => {} } = options;
   // A database in memory is new to every process.
-  const mustExist = options.mustExist === true && path !== ':memory:';
-  if (mustExist && !existsSync(path)) throw new MissingDatabase();
-  if (path !== ':memory:') protectDatabaseFiles(path, warn);
+  const isFile = path !== ':memory:';
+  const mustExist = options.mustExist === true && isFile;
+  const isFound = isFile && checkDatabaseFile(path);
+  if (mustExist && !isFound) throw new MissingDatabase();
+  if (isFound) refuseForeignTables(path);
+  else if (isFile) createDatabaseFile(path);
+  const serverLock = isFile && options.isServer === true ? lockForServer(path) : undefined;
   const connect = () => {
     const connection = new SqliteDatabase(path, { timeout: 5000 });
     connection.pragma('journal_mode = WAL');
@@ -42,9 +45,11 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   const writing = connect();
   const writer = open(writing);
   await migrate(writer, 'sqlite', { mustExist });
+  // Only now it is certain that the files are the server's own.
+  if (isFile) protectDatabaseFiles(path, warn);
   // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
   // connection.
-  const isShared = path === ':memory:';
+  const isShared = !isFile;
   const reader = isShared ? writer : open(connect());
   const preparedReads = isShared ? undefined : connect();
   if (preparedReads) {
@@ -79,8 +84,42 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       preparedReads?.close();
       if (!isShared) await reader.destroy();
       await writer.destroy();
+      serverLock?.close();
     },
   };
+}
+
+/**
+ * Two servers on one file would both scan and pay. The lock is one of the operating system on a file beside the database: it
+ * ends with the process, however that ends.
+ * @throws if another server has it
+ */
+function lockForServer(path: string): SqliteDatabase.Database {
+  const lockPath = `${path}-server`;
+  if (!checkDatabaseFile(lockPath)) createDatabaseFile(lockPath);
+  // A server that is being replaced may need a moment to end.
+  const lock = new SqliteDatabase(lockPath, { timeout: 1000 });
+  try {
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('begin exclusive');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof SqliteDatabase.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;
+    throw new Error(
+      `another server uses ${path}. Stop it first, or give this one a file of its own; several servers on one database need PostgreSQL`,
+      { cause: error },
+    );
+  }
+}
+
+/** @throws if the file has tables, but none of this server */
+function refuseForeignTables(path: string): void {
+  const connection = new SqliteDatabase(path, { timeout: 5000 });
+  const names = connection.prepare("select name from sqlite_master where type = 'table'").pluck().all();
+  connection.close();
+  if (names.length === 0 || names.includes('kysely_migration')) return;
+  throw new Error(`${path} is the database of another program. Nothing in it was changed`);
 }
 
 /** Defines the SQL functions that `sumUnits` in units.ts calls. SQLite's own sum overflows above 64 bits. */

@@ -1,7 +1,8 @@
 /** The files of a SQLite database can be read by the server's own user alone. */
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { openDatabase } from '../../src/db/open.js';
@@ -93,4 +94,68 @@ it('A backup is private', async () => {
   expect((await stat(backup)).size).toBeGreaterThan(0);
   const again = await runCommandLine(`sqlite:${path}`, ['database', 'backup', backup]);
   expect([again.exitCode, again.stderr]).toEqual([1, expect.stringMatching(/exists/)]);
+});
+
+it('Nothing is touched that is not ours: a folder, a file of somebody, the database of another program', async () => {
+  const folder = join(root, 'folder');
+  await mkdir(folder);
+  const notes = join(root, 'notes.txt');
+  await writeFile(notes, 'My notes, which others may read');
+  const foreign = join(root, 'foreign.db');
+  const other = new SqliteDatabase(foreign);
+  other.exec('create table recipes (name text)');
+  other.close();
+  const before = await readFile(foreign);
+  for (const [path, why] of [
+    [folder, /is a folder/],
+    [notes, /is not a SQLite database/],
+    [foreign, /is the database of another program/],
+  ] as const) {
+    await chmod(path, 0o755);
+    await expect(openDatabase(`sqlite:${path}`, { isServer: true })).rejects.toThrow(why);
+    expect(await modeOf(path)).toBe('755');
+  }
+  expect(await readFile(foreign)).toEqual(before);
+  expect((await readdir(root)).sort()).toEqual(['folder', 'foreign.db', 'notes.txt']);
+});
+
+it('A folder that cannot be made is said at once', async () => {
+  const startedAt = performance.now();
+  await expect(openDatabase('sqlite:/proc/nope/x.db')).rejects.toThrow(
+    /^the folder \/proc\/nope cannot be made \(ENOENT/,
+  );
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+});
+
+it.runIf(process.getuid?.() === 0)(
+  "Another user's database is not missing: permission is denied",
+  async () => {
+    const path = join(root, 'data', 'checkout.db');
+    await open(path);
+    process.seteuid?.(65_534);
+    try {
+      for (const mustExist of [true, false]) {
+        await expect(openDatabase(`sqlite:${path}`, { mustExist })).rejects.toThrow(
+          `permission denied for ${path}. Run this as the user that the server runs as`,
+        );
+      }
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
+
+it('A second server on one file is refused in one sentence, commands run beside the first, and the lock ends with it', async () => {
+  const path = join(root, 'data', 'checkout.db');
+  const [engine] = engines;
+  if (!engine) throw new Error('No database engine is available');
+  const first = await startServer({ engine, databaseUrl: `sqlite:${path}` });
+  await expect(startServer({ engine, databaseUrl: `sqlite:${path}` })).rejects.toThrow(
+    `DATABASE_URL: the database cannot be opened: another server uses ${path}. Stop it first`,
+  );
+  const command = await openDatabase(`sqlite:${path}`, { mustExist: true });
+  await command.close();
+  await first.stop();
+  const next = await startServer({ engine, databaseUrl: `sqlite:${path}` });
+  await next.stop();
 });
