@@ -22,15 +22,50 @@ export function readCursor(
     .executeTakeFirst();
 }
 
+/** How far a scan, or the chain itself, is behind real time, whichever process scans. */
+export function lagOf(
+  {
+    synced_at,
+    read_until,
+    overdue_since,
+  }: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
+  now: number,
+): number {
+  // Who reads blocks without reaching the newest one is no further behind than the last that was read.
+  const readAt = Math.max(synced_at, read_until);
+  return now - Math.min(readAt, overdue_since ?? readAt);
+}
+
 /** How far each network was scanned. */
 export function listCursors(
   reader: Reader,
 ): Promise<
-  Pick<ChainCursorTable, 'mode' | 'network' | 'height' | 'head_height' | 'synced_at' | 'gaps' | 'problem'>[]
+  Pick<
+    ChainCursorTable,
+    | 'mode'
+    | 'network'
+    | 'height'
+    | 'head_height'
+    | 'synced_at'
+    | 'read_until'
+    | 'overdue_since'
+    | 'gaps'
+    | 'problem'
+  >[]
 > {
   return reader
     .selectFrom('chain_cursors')
-    .select(['mode', 'network', 'height', 'head_height', 'synced_at', 'gaps', 'problem'])
+    .select([
+      'mode',
+      'network',
+      'height',
+      'head_height',
+      'synced_at',
+      'read_until',
+      'overdue_since',
+      'gaps',
+      'problem',
+    ])
     .orderBy('mode')
     .orderBy('network')
     .execute();

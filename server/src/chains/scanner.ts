@@ -5,7 +5,7 @@ import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import { readGaps, type AssetGap } from './asset-gaps.js';
 import type { NetworkRef } from './chain.js';
-import { LeaseLost } from './cursors.js';
+import { lagOf, LeaseLost } from './cursors.js';
 import { ChainBehind } from './read-chain.js';
 import { NodesUnavailable } from './rpc/node-error.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
@@ -141,10 +141,8 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     function lagMs(): number | undefined {
       const cursor = scan.cursor();
       if (!cursor) return undefined;
-      // Who reads blocks without reaching the newest one is no further behind than the last that was read.
-      const readAt = Math.max(cursor.synced_at, cursor.read_until);
-      // Not what this process's own nodes said last: only the one that scans asks them again.
-      return deps.clock.real() - Math.min(readAt, cursor.overdue_since ?? readAt);
+      // Not by what this process's own nodes said last: only the one that scans asks them again.
+      return lagOf(cursor, deps.clock.real());
     }
 
     function logLag(): void {

@@ -1,12 +1,12 @@
 /** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
 import { readGaps } from '../chains/asset-gaps.js';
-import { listCursors } from '../chains/cursors.js';
 import { acceptReorg, rescan } from '../chains/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
+import { readNetworkStates, type NetworkState } from './network-states.js';
 import * as option from './options.js';
 import { balanceStatus, reconcileCommand } from './reconcile.js';
 import { counted, recordJson } from './records.js';
@@ -18,17 +18,17 @@ export const chainCommands: Group = {
     command({
       name: 'status',
       summary:
-        'Lists the networks with the last block that was scanned, how many blocks are left to read, and why a scan fails.',
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, and why one is not read; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a scan fails, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, anything is quarantined, or an address holds less than the books say.',
-      async run({ database, reconciliation, treasury }) {
-        const cursors = await listCursors(database.reader);
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, anything is quarantined, or an address holds less than the books say.',
+      async run(context) {
+        const { database, reconciliation, treasury } = context;
+        const networks = await readNetworkStates(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
         const balances = await balanceStatus(reconciliation);
         const lines = [
-          ...cursors.map(cursorLine),
-          ...(cursors.length === 0 ? ['No network has been scanned yet'] : []),
+          ...networks.map(networkLine),
           ...treasuries.flatMap(treasuryLines),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
@@ -36,7 +36,7 @@ export const chainCommands: Group = {
         ];
         return {
           json: {
-            networks: cursors.map(cursorJson),
+            networks: networks.map(networkJson),
             treasuries: treasuries.map((one) => ({
               ...one,
               reservedSince: one.reservedSince && isoTime(one.reservedSince),
@@ -46,7 +46,7 @@ export const chainCommands: Group = {
           },
           text: lines.join('\n'),
           hasFailed:
-            cursors.some(({ problem }) => problem !== null) ||
+            networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
             treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
             quarantined.length > 0 ||
             balances.hasShortage,
@@ -115,26 +115,33 @@ A reorganisation that reaches below the blocks that are kept, which are at least
   ],
 };
 
-type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
 type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[number];
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
-function cursorJson(row: Cursor) {
-  const scanned = recordJson(row, 'mode', 'network', 'height', 'head_height', 'synced_at');
-  const gaps = readGaps(row.gaps).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
-  const cursor = gaps.length === 0 ? scanned : { ...scanned, gaps };
-  return row.problem === null ? cursor : { ...cursor, problem: row.problem };
+function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkState) {
+  const gaps = readGaps(cursor?.gaps ?? '[]').map((gap) => ({ ...gap, since: isoTime(gap.since) }));
+  return {
+    ...{ mode, network, isConfigured },
+    ...(cursor && recordJson(cursor, 'height', 'head_height', 'synced_at')),
+    ...(gaps.length > 0 && { gaps }),
+    ...(problem !== undefined && { problem }),
+  };
 }
 
-function cursorLine({ mode, network, height, head_height: head, synced_at, gaps, problem }: Cursor): string {
-  const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
-  const failure = problem === null ? [] : [`fails: ${problem}`];
-  const without = readGaps(gaps).map(
-    ({ currency, from, to, since }) =>
-      `without ${currency} ${to === undefined ? 'since' : 'until block ' + String(to) + ', from'} block ${from} (${isoTime(since)})`,
-  );
-  const read = `read up to ${isoTime(synced_at)}`;
-  return [mode, network, `block ${height}${left}`, read, ...without, ...failure].join('  ');
+function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkState): string {
+  const parts: string[] = [mode, network];
+  if (cursor) {
+    const { height, head_height: head, synced_at, gaps } = cursor;
+    const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
+    parts.push(`block ${height}${left}`, `read up to ${isoTime(synced_at)}`);
+    for (const { currency, from, to, since } of readGaps(gaps)) {
+      const blocks = to === undefined ? `since block ${from}` : `from block ${from} until block ${to}`;
+      parts.push(`without ${currency} ${blocks} (${isoTime(since)})`);
+    }
+  }
+  if (problem !== undefined) parts.push(`fails: ${problem}`);
+  if (!isConfigured) parts.push('not in NETWORKS_FILE any more: what arrives there is not seen');
+  return parts.join('  ');
 }
 
 function treasuryLines(status: TreasuryStatus): string[] {

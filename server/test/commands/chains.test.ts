@@ -1,6 +1,10 @@
 /** `chains status` and `chains retry`, next to a running server, on both engines: what is quarantined, and how it is tried again. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { pino } from 'pino';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';
 import type { Chain, ChainBlock } from '../../src/chains/chain.js';
@@ -68,6 +72,79 @@ describe.each(engines)('the commands about chains, on $name', (engine) => {
     }
   });
 
+  it('list a network whose node never worked, and one that is not configured any more', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    const file = join(directory, 'networks.json');
+    const node = 'http://127.0.0.1:9/';
+    await writeFile(file, JSON.stringify({ networks: { 'evm-dev': { nodes: [node] } } }));
+    const server = await startServer({
+      engine,
+      env: { NETWORKS_FILE: file },
+      log: pino({ level: 'silent' }),
+    });
+    try {
+      const status = () => runWith(commandContext(server), 'chains status');
+      await vi.waitFor(async () => expect((await status()).text).not.toContain('start the server'), {
+        timeout: 10_000,
+      });
+      await server.database.write((transaction) =>
+        transaction
+          .insertInto('chain_cursors')
+          .columns([
+            'mode',
+            'network',
+            'height',
+            'hash',
+            'head_height',
+            'first_height',
+            'synced_at',
+            'read_until',
+            'is_wrong_chain',
+            'gaps',
+            'lease_until',
+            'problem',
+          ])
+          .expression((e) =>
+            e
+              .selectFrom('chain_cursors')
+              .select([
+                'mode',
+                e.val('sepolia').as('network'),
+                'height',
+                'hash',
+                'head_height',
+                'first_height',
+                'synced_at',
+                'read_until',
+                'is_wrong_chain',
+                'gaps',
+                'lease_until',
+                e.val('The node was off').as('problem'),
+              ])
+              .where('network', '=', 'tron'),
+          )
+          .execute(),
+      );
+      const { text, json, hasFailed } = await status();
+      expect(hasFailed).toBe(true);
+      const lineOf = (code: string) => text.split('\n').find((line) => line.startsWith(`test  ${code}  `));
+      expect(lineOf('evm-dev')).toMatch(
+        /^test {2}evm-dev {2}fails: it has not been read yet: No node of evm-dev can be used: node 1 /,
+      );
+      expect(lineOf('sepolia')).toMatch(/not in NETWORKS_FILE any more: what arrives there is not seen$/);
+      const { networks } = json as {
+        networks: { network: string; isConfigured: boolean; problem?: string }[];
+      };
+      expect(networks).toContainEqual(expect.objectContaining({ network: 'sepolia', isConfigured: false }));
+      expect(networks.filter((one) => one.isConfigured && one.problem !== undefined)).toMatchObject([
+        { network: 'evm-dev' },
+      ]);
+    } finally {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
   it('show how far a server is that was off for 100,000 blocks, and why it does not get on', async () => {
     const lines: { msg: string; network?: string; height?: number; left?: number }[] = [];
     const log = pino(
@@ -113,7 +190,7 @@ describe.each(engines)('the commands about chains, on $name', (engine) => {
       await scan();
       expect(chain.gaps).toBe(0);
       expect(await status()).toMatchObject({ height: 100_010, headHeight: 100_010 });
-      expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+$/);
+      expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+ {2}not in NETWORKS_FILE/);
       const said = lines.filter(({ network }) => network === 'long');
       expect(said.map(({ msg }) => msg)).toEqual(
         expect.arrayContaining([

@@ -1,0 +1,61 @@
+/** Which networks are read, for `chains status`: all that are configured, those too that never were read, and former ones. */
+import { lagLimitMs } from '../chains/availability.js';
+import type { NetworkRef } from '../chains/chain.js';
+import { lagOf, listCursors } from '../chains/cursors.js';
+import { errorMessage } from '../shared/error-message.js';
+import type { CommandContext } from './context.js';
+
+type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
+
+export interface NetworkState extends NetworkRef {
+  /** Undefined before the first scan. */
+  readonly cursor: Cursor | undefined;
+  /** Whether the configuration still has it. */
+  readonly isConfigured: boolean;
+  /** Why it is not read; undefined if it is. */
+  readonly problem: string | undefined;
+}
+
+/** How long the nodes of a network that was never read have to say why. */
+const answerMs = 20_000;
+
+export async function readNetworkStates(context: CommandContext): Promise<NetworkState[]> {
+  const cursors = await listCursors(context.database.reader);
+  const isSame = (a: NetworkRef, b: NetworkRef) => a.mode === b.mode && a.network === b.network;
+  const configured = context.chains.map(async ({ mode, network }): Promise<NetworkState> => {
+    const cursor = cursors.find((one) => isSame(one, { mode, network }));
+    const problem = cursor
+      ? whyNotRead(context, cursor)
+      : `it has not been read yet: ${await whyNeverRead(context, { mode, network })}`;
+    return { mode, network, cursor, isConfigured: true, problem };
+  });
+  const former = cursors
+    .filter((cursor) => !context.chains.some((chain) => isSame(chain, cursor)))
+    .map(({ mode, network, ...rest }): NetworkState => {
+      const cursor = { mode, network, ...rest };
+      return { mode, network, cursor, isConfigured: false, problem: cursor.problem ?? undefined };
+    });
+  const states = [...(await Promise.all(configured)), ...former];
+  return states.sort((a, b) => `${a.mode}/${a.network}`.localeCompare(`${b.mode}/${b.network}`));
+}
+
+function whyNotRead({ connected, clock }: CommandContext, cursor: Cursor): string | undefined {
+  if (cursor.problem !== null) return cursor.problem;
+  const real = connected.find(
+    ({ network }) => network.mode === cursor.mode && network.code === cursor.network,
+  );
+  const lagMs = lagOf(cursor, clock.real());
+  if (!real || lagMs <= lagLimitMs(real.blockSeconds)) return undefined;
+  return `it is ${Math.round(lagMs / 1000)} s behind, so it is not offered. Does a server run, and do its nodes have new blocks?`;
+}
+
+async function whyNeverRead({ connected, signal }: CommandContext, ref: NetworkRef): Promise<string> {
+  const real = connected.find(({ network }) => network.mode === ref.mode && network.code === ref.network);
+  if (!real) return 'start the server';
+  try {
+    await real.chain.head(AbortSignal.any([signal, AbortSignal.timeout(answerMs)]));
+    return 'its nodes answer, so start the server';
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
