@@ -95,6 +95,8 @@ export interface MerchantBalance {
   readonly reserved: bigint;
   /** Received but not yet settled, minus what the merchant owes. Below 0 if the debt is larger. */
   readonly unallocated: bigint;
+  /** The merchant's coins of all networks that no withdrawal has reserved: what networks charged has left them. */
+  readonly coins: bigint;
 }
 
 /**
@@ -162,11 +164,16 @@ export function createLedger(newId: NewId): Ledger {
 
     async balances(reader, merchantId, mode) {
       const sums = new Map<string, MerchantBalance>();
-      for (const { currency, kind, balance } of await readBalances(reader, merchantId, mode)) {
-        const sum = sums.get(currency) ?? { available: 0n, reserved: 0n, unallocated: 0n };
+      const rows = await readBalances(reader, merchantId, mode);
+      for (const { currency, kind, balance } of rows) {
+        const sum = sums.get(currency) ?? { available: 0n, reserved: 0n, unallocated: 0n, coins: 0n };
         // The debt account is of the kind unallocated too.
         if (kind !== 'available' && kind !== 'reserved' && kind !== 'unallocated') continue;
         sums.set(currency, { ...sum, [kind]: sum[kind] + BigInt(balance) });
+      }
+      for (const [currency, sum] of sums) {
+        const coins = [...coinsOf(rows, currency).values()].filter((amount) => amount > 0n);
+        sums.set(currency, { ...sum, coins: coins.reduce((total, amount) => total + amount, 0n) });
       }
       return sums;
     },
@@ -184,15 +191,20 @@ export function createLedger(newId: NewId): Ledger {
     },
 
     async coins(reader, merchantId, mode, code) {
-      const coins = new Map<string, bigint>();
-      for (const { currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
-        if (currency !== code || network === null) continue;
-        const units = kind === 'custody' ? BigInt(balance) : -BigInt(balance);
-        coins.set(network, (coins.get(network) ?? 0n) + units);
-      }
-      return coins;
+      return coinsOf(await readBalances(reader, merchantId, mode), code);
     },
   };
+}
+
+/** By network, the coins of a currency that no withdrawal has reserved. */
+function coinsOf(rows: Awaited<ReturnType<typeof readBalances>>, code: string): ReadonlyMap<string, bigint> {
+  const coins = new Map<string, bigint>();
+  for (const { currency, kind, network, balance } of rows) {
+    if (currency !== code || network === null) continue;
+    const units = kind === 'custody' ? BigInt(balance) : -BigInt(balance);
+    coins.set(network, (coins.get(network) ?? 0n) + units);
+  }
+  return coins;
 }
 
 /** The posting without its empty entries. @throws if it does not balance */

@@ -66,10 +66,12 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
         .all()
         .filter(({ code, type }) => type === 'fiat' || payable.has(code) || sums.has(code))
         .map((currency) => {
-          const { available, reserved, unallocated } = sums.get(currency.code) ?? noMoney;
+          const { available, reserved, unallocated, coins } = sums.get(currency.code) ?? noMoney;
+          // Where the merchant pays no fee, nobody's income covers what networks charged: those coins are gone.
+          const isShort = currency.type === 'crypto' && coins < available;
           return {
             currency: currency.code,
-            availableBalance: unitsToNumber(available, currency),
+            availableBalance: unitsToNumber(isShort ? coins : available, currency),
             totalBalance: unitsToNumber(available + reserved + unallocated, currency),
             isSuspended: suspended.has(currency.code),
           };
@@ -126,4 +128,4 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
   };
 }
 
-const noMoney = { available: 0n, reserved: 0n, unallocated: 0n };
+const noMoney = { available: 0n, reserved: 0n, unallocated: 0n, coins: 0n };

@@ -104,4 +104,21 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
     expect(await merchant.refusal('transfers', 'fail', 'NOTHING', '--reason', 'No')).toBe('No such transfer');
     expect((await merchant.retrieve(id)).status).toBe('pending');
   });
+
+  it('can take what the balance shows, also where no fee covers what the network charged', async () => {
+    const [account] = (await merchant.command('merchants', 'list')) as { id: string }[];
+    await merchant.command('merchants', 'update', account?.id ?? '', '--fee-basis-points', '0');
+    await merchant.fund({ currency: 'TRX', amount: 200 });
+    const shown = async () => (await merchant.balance('TRX')).availableBalance;
+    const before = await shown();
+    const id = await accept({ currency: 'TRX', amount: 50 });
+    await merchant.command('transfers', 'settle', id, '--tx-hash', 'ef'.repeat(32), '--network-fee', '60');
+    const left = await shown();
+    expect(left).toBeLessThanOrEqual(before - 50 - 60);
+    const { fee } = await merchant.retrieve(id);
+    const last = await accept({ currency: 'TRX', amount: Number((left - fee).toFixed(6)) });
+    expect(await shown()).toBe(0);
+    await merchant.command('transfers', 'fail', last, '--reason', 'A test');
+    await merchant.command('merchants', 'update', account?.id ?? '', '--fee-basis-points', '100');
+  });
 });
