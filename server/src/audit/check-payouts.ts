@@ -4,7 +4,10 @@ import { sumUnits } from '../db/units.js';
 import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
 import type { Reader } from '../db/engine.js';
 
-/** Each transfer has one hold, a post or a void once it has ended, a payout that matches it, and an undone post if it was lost. */
+/**
+ * Each transfer has one hold, a post or a void once it has ended, a payout that matches it, an undone post if it was lost, and
+ * an undone void if it was paid after it had failed.
+ */
 export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const report = new Report(
     'Every transfer has one hold, one post or void once it has ended, and a matching payout',
@@ -12,7 +15,7 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const checked = await visitPages(
     (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
     (page) => {
-      for (const { id, status, amount, fee, held, posted, voided, lost, settled_at, ...of } of page) {
+      for (const { id, status, amount, fee, held, posted, voided, undone, lost, settled_at, ...of } of page) {
         const { payout_status: payout } = of;
         const units = (BigInt(amount) + BigInt(fee)).toString();
         const wasSent = settled_at !== null;
@@ -23,9 +26,12 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
           ...(posted === (wasSent ? units : null) && wasSent === (status === 'success' || lost !== null)
             ? []
             : [`post:${id} is ${posted ?? 'missing'}, but the transfer is ${status}`]),
-          ...(voided === (status === 'failed' && !wasSent ? units : null)
+          ...(voided === ((status === 'failed' && !wasSent) || undone !== null ? units : null)
             ? []
             : [`void:${id} is ${voided ?? 'missing'}, but the transfer is ${status}`]),
+          ...(undone === null || (undone === units && wasSent)
+            ? []
+            : [`undo:${id} is ${undone}, but the transfer is ${status}`]),
           ...(lost === (status === 'failed' && wasSent ? units : null)
             ? []
             : [`lost:${id} is ${lost ?? 'missing'}, but the transfer is ${status}`]),
@@ -48,7 +54,7 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(differing.map(({ id }) => `The payout ${id} differs from its transfer`));
-  for (const kind of ['hold', 'post', 'void', 'lost']) {
+  for (const kind of ['hold', 'post', 'void', 'undo', 'lost']) {
     const orphans = await reader
       .selectFrom('ledger_postings as posting')
       .leftJoin('transfers', (join) => join.on('transfers.id', '=', sql<string>`substr(posting.key, 6)`))
@@ -64,7 +70,7 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
 
 /** Transfers with the amounts moved into and out of reserved for them, and the status of their payouts. */
 function selectTransfers(reader: Reader) {
-  const moved = (kind: 'hold' | 'post' | 'void' | 'lost', side: 'credit' | 'debit') =>
+  const moved = (kind: 'hold' | 'post' | 'void' | 'undo' | 'lost', side: 'credit' | 'debit') =>
     reader
       .selectFrom('ledger_postings as posting')
       .innerJoin('ledger_entries as entry', 'entry.posting_id', 'posting.id')
@@ -87,6 +93,7 @@ function selectTransfers(reader: Reader) {
       moved('hold', 'credit').as('held'),
       moved('post', 'debit').as('posted'),
       moved('void', 'debit').as('voided'),
+      moved('undo', 'credit').as('undone'),
       moved('lost', 'credit').as('lost'),
     ]);
 }

@@ -20,16 +20,20 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, and why one is not read; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), and which transfers may have been paid although no node could tell. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
-        const { database, reconciliation, treasury } = context;
+        const { database, psbtPayouts, reconciliation, treasury } = context;
         const networks = await readNetworkStates(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
+        const psbts = await psbtPayouts.inTrouble();
         const balances = await balanceStatus(reconciliation);
         const lines = [
           ...networks.map(networkLine),
           ...treasuries.flatMap(treasuryLines),
+          ...psbts.map(
+            ({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem ?? ''}`,
+          ),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
           ...balances.lines,
@@ -41,6 +45,7 @@ export const chainCommands: Group = {
               ...one,
               reservedSince: one.reservedSince && isoTime(one.reservedSince),
             })),
+            psbts,
             quarantined: quarantined.map(quarantineJson),
             ...balances.json,
           },
@@ -48,6 +53,7 @@ export const chainCommands: Group = {
           hasFailed:
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
             treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
+            psbts.length > 0 ||
             quarantined.length > 0 ||
             balances.hasShortage,
         };

@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
 import { scriptsOf, type SpentCoin } from './build.js';
 import { dustLimit, feeOf, heaviestTransaction, transactionWeight, virtualSize } from './sizes.js';
-import type { UnspentOutput } from '../chains/bitcoin/utxo-node.js';
+import type { Outpoint, UnspentOutput } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Problem } from '../shared/problem.js';
 import { invalidState } from '../shared/problem.js';
@@ -75,30 +75,50 @@ export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Pr
     return first === second ? 0 : first > second ? -1 : 1;
   });
   const coins: UnspentCoin[] = [];
+  const missing = new Set(forced);
   let total = 0n;
   for (const chunk of chunksOf(ordered, coinsAtOnce)) {
-    const found = await to.node.unspent(
-      chunk.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex })),
-      true,
-      signal,
-    );
-    for (const [position, known] of chunk.entries()) {
-      const coin = usable(known, found[position], account, to.network.confirmations);
-      if (!coin) continue;
+    for (const coin of await usableCoins(chunk, to, account, signal)) {
       coins.push(coin);
       total += coin.amount;
-      if (chunk.slice(position + 1).some(isForced)) continue;
+      missing.delete(nameOf(coin));
+      if (missing.size > 0) continue;
       const plan = planFee(account, to.family, { count: coins.length, sum: total }, { scripts, sum }, rate);
       if (!plan) continue;
       if (plan.weight > heaviestTransaction) throw tooHeavy();
       return { ...plan, coins };
     }
   }
+  const [lost] = missing;
+  if (lost !== undefined) {
+    throw invalidState(
+      `The coin ${lost}, which this must spend so that a discarded PSBT cannot pay too, has just become uncertain. Run the export again`,
+    );
+  }
   const amount = amountIn(to.currency);
   const fee = feeOf(transactionWeight(account.script, Math.max(1, coins.length), scripts), rate);
   throw invalidState(
     `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT`,
   );
+}
+
+/** Those that can be spent for certain: unspent, also by what waits, and confirmed at full depth. At most some hundred. */
+export async function usableCoins(
+  known: readonly KnownCoin[],
+  { node, network }: PsbtNetwork,
+  account: SpendingAccount,
+  signal: AbortSignal,
+): Promise<UnspentCoin[]> {
+  const outpoints = known.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex }));
+  const found = await node.unspent(outpoints, true, signal);
+  return known.flatMap(
+    (coin, position) => usable(coin, found[position], account, network.confirmations) ?? [],
+  );
+}
+
+/** Such as `hash:index`. */
+export function nameOf({ txHash, outputIndex }: Outpoint): string {
+  return `${txHash}:${outputIndex}`;
 }
 
 /** Compares what the node says with the books: a coin that differs is not what we think it is. */

@@ -8,7 +8,7 @@ import { isUniqueViolation } from '../db/errors.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import { chooseCoins, type CoinChoice, type UnspentCoin } from './coins.js';
+import { chooseCoins, nameOf, type CoinChoice, type UnspentCoin } from './coins.js';
 import { accountOf, networkOf, type AccountNames, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { newVersion } from './new-version.js';
@@ -48,11 +48,6 @@ export async function exportWaiting(
   const account = accountOf(key, to, request);
   if (request.feeRate !== undefined) parseFeeRate(request.feeRate);
   const { payable: picked, skipped } = await pickTransfers(deps, request, to, account);
-  const { payable, forced, unsafe } = await forcedCoins(deps, picked, key.sourceId, signal);
-  skipped.push(...unsafe);
-  if (payable.length === 0) return { psbt: undefined, skipped };
-  const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
-  const height = await to.node.height(signal);
   const known = await store.knownCoins(
     deps.database.reader,
     scope,
@@ -60,6 +55,12 @@ export async function exportWaiting(
     to.currency.code,
     key.sourceId,
   );
+  const source = { to, account, known, sourceId: key.sourceId };
+  const { payable, forced, unsafe, discarded } = await forcedCoins(deps, picked, source, signal);
+  skipped.push(...unsafe);
+  if (payable.length === 0) return { psbt: undefined, skipped };
+  const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
+  const height = await to.node.height(signal);
   const sum = payable.reduce((total, { amount }) => total + BigInt(amount), 0n);
   const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
   const choice = await chooseCoins({ to, account, known, forced, scripts, sum, rate }, signal);
@@ -67,7 +68,7 @@ export async function exportWaiting(
   const previous = await previousTransactions(deps.database.reader, to, account, choice.coins, signal);
   try {
     const psbt = await deps.database.write((transaction) =>
-      insert(deps, transaction, request, { to, key, account, payable, choice, previous, height }),
+      insert(deps, transaction, request, { to, key, account, payable, discarded, choice, previous, height }),
     );
     return { psbt, skipped };
   } catch (error) {
@@ -103,20 +104,21 @@ async function insert(
     readonly key: DepositKeyRecord;
     readonly account: SpendingAccount;
     readonly payable: readonly TransferTable[];
+    readonly discarded: ReadonlySet<string>;
     readonly choice: CoinChoice;
     readonly previous: ReadonlyMap<string, string>;
     readonly height: number;
   },
 ): Promise<StoredPsbt> {
   const { scope, actor, fingerprint, path } = request;
-  const { to, key, account, payable, choice, previous, height } = parts;
+  const { to, key, account, payable, discarded, choice, previous, height } = parts;
   const { code: currency } = to.currency;
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, scope.mode, currency, {
     kind: 'available',
     merchantId: scope.merchantId,
   });
-  await ensureStillFree(deps, transaction, payable, choice.coins, scope, to);
+  await ensureStillFree(deps, transaction, payable, discarded, choice.coins, to);
   const id = deps.newId();
   const { mode } = scope;
   const { code: network } = to.network;
@@ -172,9 +174,9 @@ async function ensureStillFree(
   deps: PsbtDeps,
   transaction: Transaction,
   payable: readonly TransferTable[],
+  discarded: ReadonlySet<string>,
   coins: readonly UnspentCoin[],
-  scope: Scope,
-  to: PsbtNetwork,
+  { network: { mode, code: network } }: PsbtNetwork,
 ): Promise<void> {
   const changed = invalidState(
     'Another command has taken some of these transfers or coins meanwhile. Run the export again',
@@ -183,6 +185,9 @@ async function ensureStillFree(
     const row = await deps.settlement.lock(transaction, id);
     if (row?.status !== 'pending' || (await store.holderOf(transaction, id))) throw changed;
   }
-  const held = await store.heldOutpoints(transaction, { mode: scope.mode, network: to.network.code });
-  if (coins.some(({ txHash, outputIndex }) => held.has(`${txHash}:${outputIndex}`))) throw changed;
+  const ids = payable.map((row) => row.id);
+  const discardedNow = await store.discardedWith(transaction, ids);
+  if (discardedNow.some((id) => !discarded.has(id))) throw changed;
+  const held = await store.heldOutpoints(transaction, { mode, network });
+  if (coins.some((coin) => held.has(nameOf(coin)))) throw changed;
 }

@@ -14,14 +14,19 @@ import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { findLocation, type Location } from './location.js';
 
-/** How long a settled PSBT is looked at. A deeper reorganisation was never seen. */
+/** How long a PSBT is looked at after it was settled, or has become impossible. A deeper reorganisation was never seen. */
 const watchedMs = 24 * 60 * 60 * 1000;
 /** A block that spends a coin can be replaced by one that is a little lower. */
 const rereadBlocks = 6;
 
+/** Those that a chain can still change. */
+export function followed({ database, clock }: Pick<PsbtDeps, 'database' | 'clock'>) {
+  return store.followedPsbts(database.reader, clock.real() - watchedMs);
+}
+
 /** @returns what looks at all that a chain can still change */
 export function createFollow(deps: PsbtDeps) {
-  const { database, clock, log } = deps;
+  const { log } = deps;
   /** The networks without a node at the last run. That is logged once. */
   let unreachable: ReadonlySet<string> = new Set();
   /** The height of the chain when a PSBT's coins were last looked for in blocks. */
@@ -31,10 +36,7 @@ export function createFollow(deps: PsbtDeps) {
     const failures = createFailures();
     const down = new Set<string>();
     const heights = new Map<string, number | undefined>();
-    for (const { id, mode, network } of await store.followedPsbts(
-      database.reader,
-      clock.real() - watchedMs,
-    )) {
+    for (const { id, mode, network } of await followed(deps)) {
       signal.throwIfAborted();
       const name = `${mode}/${network}`;
       if (down.has(name)) continue;
@@ -102,6 +104,13 @@ async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined
 async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
+  if (
+    state === 'discarded' &&
+    psbt.confirmed_at !== null &&
+    (found.kind !== 'conflict' || !isFinal(found, to))
+  ) {
+    await transitions.markUnconfirmed(deps, id);
+  }
   switch (found.kind) {
     case 'absent': {
       if (state !== 'sent' && state !== 'settled') return report(at, null);
@@ -152,7 +161,7 @@ async function applyWaiting(at: Look, version: PsbtVersionTable): Promise<void> 
   if (version.imported_at === null || !['sent', 'settled'].includes(psbt.state)) {
     const transaction =
       version.signed_transaction ?? (await to.node.rawTransaction(txHash, undefined, signal));
-    await transitions.adopt(deps, psbt.id, version.number, { txHash, transaction });
+    await adopt(at, version, { txHash, transaction });
   }
   if (psbt.state === 'settled') {
     await transitions.markUnconfirmed(deps, psbt.id);
@@ -170,22 +179,46 @@ async function applyWaiting(at: Look, version: PsbtVersionTable): Promise<void> 
   );
 }
 
+/** Deep enough in the chain that no reorganisation is expected to take it back. */
+export function isFinal(
+  { confirmations }: Pick<Found<'block' | 'conflict'>, 'confirmations'>,
+  { network }: PsbtNetwork,
+): boolean {
+  return confirmations >= network.confirmations;
+}
+
+async function adopt(
+  { deps, psbt }: Look,
+  version: PsbtVersionTable,
+  signed: transitions.Signed,
+): Promise<void> {
+  const { id, mode, network, state } = psbt;
+  if (state === 'discarded') {
+    const { txHash } = signed;
+    deps.log.warn(
+      { psbt: id, mode, network, txHash },
+      'A discarded PSBT was broadcast after all, and pays its transfers',
+    );
+  }
+  await transitions.adopt(deps, id, version.number, signed);
+}
+
 type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
 
 /** One of its versions is in a block. */
 async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
-  const { version, blockHash, height, confirmations } = found;
+  const { version, blockHash, height } = found;
   let { tx_hash: txHash } = version;
   if (txHash === null || version.imported_at === null || !['sent', 'settled'].includes(state)) {
     txHash ??= await spenderOf(at);
     if (txHash === null) return;
     const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
-    await transitions.adopt(deps, id, version.number, { txHash, transaction });
+    await adopt(at, version, { txHash, transaction });
   }
   if (version.block_hash !== blockHash) await transitions.noteBlock(deps, version, blockHash, height);
-  if (confirmations < to.network.confirmations) {
+  if (!isFinal(found, to)) {
     if (state === 'settled') await transitions.markUnconfirmed(deps, id);
     return;
   }
@@ -203,13 +236,17 @@ async function spenderOf({ psbt, to, signal }: Look): Promise<string | null> {
 }
 
 /** A transaction in a block, which is none of ours, has spent its coins. */
-async function applyConflict(at: Look, { spender, confirmations }: Found<'conflict'>): Promise<void> {
+async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> {
+  const { spender } = found;
   const { deps, psbt, to } = at;
   const { id, state, mode, network } = psbt;
   await transitions.noteHeight(deps, id, Math.max(psbt.from_height, spender.height - rereadBlocks));
   const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
-  if (state === 'discarded') return report(at, null);
-  if (confirmations < to.network.confirmations) return report(at, problem);
+  if (state === 'discarded') {
+    if (isFinal(found, to)) await transitions.markImpossible(deps, id);
+    return report(at, null);
+  }
+  if (!isFinal(found, to)) return report(at, problem);
   if (state === 'conflicted') return;
   deps.log.warn({ psbt: id, mode, network, problem }, 'A PSBT needs attention');
   await transitions.conflict(deps, id, problem);

@@ -5,7 +5,8 @@ import type { Scope } from '../shared/scope.js';
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress } from './build.js';
 import { amountIn, type PsbtDeps, type PsbtNetwork } from './context.js';
-import { look } from './follow.js';
+import { nameOf, usableCoins, type CoinRequest } from './coins.js';
+import { isFinal, look } from './follow.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import { dustLimit } from './sizes.js';
@@ -14,6 +15,11 @@ import { dustLimit } from './sizes.js';
 export interface SkippedTransfer {
   readonly id: string;
   readonly reason: string;
+}
+
+/** The coins that an export can choose from, and the address source that they belong to. */
+export interface CoinSource extends Pick<CoinRequest, 'to' | 'account' | 'known'> {
+  readonly sourceId: string;
 }
 
 /** Far below what fits into a transaction that nodes relay, and still something that a person can check. */
@@ -66,9 +72,15 @@ export async function pickTransfers(
 export async function forcedCoins(
   deps: PsbtDeps,
   picked: readonly TransferTable[],
-  sourceId: string,
+  from: CoinSource,
   signal: AbortSignal,
-): Promise<{ payable: readonly TransferTable[]; forced: Set<string>; unsafe: SkippedTransfer[] }> {
+): Promise<{
+  payable: readonly TransferTable[];
+  forced: Set<string>;
+  unsafe: SkippedTransfer[];
+  /** The ids of all discarded PSBTs that paid some of them. */
+  discarded: ReadonlySet<string>;
+}> {
   const forced = new Set<string>();
   const unsafe: SkippedTransfer[] = [];
   let payable = picked;
@@ -79,16 +91,16 @@ export async function forcedCoins(
   for (const id of ids) {
     const found = await look(deps, id, signal);
     const psbt = await store.requirePsbt(deps.database.reader, id);
-    // Its coins are spent in a block, by a transaction that is none of ours: it can never be confirmed.
-    if (psbt.state === 'discarded' && found?.kind === 'conflict') continue;
+    if (psbt.state === 'discarded' && found?.kind === 'conflict' && isFinal(found, from.to)) continue;
     const reason =
-      whyUnsafe(psbt, found?.kind === 'absent', sourceId) ?? (await forceCoin(deps, psbt, forced));
+      whyUnsafe(psbt, found?.kind === 'absent', from.sourceId) ??
+      (await forceCoin(psbt, from, forced, signal));
     if (reason === undefined) continue;
     const paid = new Set(psbt.transfers.map((transfer) => transfer.id));
     unsafe.push(...payable.filter((row) => paid.has(row.id)).map((row) => ({ id: row.id, reason })));
     payable = payable.filter((row) => !paid.has(row.id));
   }
-  return { payable, forced, unsafe };
+  return { payable, forced, unsafe, discarded: new Set(ids) };
 }
 
 function whyUnsafe({ id, state, source_id, key_id }: StoredPsbt, isAbsent: boolean, sourceId: string) {
@@ -101,15 +113,20 @@ function whyUnsafe({ id, state, source_id, key_id }: StoredPsbt, isAbsent: boole
     : `It is in the discarded PSBT ${id} of another key. Export it with --key ${key_id}`;
 }
 
-/** Adds a free coin of the PSBT, unless one is forced already. @returns why there is none */
-async function forceCoin({ database }: PsbtDeps, psbt: StoredPsbt, forced: Set<string>) {
-  const held = await store.heldOutpoints(database.reader, psbt);
-  const names = psbt.inputs.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`);
-  if (names.some((name) => forced.has(name))) return undefined;
-  const free = names.find((name) => !held.has(name));
-  if (free === undefined) {
-    return `It is in the discarded PSBT ${psbt.id}, and other PSBTs spend the coins of that. Settle those first`;
+/** Adds a free and certain coin of the PSBT, unless one is forced already. @returns why there is none */
+async function forceCoin(
+  { id, inputs }: StoredPsbt,
+  { to, account, known }: CoinSource,
+  forced: Set<string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const names = new Set(inputs.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+  if ([...forced].some((name) => names.has(name))) return undefined;
+  const free = known.filter(({ tx_hash: hash, output_index: index }) => names.has(`${hash}:${index}`));
+  const [coin] = await usableCoins(free, to, account, signal);
+  if (!coin) {
+    return `It is in the discarded PSBT ${id}, which can still be broadcast, and none of its coins is free and confirmed ${to.network.confirmations} times now. Settle the PSBTs that spend them, or wait for the confirmations`;
   }
-  forced.add(free);
+  forced.add(nameOf(coin));
   return undefined;
 }

@@ -12,11 +12,11 @@ import type { EnsureFree } from '../withdrawals/transfers.js';
 import { bump } from './bump.js';
 import { networkOf, type PsbtDeps } from './context.js';
 import { exportWaiting, type Exported, type ExportRequest } from './export.js';
-import { createFollow, look } from './follow.js';
+import { createFollow, followed, look } from './follow.js';
 import { sumUnspent, type Holder } from './holdings.js';
 import { importSigned, type Imported } from './import.js';
 import * as store from './psbt-store.js';
-import type { StoredPsbt } from './psbt-store.js';
+import type { FollowedPsbt, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { scopeOf } from '../shared/scope.js';
 
@@ -42,6 +42,8 @@ export interface PsbtPayouts extends Feature {
   retrieve(id: string): Promise<StoredPsbt>;
   /** Newest first, at most 1000. @param merchantId of all merchants if it is undefined */
   list(merchantId: string | undefined): Promise<PsbtTable[]>;
+  /** Those with a problem, oldest first. A settled one is named for a day. */
+  inTrouble(): Promise<FollowedPsbt[]>;
   /** Broadcasts what is not on the network, and settles what is confirmed. */
   follow(signal: AbortSignal): Promise<void>;
   /**
@@ -59,6 +61,8 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   const { database, auditLog } = deps;
   const follow = createFollow(deps);
   const retrieve = (id: string) => store.requirePsbt(database.reader, id);
+
+  const inTrouble = async () => (await followed(deps)).filter(({ problem }) => problem !== null);
 
   async function discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt> {
     let psbt = await retrieve(id);
@@ -105,15 +109,33 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
     discard,
     retrieve,
     list: (merchantId) => store.listPsbts(database.reader, merchantId, listed),
+    inTrouble,
     follow,
     sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),
     ensureFree,
-    figures: () => exportFigures(() => store.sumExported(database.reader), deps.clock.real),
+    figures: () => [
+      ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),
+      {
+        name: 'checkout_psbts_in_trouble',
+        help: 'PSBTs that need attention; "transfers psbt list" says why',
+        read: async () => countByNetwork(await inTrouble()),
+      },
+    ],
     jobs: () =>
       deps.connected.some(({ utxoNode }) => utxoNode)
         ? [{ name: 'psbts', intervalMs: 5000, run: follow }]
         : [],
   };
+}
+
+function countByNetwork(psbts: readonly FollowedPsbt[]) {
+  const counts = new Map<string, readonly [FollowedPsbt, number]>();
+  for (const psbt of psbts) {
+    const name = `${psbt.mode}/${psbt.network}`;
+    const [first, count] = counts.get(name) ?? [psbt, 0];
+    counts.set(name, [first, count + 1]);
+  }
+  return [...counts.values()];
 }
 
 async function ensureFree(reader: Reader, { id }: TransferTable): Promise<void> {

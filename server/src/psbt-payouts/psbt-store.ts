@@ -15,6 +15,8 @@ export interface StoredPsbt extends PsbtTable {
   readonly versions: readonly PsbtVersionTable[];
 }
 
+export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'problem'>;
+
 /** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
 export interface KnownCoin {
   readonly tx_hash: string;
@@ -88,31 +90,17 @@ export function listPsbts(
 }
 
 /** Those that a chain can still change. @param since real time: what was confirmed before it is final */
-export async function followedPsbts(
-  reader: Reader,
-  since: number,
-): Promise<Pick<PsbtTable, 'id' | 'mode' | 'network'>[]> {
+export async function followedPsbts(reader: Reader, since: number): Promise<FollowedPsbt[]> {
   return reader
     .selectFrom('psbts')
-    .select(['id', 'mode', 'network'])
+    .select(['id', 'mode', 'network', 'problem'])
     .where((e) =>
       e.or([
         e('state', 'in', ['open', 'sent', 'conflicted']),
         e.and([
-          e('state', '=', 'settled'),
+          // A signed copy of a discarded one can still be broadcast, whatever became of its transfers.
+          e('state', 'in', ['settled', 'discarded']),
           e.or([e('confirmed_at', 'is', null), e('confirmed_at', '>', since)]),
-        ]),
-        // A signed copy of a discarded one can still be broadcast, as long as one of its transfers is not paid.
-        e.and([
-          e('state', '=', 'discarded'),
-          e.exists(
-            e
-              .selectFrom('psbt_transfers')
-              .innerJoin('transfers', 'transfers.id', 'psbt_transfers.transfer_id')
-              .whereRef('psbt_transfers.psbt_id', '=', 'psbts.id')
-              .where('transfers.status', 'in', ['pending', 'processing'])
-              .select('transfers.id'),
-          ),
         ]),
       ]),
     )

@@ -147,21 +147,32 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     await lockBooks(deps, transaction, psbt);
     const rows = await lockTransfers(deps, transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);
+    const reopened: string[] = [];
     const unpaid: string[] = [];
     for (const [position, row] of rows.entries()) {
       const sent = { txHash, networkFee: shares[position] ?? 0n };
       if (row.status === 'pending' || row.status === 'processing') {
         await deps.settlement.succeed(transaction, row, sent);
-      } else if (row.status === 'success') {
-        if (psbt.state === 'settled') await deps.settlement.correct(transaction, row, sent);
-        else if (row.tx_hash !== txHash) unpaid.push(row.id);
+      } else if (
+        row.status === 'success' &&
+        psbt.versions.some(({ tx_hash: hash }) => hash === row.tx_hash)
+      ) {
+        if (row.tx_hash !== txHash) await deps.settlement.correct(transaction, row, sent);
+      } else if (row.status === 'failed' && row.settled_at === null) {
+        await deps.settlement.succeed(transaction, await deps.settlement.reopen(transaction, row), sent);
+        reopened.push(row.id);
       } else unpaid.push(row.id);
     }
     await store.holdAll(transaction, psbt);
     const problem =
-      unpaid.length === 0
-        ? null
-        : `It has paid ${unpaid.join(', ')} too, which had ended already: compare them with the wallet`;
+      [
+        ...(reopened.length === 0
+          ? []
+          : [`It has paid ${reopened.join(', ')} although they had failed, so they are success now`]),
+        ...(unpaid.length === 0
+          ? []
+          : [`It has paid ${unpaid.join(', ')} too, which had ended already: compare them with the wallet`]),
+      ].join('. ') || null;
     await store.updatePsbt(transaction, id, {
       state: 'settled',
       settled_version: number,
@@ -173,11 +184,24 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
   });
 }
 
-/** The chain has dropped the transaction of a settled PSBT. Its transfers stay ended: it is sent again. */
+/** A transaction that spends one of a discarded PSBT's coins is final: that PSBT can never be confirmed. */
+export function markImpossible(deps: PsbtDeps, id: string) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    if (psbt.state === 'discarded' && psbt.confirmed_at === null) {
+      await store.updatePsbt(transaction, id, { confirmed_at: deps.clock.real() });
+    }
+  });
+}
+
+/**
+ * The chain has dropped the transaction of a settled PSBT, whose transfers stay ended: it is sent again. Or it has dropped
+ * the one that made a discarded PSBT impossible.
+ */
 export function markUnconfirmed(deps: PsbtDeps, id: string) {
   return deps.database.write(async (transaction) => {
     const psbt = await store.lockPsbt(transaction, id);
-    if (psbt.state === 'settled' && psbt.confirmed_at !== null) {
+    if (psbt.confirmed_at !== null) {
       await store.updatePsbt(transaction, id, { confirmed_at: null });
     }
   });

@@ -28,6 +28,11 @@ export interface Settlement {
   /** It was not sent, and never will be. */
   fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
   /**
+   * It has failed, and was paid all the same: what was given back is reserved again. What the merchant has withdrawn
+   * meanwhile becomes a debt that later credits repay. `succeed` has to follow.
+   */
+  reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
+  /**
    * It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. The difference
    * of the network's fee is posted. Returns the transfer.
    */
@@ -116,6 +121,22 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         { account: reservedOf(row), debit: held },
         { account: { kind: 'available', merchantId: row.merchant_id }, credit: held },
       ]);
+    },
+
+    async reopen(transaction, row) {
+      const { id, mode, currency, merchant_id: merchantId } = row;
+      const held = BigInt(row.amount) + BigInt(row.fee);
+      const account = { kind: 'available', merchantId } as const;
+      const available = await ledger.balance(transaction, mode, currency, account);
+      const taken = held < available ? held : available;
+      const entries = [
+        { account, debit: taken },
+        { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: held - taken },
+        { account: reservedOf(row), credit: held },
+      ] as const;
+      const now = clock.now(scopeOf(row));
+      await ledger.post(transaction, { key: `undo:${id}`, mode, currency, entries }, now);
+      return { ...row, status: 'processing', failure_reason: null };
     },
 
     async correct(transaction, row, { txHash, networkFee }) {

@@ -541,6 +541,58 @@ export function testLife(engine: TestEngine): void {
         await shop.expectBooksInOrder();
       });
 
+      it('whose coin a reorganisation has made unsure: nothing else pays its transfers until it is sure again', async () => {
+        const merchant = await shop.merchant();
+        await merchant.fund('0.15');
+        await merchant.fund('0.2');
+        const rows = await merchant.transfers('0.1');
+        const exported = await merchant.export();
+        await shop.discard(exported.id);
+        await node.reorg(2, 'waiting');
+        const reason = 'which can still be broadcast, and none of its coins is free and confirmed 2 times';
+        const refused = { psbt: null, skipped: [{ reason: expect.stringContaining(reason) }] };
+        expect(await merchant.export()).toMatchObject(refused);
+        await shop.scan();
+        expect(await merchant.export()).toMatchObject(refused);
+        await confirm(1);
+        expect(await merchant.export()).toMatchObject(refused);
+        await confirm(1);
+        const again = await merchant.export();
+        expect(again.inputs).toEqual(exported.inputs);
+        await shop.import(merchant.sign(again.psbt));
+        await confirm();
+        expect(await shop.statuses(rows)).toEqual(['success']);
+        await shop.expectBooksInOrder();
+      });
+
+      it('and spent elsewhere: its transfers are paid with other coins once that is final, and it is followed no longer', async () => {
+        const prepared = await prepare(['0.2', '0.15'], ['0.1']);
+        const { merchant, exported, rows } = prepared;
+        const final = async () =>
+          (
+            await shop.server.database.reader
+              .selectFrom('psbts')
+              .select('confirmed_at')
+              .where('id', '=', exported.id)
+              .executeTakeFirstOrThrow()
+          ).confirmed_at !== null;
+        await shop.discard(exported.id);
+        const elsewhere = await spendElsewhere(prepared);
+        await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
+        expect(await merchant.export()).toMatchObject({
+          psbt: null,
+          skipped: [{ reason: expect.stringContaining('Try again when that is confirmed') }],
+        });
+        expect(await final()).toBe(false);
+        await confirm(1);
+        expect(await final()).toBe(true);
+        const again = await merchant.export();
+        expect(again.inputs).not.toEqual(exported.inputs);
+        await shop.import(merchant.sign(again.psbt));
+        await confirm();
+        expect(await shop.statuses(rows)).toEqual(['success']);
+      });
+
       it('and broadcast all the same: it pays, and the one that took its place does not', async () => {
         const { merchant, exported, rows, first } = await prepare(['0.2', '0.2'], ['0.1']);
         await shop.discard(exported.id);
@@ -558,6 +610,34 @@ export function testLife(engine: TestEngine): void {
         expect(await postings(first)).toEqual(['hold', 'post']);
         expect(await merchant.export()).toMatchObject({ psbt: null });
         await shop.expectBooksInOrder();
+      });
+
+      it('and broadcast after its transfers had failed: they have succeeded, and it is told', async () => {
+        const { merchant, exported, rows, first } = await prepare();
+        await shop.discard(exported.id);
+        await shop.run('transfers fail --reason no', first);
+        expect(await shop.statuses(rows)).toEqual(['failed']);
+        // What was given back is withdrawn meanwhile, so that the merchant owes it.
+        await merchant.transfers('0.39');
+        const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
+        late.finalize();
+        await node.rpc('sendrawtransaction', late.hex, 0);
+        await confirm();
+        expect(await shop.transfer(first)).toMatchObject({
+          status: 'success',
+          tx_hash: late.id,
+          failure_reason: null,
+        });
+        expect(await postings(first)).toEqual(['hold', 'post', 'undo', 'void']);
+        const problem = `It has paid ${first} although they had failed, so they are success now`;
+        expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
+        const status = await shop.run('chains status');
+        expect(status.hasFailed).toBe(true);
+        expect(status.text).toContain(`test  ${network}  PSBT ${exported.id}: ${problem}`);
+        await shop.expectBooksInOrder();
+        const total =
+          50_000_000n - BigInt(rows[0]?.amount ?? 0) - BigInt(Number(exported.versions[0]?.fee) * 1e8);
+        expect(await shop.custody(merchant.id)).toBe(total);
       });
 
       it('and broadcast before anything took its place: not exported again', async () => {

@@ -30,7 +30,10 @@ export const psbtTables = {
     from_height: bigint(),
     /** The version that was confirmed; null before that. Stays set if the chain drops it later. */
     settled_version: integer().nullable(),
-    /** When the network confirmed it; null while it is not confirmed, also if it no longer is. Real time, as all times here. */
+    /**
+     * When the network confirmed it, or for a discarded one the transaction that makes it impossible; null while that is not
+     * confirmed, also if it no longer is. Real time, as all times here.
+     */
     confirmed_at: time().nullable(),
     /** What the operator should know, in a sentence; null if nothing is wrong. */
     problem: text().nullable(),
