@@ -43,6 +43,7 @@ import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { defaultSources } from './money/sources/sources.js';
 import { createWorldRates, type WorldRates } from './money/world-rates.js';
+import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
@@ -166,6 +167,7 @@ export async function createApp(options: AppOptions) {
     ...extraNetworks.map(({ network }) => network),
   ]);
 
+  const depths = createDepths(rates, currencies);
   const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
@@ -191,6 +193,7 @@ export async function createApp(options: AppOptions) {
     newId,
     rates,
     currencies,
+    depths,
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
     checkoutUrl,
@@ -213,6 +216,7 @@ export async function createApp(options: AppOptions) {
     newId,
     rates,
     currencies,
+    depths,
     addresses: depositAddresses,
     ledger,
     payments,
@@ -282,9 +286,10 @@ export async function createApp(options: AppOptions) {
     sink: receipts,
     networks: chains.map((chain) => {
       const real = connected.find((one) => one.chain === chain);
+      const network = currencies.network(chain.mode, chain.network);
       return {
         chain,
-        confirmations: currencies.network(chain.mode, chain.network)?.confirmations ?? 0,
+        confirmations: network ? mostConfirmations(network) : 0,
         intervalMs: real?.pollMs ?? scanIntervalMs,
         lagLimitMs: real && lagLimitMs(real.blockSeconds),
       };

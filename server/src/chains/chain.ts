@@ -53,6 +53,16 @@ export interface ChainBlock extends BlockId {
   readonly without?: readonly string[];
 }
 
+/** A block as one node tells it. */
+export interface NodeBlock {
+  /** `node 1` for the first of the configuration. */
+  readonly node: string;
+  /** Undefined above its head. */
+  readonly block: ChainBlock | undefined;
+  /** Up to where it says that blocks are final. */
+  readonly finalHeight?: number | undefined;
+}
+
 /** One network. Every call can fail when the node does; the scanner retries. */
 export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;
@@ -72,6 +82,8 @@ export interface Chain extends NetworkRef {
   blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
   /** Lets a lower head follow than was reported before: somebody has accepted that those blocks are gone. */
   forgetHead?(): void;
+  /** The block at a height as each node that can be asked tells it. @throws NodesUnavailable if none can */
+  blockOfEach?(height: number, signal: AbortSignal): Promise<readonly NodeBlock[]>;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
 }

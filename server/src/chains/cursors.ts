@@ -50,6 +50,7 @@ export function listCursors(
     | 'read_until'
     | 'overdue_since'
     | 'gaps'
+    | 'disagreement'
     | 'problem'
   >[]
 > {
@@ -64,6 +65,7 @@ export function listCursors(
       'read_until',
       'overdue_since',
       'gaps',
+      'disagreement',
       'problem',
     ])
     .orderBy('mode')
@@ -106,6 +108,7 @@ export function createCursor(
         final_height: null,
         overdue_since: null,
         gaps: '[]',
+        disagreement: null,
         problem: null,
         is_wrong_chain: 0,
         lease_holder: lease.holder,
@@ -180,7 +183,15 @@ export class LeaseLost extends Error {
 /** What a scan changes about the cursor. */
 export type CursorMove = Pick<
   ChainCursorTable,
-  'height' | 'hash' | 'head_height' | 'synced_at' | 'read_until' | 'final_height' | 'overdue_since' | 'gaps'
+  | 'height'
+  | 'hash'
+  | 'head_height'
+  | 'synced_at'
+  | 'read_until'
+  | 'final_height'
+  | 'overdue_since'
+  | 'gaps'
+  | 'disagreement'
 >;
 
 /**

@@ -24,10 +24,12 @@ export function networkHealth(
 /** A sentence per problem of a network's scan, nodes and tokens. */
 export function networkProblems({
   problem: scanProblem,
+  disagreement,
   connection,
-}: Pick<NetworkHealth, 'problem' | 'connection'>): string[] {
+}: Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>): string[] {
   return [
     ...(scanProblem === undefined ? [] : [scanProblem]),
+    ...(disagreement === undefined ? [] : [`The nodes disagree: ${disagreement}`]),
     ...(connection?.nodes ?? []).flatMap(({ problem }) => problem ?? []),
     ...(connection?.assetProblems ?? []).map(({ problem }) => problem),
   ];

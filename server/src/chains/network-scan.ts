@@ -3,6 +3,7 @@ import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
+import { crossCheck, type CrossCheck } from './cross-check.js';
 import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from './read-chain.js';
@@ -43,6 +44,15 @@ const blocksAtOnce = 50;
 /** The same for a scan that has more than this to read: writing each step takes a while too. */
 const manyAtOnce = 500;
 const farBehind = 5000;
+/** What a step found out beside the blocks. */
+interface Findings {
+  /** When reading began (real time). */
+  readonly startedAt: number;
+  readonly finalHeight: number | undefined;
+  readonly found: CrossCheck | undefined;
+}
+
+const checkIntervalMs = 10_000;
 /** How far `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
 
@@ -60,6 +70,8 @@ export function createNetworkScan(
   let known: ChainCursorTable | undefined;
   /** What was pending at the last write under this lease; undefined if unknown. */
   let appliedPending: readonly ChainTransfer[] | undefined;
+  /** When receipts that wait for a second node are checked again (real time). */
+  let checkNotBefore = 0;
   /** Whether the last batch left work for the next one. */
   let hasBacklog = false;
 
@@ -100,6 +112,27 @@ export function createNetworkScan(
     return renewed.until;
   }
 
+  /** @returns undefined if nothing was checked */
+  async function checkReceipts(
+    cursor: ChainCursorTable,
+    { orphanedAbove, head }: Difference,
+    finalHeight: number | undefined,
+    isUrgent: boolean,
+    signal: AbortSignal,
+  ): Promise<CrossCheck | undefined> {
+    // What was reorganised is not where it was. And nodes that disagree need not be asked again at each block.
+    const isDue = isUrgent || realNow() >= checkNotBefore;
+    if (!sink.unchecked || !chain.blockOfEach || orphanedAbove !== undefined || !isDue) return undefined;
+    const receipts = await sink.unchecked(database.reader, { ...ref, head, finalHeight });
+    const found = await crossCheck(chain, receipts, signal);
+    checkNotBefore = found.checked.length < receipts.length ? realNow() + checkIntervalMs : 0;
+    const { disagreement } = found;
+    if (disagreement !== undefined && disagreement !== cursor.disagreement) {
+      onWarning?.(ref, `The nodes disagree: ${disagreement}. Nothing of it is credited until they agree`);
+    }
+    return found;
+  }
+
   /** Scans one step of blocks. Returns whether there is more to read. */
   async function step(isUrgent: boolean, signal: AbortSignal): Promise<boolean> {
     const cursor = await ensureLease(isUrgent, signal);
@@ -124,15 +157,17 @@ export function createNetworkScan(
       signal,
     );
     signal.throwIfAborted();
-    await write(cursor, difference, now, isUrgent);
+    const finalHeight = await finality.heightOf(difference);
+    const found = await checkReceipts(cursor, difference, finalHeight, isUrgent, signal);
+    signal.throwIfAborted();
+    await write(cursor, difference, { startedAt: now, finalHeight, found }, isUrgent);
     return difference.pending === undefined || hasBacklog;
   }
 
-  /** @param startedAt when reading began */
   async function write(
     cursor: ChainCursorTable,
     difference: Difference,
-    startedAt: number,
+    { startedAt, finalHeight, found }: Findings,
     isUrgent: boolean,
   ): Promise<void> {
     const { orphanedAbove, blocks, head, tipHeight } = difference;
@@ -140,12 +175,15 @@ export function createNetworkScan(
     // Another replica may have measured a slightly later time. Neither time ever goes back.
     const syncedAt = pending ? Math.max(startedAt, cursor.synced_at) : cursor.synced_at;
     const readUntil = Math.max(cursor.read_until, readUntilOf(chain, difference, startedAt));
-    const finalHeight = await finality.heightOf(difference);
+    const checked = found?.checked ?? [];
+    const disagreement = found ? (found.disagreement ?? null) : cursor.disagreement;
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
     const isChanged =
       hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
+      checked.length > 0 ||
+      disagreement !== cursor.disagreement ||
       (finalHeight ?? null) !== cursor.final_height ||
       (pending !== undefined && pending.appeared.length + (pending.gone?.length ?? 1) > 0) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
@@ -156,7 +194,7 @@ export function createNetworkScan(
     const gaps = withBlocks(cursor.gaps, blocks, syncedAt);
     const move: cursors.CursorMove = {
       ...{ height: head.height, hash: head.hash, head_height: tipHeight, gaps },
-      ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null },
+      ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null, disagreement },
       overdue_since: overdueMs > 0 ? realNow() - overdueMs : null,
     };
     const outcome = await database.write(async (transaction) => {
@@ -166,7 +204,7 @@ export function createNetworkScan(
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
       return sink.apply(transaction, {
         ...ref,
-        ...{ orphanedAbove, blocks, pending, head, finalHeight },
+        ...{ orphanedAbove, blocks, checked, pending, head, finalHeight },
         readBefore: orphanedAbove === undefined ? cursor.read_until : 0,
       });
     });

@@ -15,8 +15,14 @@ export interface Network {
   readonly family: Family;
   /** Main in live mode and test in test mode, if it is not given. */
   readonly addressNet?: AddressNet;
-  /** How many confirmations a receipt needs to count. */
+  /** How many confirmations a receipt needs to count, if it is of a small amount. */
   readonly confirmations: number;
+  /** By value; `confirmations` holds for all amounts if it is absent. See `payments/depth.ts`. */
+  readonly depths?: readonly DepthRule[];
+  /** How long it usually takes until a block is final, for networks where large amounts wait for that. */
+  readonly finalitySeconds?: number;
+  /** Receipts worth more than this count only when two nodes have confirmed them. No receipt needs it if it is absent. */
+  readonly crossCheckAbove?: Worth;
   /** See `inclusionHoursOf`. */
   readonly inclusionHours?: number;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
@@ -31,6 +37,21 @@ export interface Network {
   readonly highFees?: HighFees;
   /** By currency code. */
   readonly assets: Readonly<Record<string, Asset>>;
+}
+
+/** An amount of any currency that has a rate, as a decimal. */
+export interface Worth {
+  readonly amount: string;
+  readonly currency: string;
+}
+
+/** A number of confirmations, or null: until the block is final. */
+export type Depth = number | null;
+
+/** The first rule whose limit an amount does not exceed holds for it. The last one has none. */
+export interface DepthRule {
+  readonly upTo?: Worth;
+  readonly confirmations: Depth;
 }
 
 /**

@@ -78,7 +78,7 @@ export async function applyOldBlocks(
   if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
   await change?.(cursor);
   await sink.apply(transaction, {
-    ...{ mode, network, orphanedAbove: undefined, blocks, pending: undefined },
+    ...{ mode, network, orphanedAbove: undefined, blocks, checked: [], pending: undefined },
     head: { height: cursor.height, hash: cursor.hash },
     ...{ finalHeight: cursor.final_height ?? undefined, readBefore: 0 },
   });
@@ -124,7 +124,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
           .execute();
       }
       return sink.apply(transaction, {
-        ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [] },
+        ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [], checked: [] },
         ...{ pending: undefined, head, finalHeight: undefined, readBefore: 0 },
       });
     });

@@ -35,12 +35,34 @@ export interface PendingTransfers {
   has(key: string): boolean;
 }
 
+/** A receipt in a block, which counts only when two nodes have confirmed it. */
+export interface UncheckedReceipt extends Pick<
+  ChainTransfer,
+  'txHash' | 'outputIndex' | 'currency' | 'address'
+> {
+  /** As the chain counts it. */
+  readonly chainAmount: bigint;
+  readonly id: string;
+  readonly height: number;
+  readonly blockHash: string;
+  /** Its block must be final: who confirms it must say so too. */
+  readonly needsFinality: boolean;
+}
+
+/** A receipt that two nodes have confirmed in a block. */
+export interface CheckedReceipt {
+  readonly id: string;
+  readonly blockHash: string;
+}
+
 /** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {
   /** Previously scanned blocks above this height are no longer on the best chain; undefined if all still are. */
   readonly orphanedAbove: number | undefined;
   /** New blocks of the best chain, oldest first. */
   readonly blocks: readonly ChainBlock[];
+  /** Receipts that two nodes have confirmed since the last batch. */
+  readonly checked: readonly CheckedReceipt[];
   /** Undefined if they were not read, as while catching up. */
   readonly pending: PendingTransfers | undefined;
   /**
@@ -60,4 +82,9 @@ export interface ScanSink {
   apply(transaction: Transaction, batch: ScanBatch): Promise<'complete' | 'more'>;
   /** Whether a batch should be applied even if nothing on the network has changed. */
   hasDue(reader: Reader, network: NetworkRef): Promise<boolean>;
+  /** The receipts that are deep enough, and wait for a second node to confirm them; none if it is absent. */
+  unchecked?(
+    reader: Reader,
+    place: NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>,
+  ): Promise<readonly UncheckedReceipt[]>;
 }

@@ -29,6 +29,8 @@ export interface NetworkStatus extends NetworkRef {
   readonly gaps: readonly AssetGap[];
   /** Whether this process's last scan failed. */
   readonly isFailing: boolean;
+  /** How its nodes contradict each other about receipts, which are not credited meanwhile. */
+  readonly disagreement?: string | undefined;
   /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
   readonly problem?: string | undefined;
 }
@@ -200,6 +202,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           isWrongChain: cursor?.is_wrong_chain === 1,
           gaps: readGaps(cursor?.gaps ?? '[]'),
           isFailing: failures > 0,
+          disagreement: cursor?.disagreement ?? undefined,
           problem,
         };
       },

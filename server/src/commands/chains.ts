@@ -18,9 +18,9 @@ export const chainCommands: Group = {
     command({
       name: 'status',
       summary:
-        'Lists the networks with the last block that was scanned, how many blocks are left to read, and why one is not read; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, and how nodes disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
         const { database, psbtPayouts, reconciliation, treasury } = context;
         const networks = await readNetworkStates(context);

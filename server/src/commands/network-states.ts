@@ -12,7 +12,7 @@ export interface NetworkState extends NetworkRef {
   readonly cursor: Cursor | undefined;
   /** Whether the configuration still has it. */
   readonly isConfigured: boolean;
-  /** Why it is not read; undefined if it is. */
+  /** Why it is not read, or how its nodes disagree; undefined if all is well. */
   readonly problem: string | undefined;
 }
 
@@ -41,6 +41,7 @@ export async function readNetworkStates(context: CommandContext): Promise<Networ
 
 function whyNotRead({ connected, clock }: CommandContext, cursor: Cursor): string | undefined {
   if (cursor.problem !== null) return cursor.problem;
+  if (cursor.disagreement !== null) return `its nodes disagree: ${cursor.disagreement}`;
   const real = connected.find(
     ({ network }) => network.mode === cursor.mode && network.code === cursor.network,
   );

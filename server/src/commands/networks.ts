@@ -2,6 +2,7 @@
 import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
+import { createDepths } from '../payments/depth.js';
 import { currencyOptions } from '../payments/quote.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
@@ -177,6 +178,7 @@ function offersOn(
       .options(network.mode)
       .filter((option) => option.network === network && !off.includes(option.currency.code)),
     (currency) => rates.latest(currency),
+    createDepths(rates, currencies),
     0,
   ).map(({ currency, amount }) => ({ currency, amount }));
 }

@@ -16,7 +16,7 @@ export interface Condition {
   clockSkewMs(): number;
   networks(): readonly Pick<
     NetworkHealth,
-    'mode' | 'network' | 'lagMs' | 'problem' | 'connection' | 'isOffered'
+    'mode' | 'network' | 'lagMs' | 'problem' | 'disagreement' | 'connection' | 'isOffered'
   >[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;

@@ -24,6 +24,7 @@ export interface MetricSources {
     readonly isFailing: boolean;
     readonly isOffered: boolean;
     readonly gaps: readonly AssetGap[];
+    readonly disagreement?: string | undefined;
     /** Undefined for networks without nodes. */
     readonly connection?: ConnectionStatus | undefined;
   }[];
@@ -270,6 +271,12 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     byNetwork,
     '1 if payers are sent to a network, 0 while it is not read up to now',
     ofChains(({ isOffered }) => Number(isOffered)),
+  );
+  gauge(
+    'checkout_chain_disagreement',
+    byNetwork,
+    '1 if the nodes of a network contradict each other about receipts, which are not credited meanwhile, otherwise 0',
+    ofChains(({ disagreement }) => Number(disagreement !== undefined)),
   );
   gauge(
     'checkout_network_requests_left',

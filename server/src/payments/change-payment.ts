@@ -47,7 +47,7 @@ export function createPaymentChanges(
   reader: PaymentReader,
   updatePayment: UpdatePayment,
 ): PaymentChanges {
-  const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
+  const { clock, currencies, depths, addresses, times, publicChangesPerHour } = deps;
 
   /** Locks a payment that the actor may change now. */
   async function lockPayment(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
@@ -159,6 +159,7 @@ export function createPaymentChanges(
           address_id: address.id,
           address: address.address,
           amount: amount.toString(),
+          required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
           fee: feeOf(amount, row.fee_basis_points).toString(),
           updated_at: now,
         } as const;
@@ -198,6 +199,7 @@ export function createPaymentChanges(
         ...counted,
         state: 'awaiting_funds',
         amount: amount.toString(),
+        required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
         fee: feeOf(amount, row.fee_basis_points).toString(),
         quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
         locked_at: now,

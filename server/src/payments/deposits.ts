@@ -1,5 +1,6 @@
 /** Deposits to hosted wallets: payments without a request, each complete when its one transfer is confirmed. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
+import type { Depth } from '../chains/networks.js';
 import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
@@ -23,6 +24,7 @@ export function newDeposit(
   { address, network, currency, amount }: DepositedTransfer,
   feeBasisPoints: number,
   now: number,
+  depth: Depth,
 ): PaymentRow {
   const fee = feeOf(amount, feeBasisPoints).toString();
   return {
@@ -51,6 +53,7 @@ export function newDeposit(
     amount: amount.toString(),
     fee,
     quote: null,
+    required_confirmations: depth,
     locked_at: now,
     expires_at: now,
     cancelled_at: null,

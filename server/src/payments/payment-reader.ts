@@ -4,6 +4,7 @@ import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
 import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Rate, RateSource } from '../money/rates.js';
+import type { Depths } from './depth.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
@@ -16,6 +17,7 @@ export interface PaymentReaderDeps {
   readonly clock: Clock;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  readonly depths: Depths;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
   /** Whether a payer can pay the merchant in this way now. */
@@ -44,7 +46,7 @@ export interface PaymentReader {
 const maxRateAgeMs = 60_000;
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
-  const { clock, rates, currencies, isOffered } = deps;
+  const { clock, rates, currencies, depths, isOffered } = deps;
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
@@ -76,6 +78,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
         .options(row.mode)
         .filter((option) => accepts(row, option.currency.code) && isOffered(scope, option)),
       (code) => rates.latest(code),
+      depths,
       row.fee_basis_points,
     );
   }

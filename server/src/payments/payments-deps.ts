@@ -1,6 +1,7 @@
 /** What the life of a payment depends on. */
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
+import type { Depths } from './depth.js';
 import type { Customers } from '../customers/customers.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { MerchantTable } from '../db/schema.js';
@@ -22,6 +23,7 @@ export interface PaymentTimes {
 export interface PaymentsDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  readonly depths: Depths;
   readonly addresses: DepositAddresses;
   readonly isReadable: IsReadable;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */

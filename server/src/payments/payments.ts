@@ -42,10 +42,12 @@ export interface Payments extends PaymentChanges {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { database, clock, newId, rates, currencies, addresses, ledger, merchant, wallet, outbox } = deps;
+  const { database, clock, newId, rates, currencies, depths, addresses } = deps;
+  const { ledger, merchant, wallet, outbox } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const reader = createPaymentReader({ clock, rates, currencies, isOffered, checkoutUrl: deps.checkoutUrl });
+  const { checkoutUrl } = deps;
+  const reader = createPaymentReader({ clock, rates, currencies, depths, isOffered, checkoutUrl });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const updatePayment = createUpdatePayment({
     clock,
@@ -80,7 +82,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async deposit(transaction, walletId, transfer) {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
-      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target));
+      const { network, currency, amount: units } = transfer;
+      const onNetwork = currencies.network(target.mode, network);
+      const depth = onNetwork ? depths.depthOf(onNetwork, { units, currency }) : null;
+      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target), depth);
       if (!(await store.insertPayment(transaction, row))) {
         throw new Error(`The deposit ${row.tx_ref} already exists`);
       }

@@ -5,6 +5,7 @@ import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
 import { exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import type { Currency } from '../money/currency-list.js';
+import { shownConfirmations, type Depths } from './depth.js';
 
 /** An amount in a base currency, and that currency's rate. */
 export interface BaseSum {
@@ -91,6 +92,7 @@ export function minimumOfAll(
 interface Price {
   /** Before it is rounded to the payable decimals. */
   readonly exact: bigint;
+  readonly units: bigint;
   readonly amount: number;
   readonly fee: number;
 }
@@ -103,6 +105,7 @@ export function currencyOptions(
   base: BaseSum,
   options: readonly PaymentOption[],
   latest: (currency: string) => Rate | undefined,
+  depths: Depths,
   feeBasisPoints: number,
 ): CurrencyOption[] {
   // A currency has the same price on each of its networks.
@@ -113,7 +116,7 @@ export function currencyOptions(
     const exact = exactAmount(base, currency, rate);
     const units = roundUpToPayable(exact, currency);
     const fee = exactNumber(feeOf(units, feeBasisPoints), currency.decimals);
-    return { exact, amount: unitsToNumber(units, currency), fee };
+    return { exact, units, amount: unitsToNumber(units, currency), fee };
   };
   return options.flatMap((option) => {
     const { currency, network } = option;
@@ -129,7 +132,10 @@ export function currencyOptions(
         amount: price.amount,
         fee: price.fee,
         minAmount: Number(option.minAmount),
-        confirmations: network.confirmations,
+        confirmations: shownConfirmations(
+          depths.depthOf(network, { units: price.units, currency: currency.code }),
+          network,
+        ),
         ...usageOf(network, currency.code),
       },
     ];

@@ -104,6 +104,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
       amount: null,
       fee: null,
       quote: null,
+      required_confirmations: null,
       locked_at: null,
       expires_at: now + times.chooseSeconds * 1000,
       cancelled_at: null,

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
 import { assess, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
+import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
 import { formatUnits } from '../money/units.js';
@@ -50,6 +51,7 @@ export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {
     if (row.currency === null) return undefined;
     const currency = currencies.known(row.currency);
+    const network = currencies.network(row.mode, row.network ?? '');
     const { confirmed, seen } = totals(facts);
     const amount = facts.amount ?? 0n;
     return {
@@ -58,8 +60,7 @@ export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
       confirmed: formatUnits(confirmed, currency),
       excess: confirmed > amount ? formatUnits(confirmed - amount, currency) : '0',
       seen: formatUnits(seen, currency),
-      confirmations:
-        row.network === null ? 0 : (currencies.network(row.mode, row.network)?.confirmations ?? 0),
+      confirmations: network ? shownConfirmations(row.required_confirmations, network) : 0,
     };
   }
 

@@ -12,6 +12,7 @@ import { isoTime } from '../shared/clock.js';
 import type { MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
+import { deeper, shownConfirmations } from './depth.js';
 import { isLive } from './receipts/receipt-store.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import { confirmationsOf, viewCredits, viewReceipts } from './receipts/view.js';
@@ -122,6 +123,11 @@ function viewAmounts(
   }
   const currency = currencies.known(row.currency);
   const network = currencies.network(row.mode, row.network);
+  const depth = counting.reduce(
+    (deepest, one) => deeper(deepest, one.required_confirmations),
+    row.required_confirmations,
+  );
+  const required = network ? shownConfirmations(depth, network) : 0;
   const amount = BigInt(row.amount ?? '0');
   const seen = sum(counting.map((receipt) => receipt.amount));
   const received = sum(
@@ -133,7 +139,7 @@ function viewAmounts(
     currencyNetwork: row.network,
     ...(network && {
       networkName: network.name,
-      confirmationsRequired: network.confirmations,
+      confirmationsRequired: required,
       ...(network.blockSeconds !== undefined && { blockSeconds: network.blockSeconds }),
     }),
     amount: unitsToNumber(amount, currency),
@@ -152,7 +158,7 @@ function viewAmounts(
     confirmations:
       counting.length === 0
         ? 0
-        : Math.min(...counting.map((receipt) => confirmationsOf(receipt, row, network?.confirmations ?? 0))),
+        : Math.min(...counting.map((receipt) => confirmationsOf(receipt, row, network))),
   };
 }
 

@@ -188,6 +188,7 @@ it.each([
   ['CheckoutDatabaseBusy', 'checkout_database_connections', { state: 'waiting' }, 1, 0],
   ['CheckoutNotReady', 'checkout_ready', {}, 0, 1],
   ['CheckoutNetworkNotOffered', 'checkout_network_offered', {}, 0, 1],
+  ['CheckoutNodesDisagree', 'checkout_chain_disagreement', { mode: 'live', network: 'base' }, 1, 0],
 ])('%s fires by its threshold', (rule, name, labels, bad, good) => {
   const { expr = '' } = rules.find((one) => one.name === rule) ?? {};
   const sample = (value: number): Sample[] => [{ name, labels, value }];

@@ -133,6 +133,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     expect(found.get('checkout_chain_height{mode="test",network="tron"}')).toBeGreaterThanOrEqual(3);
     expect(found.get('checkout_chain_lag_seconds{mode="test",network="tron"}')).toBeLessThan(10);
     expect(found.get('checkout_chain_failing{mode="test",network="tron"}')).toBe(0);
+    expect(found.get('checkout_chain_disagreement{mode="test",network="tron"}')).toBe(0);
     expect(found.get('checkout_webhooks_pending')).toBe(0);
     expect(found.get('checkout_webhooks_lag_seconds')).toBe(0);
     expect(found.get('checkout_job_last_success_timestamp_seconds{job="expiry"}')).toBeGreaterThan(

@@ -188,6 +188,9 @@ export function createBitcoinChain(
 
     block: (height, signal) => nodes.run((node) => readBlock(node, height, signal), signal),
 
+    blockOfEach: (height, signal) =>
+      nodes.each(async (node) => ({ node: node.name, block: await readBlock(node, height, signal) }), signal),
+
     blocks: (from, to, signal) =>
       nodes.run(async (node) => {
         const end = Math.min(to, from + blocksAtOnce - 1);

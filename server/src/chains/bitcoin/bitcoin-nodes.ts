@@ -21,7 +21,7 @@ const defaultTimeoutMs = 30_000;
 /** Transactions per request: about 200 kB of JSON. */
 const maxBatch = 100;
 
-export type BitcoinNodes = Pick<NodePool, 'run' | 'status' | 'requestsLeft'>;
+export type BitcoinNodes = Pick<NodePool, 'run' | 'each' | 'status' | 'requestsLeft'>;
 
 type PoolOptions = Pick<NodePoolOptions, 'onChange' | 'now'>;
 
@@ -55,6 +55,7 @@ export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions =
         throw new NodesUnavailable([error.message, ...problems].join('. '), error.errors);
       }
     },
+    each: (work, signal) => pool.each(work, signal),
     status: () => pool.status(),
     requestsLeft: () => pool.requestsLeft(),
   };

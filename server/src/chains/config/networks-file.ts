@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { parseAddress } from '../../addresses/formats.js';
 import type { ChainAsset } from '../assets.js';
-import type { Asset, EvmNetwork, Network } from '../networks.js';
+import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
 import {
   networkPresets,
@@ -104,6 +104,23 @@ const asset = z.union(
   { error: assetForms },
 );
 
+const worthForm = 'an amount and a currency, such as "1000 USD"';
+const worth = z
+  .string({ error: `must be ${worthForm}` })
+  .check(z.refine((text) => parseWorth(text) !== undefined, { error: `must be ${worthForm}` }));
+
+const depthForms =
+  'must be an integer from 1 to 10000, or a list such as [{"upTo":"1000 USD","confirmations":12},{"require":"finalized"}]';
+
+/** Undefined if it is not an amount of a currency that has a rate. */
+function parseWorth(text: string): Worth | undefined {
+  const [, amount = '', code] = /^(\S+) ([A-Z]+)$/.exec(text) ?? [];
+  const currency = currencies.find((one) => one.code === code);
+  const decimal = parseDecimal(amount);
+  if (!currency || decimal === undefined || countDecimals(decimal) > currency.decimals) return undefined;
+  return { amount: decimal, currency: currency.code };
+}
+
 const networkSettings = z.strictObject({
   nodes: z
     .array(z.string({ error: nodeForm }), { error: 'is required: a list of nodes' })
@@ -113,7 +130,26 @@ const networkSettings = z.strictObject({
   ),
   requestsPerMinute: z.optional(count(30, 1_000_000)),
   name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
-  confirmations: z.optional(count(1, 10_000)),
+  confirmations: z.optional(
+    z.union(
+      [
+        count(1, 10_000),
+        z
+          .array(
+            z.strictObject({
+              upTo: z.optional(worth),
+              confirmations: z.optional(count(1, 10_000)),
+              require: z.optional(z.literal('finalized')),
+            }),
+          )
+          .check(z.minLength(1)),
+      ],
+      { error: depthForms },
+    ),
+  ),
+  crossCheckAbove: z.optional(
+    z.union([z.literal(false), worth], { error: `must be false, or ${worthForm}` }),
+  ),
   inclusionHours: z.optional(count(1, 336)),
   blockSeconds: z.optional(
     z.number({ error: 'must be a number above 0' }).check(z.positive({ error: 'must be a number above 0' })),
@@ -237,7 +273,8 @@ function configure(
       name: settings.name ?? preset.name,
       family,
       addressNet,
-      confirmations: settings.confirmations ?? preset.confirmations,
+      ...configureDepths(preset, settings, report),
+      ...configureCrossCheck(preset, settings, report),
       ...(inclusionHours !== undefined && { inclusionHours }),
       ...(explorer && { explorer: explorer.tx }),
       ...(evm && { evm }),
@@ -267,6 +304,70 @@ function configure(
     sweeps: settings.sweeps,
     chainAssets,
   };
+}
+
+type DepthSettings = NonNullable<NetworkSettings['confirmations']>;
+
+function configureDepths(
+  preset: Preset,
+  settings: NetworkSettings,
+  report: Report,
+): Pick<Network, 'confirmations' | 'depths' | 'finalitySeconds'> {
+  const given = settings.confirmations;
+  const rules =
+    given === undefined || typeof given === 'number' ? undefined : parseDepths(preset, given, report);
+  const known = rules ?? (typeof given === 'number' ? given : preset.confirmations);
+  if (typeof known === 'number') return { confirmations: known };
+  const { finalitySeconds } = preset;
+  return {
+    // What the server itself does, such as sweeps, waits for as many as the smallest amounts.
+    confirmations: known.find(({ confirmations }) => confirmations !== null)?.confirmations ?? 12,
+    depths: known,
+    ...(finalitySeconds !== undefined && { finalitySeconds }),
+  };
+}
+
+function parseDepths(
+  { family }: Preset,
+  list: Exclude<DepthSettings, number>,
+  report: Report,
+): readonly DepthRule[] {
+  return list.map(({ upTo, confirmations, require }, index) => {
+    const key = `confirmations[${index}]`;
+    if ((confirmations === undefined) === (require === undefined)) {
+      report(key, 'must have either confirmations, or "require":"finalized"');
+    }
+    if ((upTo === undefined) !== (index === list.length - 1)) {
+      report(
+        key,
+        upTo === undefined
+          ? 'must have upTo: it is not the last one'
+          : 'must not have upTo: it is the last one',
+      );
+    }
+    if (require && (family === 'bitcoin' || family === 'litecoin')) {
+      report(key, 'cannot require finality: this network has none');
+    }
+    const limit = upTo === undefined ? undefined : parseWorth(upTo);
+    return { ...(limit && { upTo: limit }), confirmations: confirmations ?? null };
+  });
+}
+
+const defaultCrossCheck: Worth = { amount: '1000', currency: 'USD' };
+
+/** One node cannot be compared with another. */
+function configureCrossCheck(
+  { mode }: Preset,
+  { crossCheckAbove, nodes }: NetworkSettings,
+  report: Report,
+): Pick<Network, 'crossCheckAbove'> {
+  if (typeof crossCheckAbove === 'string' && nodes.length < 2) {
+    report('crossCheckAbove', 'needs two nodes or more, of different providers');
+  }
+  if (crossCheckAbove === false || nodes.length < 2) return {};
+  const limit = crossCheckAbove === undefined ? undefined : parseWorth(crossCheckAbove);
+  if (limit) return { crossCheckAbove: limit };
+  return mode === 'live' ? { crossCheckAbove: defaultCrossCheck } : {};
 }
 
 function fill(text: string, key: string, environment: Environment, report: Report): string {

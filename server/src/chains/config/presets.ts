@@ -9,7 +9,7 @@
  */
 import type { Mode } from '../../shared/scope.js';
 import type { BlockId } from '../chain.js';
-import type { AddressNet, Asset, Family, HighFees } from '../networks.js';
+import type { AddressNet, Asset, Depth, DepthRule, Family, HighFees } from '../networks.js';
 
 /**
  * What a node must say about itself: the id of its chain, or the hashes of block 0 and of a block after all forks that kept that
@@ -40,7 +40,10 @@ export interface Preset {
   readonly family: Family;
   readonly addressNet: AddressNet;
   readonly identity: ChainIdentity;
-  readonly confirmations: number;
+  /** A number for all amounts, or a rule for each limit of value; see `Network.depths`. */
+  readonly confirmations: number | readonly [DepthRule & { readonly confirmations: number }, ...DepthRule[]];
+  /** How long it usually takes until a block is final. */
+  readonly finalitySeconds?: number;
   /** The usual time between two blocks. */
   readonly blockSeconds: number;
   /** If it is not 6: blocks can be full for a day where fees are bid up. */
@@ -82,9 +85,22 @@ const explorer = (url: string): Explorer => ({
   block: `${url}/block/{height}`,
 });
 
+/** Fewer confirmations for amounts up to so many US dollars. */
+function upTo(dollars: string, few: number, many: Depth) {
+  return [
+    { upTo: { amount: dollars, currency: 'USD' }, confirmations: few },
+    { confirmations: many },
+  ] as const;
+}
+
 const evm = { family: 'evm', addressNet: 'main' } as const;
 const evmTest = { family: 'evm', addressNet: 'test' } as const;
-const live = { mode: 'live', confirmations: 12 } as const;
+const live = { mode: 'live', confirmations: upTo('50000', 12, 64) } as const;
+/**
+ * On layer 2, a block is at first no more than the promise of one sequencer, however many follow it. It is final when Ethereum has
+ * it. That takes a quarter of an hour, too long for small amounts.
+ */
+const layer2 = { mode: 'live', confirmations: upTo('1000', 12, null), finalitySeconds: 1200 } as const;
 const test = { mode: 'test', confirmations: 2 } as const;
 
 /** Most used first: the simulated networks are listed in this order. */
@@ -136,7 +152,7 @@ const presets = {
         hash: '0000000000000000000320283a032748cef8227873ff4872689bf23f1cda83a5',
       },
     },
-    confirmations: 2,
+    confirmations: upTo('10000', 2, 6),
     blockSeconds: 600,
     inclusionHours: 24,
     highFees: {},
@@ -158,7 +174,7 @@ const presets = {
     },
   },
   base: {
-    ...live,
+    ...layer2,
     ...evm,
     name: 'Base',
     identity: { chainId: 8453 },
@@ -185,11 +201,11 @@ const presets = {
     },
   },
   arbitrum: {
-    ...live,
+    ...layer2,
     ...evm,
     name: 'Arbitrum One',
     identity: { chainId: 42161 },
-    blockSeconds: 1,
+    blockSeconds: 0.25,
     explorer: explorer('https://arbiscan.io'),
     walletRpcUrl: 'https://arb1.arbitrum.io/rpc',
     assets: {
@@ -199,7 +215,7 @@ const presets = {
     },
   },
   optimism: {
-    ...live,
+    ...layer2,
     ...evm,
     name: 'OP Mainnet',
     identity: { chainId: 10 },
@@ -224,7 +240,7 @@ const presets = {
         hash: '80cdb35c080484df5bf384b311fde3c4694d3405765bc0f596e9eb369ff286e5',
       },
     },
-    confirmations: 6,
+    confirmations: upTo('10000', 6, 12),
     blockSeconds: 150,
     explorer: explorer('https://litecoinspace.org'),
     assets: { LTC: coin(8, '0.001', inTestMode('0.0001', '0.0002')) },

@@ -126,6 +126,20 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
         return block;
       }, signal),
 
+    blockOfEach: (height, signal) =>
+      nodes.each(async (evm) => {
+        const [read, finalized] = await Promise.all([readBlock(evm, height, wanted()), evm.finalized()]);
+        if (!read) return { node: evm.name, block: undefined };
+        const { hash, parentHash, time } = read.block;
+        const [transfers = []] = await findTransfers(evm, [read], context);
+        const hashes = { hash: dialect.writeHash(hash), parentHash: dialect.writeHash(parentHash) };
+        return {
+          node: evm.name,
+          block: { height, ...hashes, time, transfers },
+          finalHeight: finalized?.height,
+        };
+      }, signal),
+
     blocks: (from, to, signal) =>
       nodes.run(async (evm) => {
         const tip = head.latest()?.height ?? to;

@@ -26,6 +26,8 @@ export const chainTables = {
     overdue_since: time().nullable(),
     /** Blocks that were read without an asset: a JSON array of `AssetGap`. */
     gaps: text(),
+    /** How nodes contradict each other about receipts, which do not count until that is resolved; null if they do not. */
+    disagreement: text().nullable(),
     /** Why the last scan failed; null if it did not. */
     problem: text().nullable(),
     /** 1 if the last scan failed because a node is on another chain. Nothing is offered until it is back. */

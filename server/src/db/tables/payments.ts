@@ -57,6 +57,10 @@ export const paymentTables = {
     fee: units().nullable(),
     /** The locked rates as JSON: the dollar rates of the paying and the base currency, with their source and time. */
     quote: text().nullable(),
+    /**
+     * How many confirmations its receipts need, by its amount; null if their blocks must be final, or no currency is set.
+     */
+    required_confirmations: integer().nullable(),
     locked_at: time().nullable(),
     expires_at: time(),
     cancelled_at: time().nullable(),
@@ -165,6 +169,12 @@ export const paymentTables = {
      * Without end while it is in one.
      */
     awaited_until: time(),
+    /** As its payment's; more if it is worth more. */
+    required_confirmations: integer().nullable(),
+    /** 1 if it counts only when two nodes have confirmed it. */
+    needs_check: flag(),
+    /** The block in which two nodes have confirmed it. */
+    checked_hash: text().nullable(),
     /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
     reversals: integer(),
     /** 1 if it was moved from unallocated to the merchant's available balance. */
@@ -195,7 +205,12 @@ export const paymentTables = {
       'amount',
     ])
     .index('open', ['mode', 'network', 'status', 'block_height'])
-    .index('address', ['address', 'mode', 'network']),
+    .index('address', ['address', 'mode', 'network'])
+    // Those that lost their confirmation, and those that wait for a second node. Both are few.
+    .index('lost', ['mode', 'network'], { where: sql`status = 'confirmed' and confirmed_at is null` })
+    .index('unchecked', ['mode', 'network', 'block_height'], {
+      where: sql`status = 'seen' and needs_check = 1`,
+    }),
 
   /**
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a

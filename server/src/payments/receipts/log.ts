@@ -2,6 +2,7 @@
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Currencies } from '../../money/currencies.js';
 import { formatUnits } from '../../money/units.js';
+import { shownConfirmations } from '../depth.js';
 import type { NewLogEntry } from '../store.js';
 
 type Received = Pick<ReceiptTable, 'amount' | 'currency' | 'network'>;
@@ -28,21 +29,24 @@ export function createReceiptLog(currencies: Currencies) {
 
   return {
     /** @param doesCount whether it counts towards the payment */
-    seen: (receipt: Received, doesCount: boolean, confirmations: number) =>
-      doesCount
+    seen(receipt: ReceiptTable, doesCount: boolean) {
+      const network = currencies.network(receipt.mode, receipt.network);
+      const confirmations = String(network ? shownConfirmations(receipt.required_confirmations, network) : 0);
+      return doesCount
         ? entry(
             'event',
             'transfer_seen',
             receipt,
             (received) => `Seen: ${received}, waiting for ${confirmations} confirmations`,
-            { confirmations: String(confirmations) },
+            { confirmations },
           )
         : entry(
             'event',
             'other_transfer_seen',
             receipt,
             (received) => `Seen: ${received}, which does not count towards this payment`,
-          ),
+          );
+    },
     seenAgain: (receipt: Received) =>
       entry('event', 'transfer_seen_again', receipt, (received) => `Seen again: ${received}`),
     confirmed: (receipt: Received) =>

@@ -11,7 +11,8 @@ import type { NewId } from '../../shared/ids.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from './base-rate.js';
-import { deadlineOf } from '../assess.js';
+import { countsTowards, deadlineOf } from '../assess.js';
+import { deeper, type Depths } from '../depth.js';
 import { amountsOfReceipt } from './chain-units.js';
 import type { PaymentRow } from '../store.js';
 
@@ -20,6 +21,7 @@ export interface NewReceiptsDeps {
   readonly newId: NewId;
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  readonly depths: Depths;
 }
 
 /** A transfer, and the block it is in, if any. */
@@ -32,7 +34,7 @@ const dustPerPayment = 100n;
 
 export type NewReceipts = ReturnType<typeof createNewReceipts>;
 
-export function createNewReceipts({ clock, newId, rates, currencies }: NewReceiptsDeps) {
+export function createNewReceipts({ clock, newId, rates, currencies, depths }: NewReceiptsDeps) {
   /** Two currencies at their latest rates; undefined if a rate is unknown. */
   function pair(from: string, to: string): [Denomination, Denomination] | undefined {
     const fromRate = rates.latest(from);
@@ -95,6 +97,19 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
     };
   }
 
+  /** Never less than its payment was locked with: an overpaid one can be worth far more than that. */
+  function depthOf({ currency, amount: units }: ChainTransfer, code: string, payment: PaymentRow) {
+    const network = currencies.network(payment.mode, code);
+    if (!network) return { required_confirmations: null, needs_check: 0 } as const;
+    const sum = { units, currency };
+    const own = depths.depthOf(network, sum);
+    const counts = countsTowards(payment, { currency, network: code });
+    return {
+      required_confirmations: counts ? deeper(own, payment.required_confirmations) : own,
+      needs_check: depths.isCrossChecked(network, sum) ? 1 : 0,
+    } as const;
+  }
+
   /** @param unstored receipts of the same scan that are not in the database yet */
   async function newReceipt(
     transaction: Transaction,
@@ -131,6 +146,8 @@ export function createNewReceipts({ clock, newId, rates, currencies }: NewReceip
       status: 'seen',
       confirmed_at: null,
       awaited_until: awaitedUntil(found, network, payment),
+      ...depthOf(transfer, network, payment),
+      checked_hash: null,
       reversals: 0,
       is_credited: 0,
       credited_fee: '0',

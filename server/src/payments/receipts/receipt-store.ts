@@ -4,7 +4,7 @@ import type { NetworkRef } from '../../chains/chain.js';
 import { transferKey } from '../../chains/scan.js';
 import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
-import type { Transaction } from '../../db/engine.js';
+import type { Reader, Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { sumUnits } from '../../db/units.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
@@ -38,6 +38,7 @@ const changing = [
   'first_seen_at',
   'confirmed_at',
   'awaited_until',
+  'checked_hash',
   'reversals',
   'is_credited',
   'credited_fee',
@@ -81,10 +82,12 @@ export async function updateReceipts(
 }
 
 function changingOf(receipt: ReceiptTable): Changing {
-  const { status, block_height, block_hash, first_seen_at, confirmed_at, awaited_until, reversals } = receipt;
-  const { is_credited, credited_fee, naira_value, dollar_value, base_rate } = receipt;
+  const { status, block_height, block_hash, checked_hash, first_seen_at, confirmed_at } = receipt;
+  const { awaited_until, reversals, is_credited, credited_fee, naira_value, dollar_value, base_rate } =
+    receipt;
   return {
-    ...{ status, block_height, block_hash, first_seen_at, confirmed_at, awaited_until, reversals },
+    ...{ status, block_height, block_hash, checked_hash, first_seen_at, confirmed_at },
+    ...{ awaited_until, reversals },
     ...{ is_credited, credited_fee, naira_value, dollar_value, base_rate },
   };
 }
@@ -157,8 +160,9 @@ export interface ScanEffect extends NetworkRef {
   readonly orphanedAbove: number | undefined;
   /** Hashes of the transactions that the scan found. */
   readonly txHashes: readonly string[];
-  /** Receipts in blocks up to this height have enough confirmations. */
-  readonly confirmedUpTo: number;
+  /** The height of the last scanned block. */
+  readonly height: number;
+  readonly finalHeight: number | undefined;
   /** Undefined if the scan did not read the pending transfers. */
   readonly pending: PendingEffect | undefined;
 }
@@ -187,7 +191,7 @@ export async function affectedReceipts(
   transaction: Transaction,
   effect: ScanEffect,
 ): Promise<AffectedReceipts> {
-  const { mode, network, orphanedAbove, txHashes, confirmedUpTo, pending } = effect;
+  const { mode, network, orphanedAbove, txHashes, height, finalHeight = -1, pending } = effect;
   const all = transaction
     .selectFrom('receipts')
     .select(['id', 'payment_id'])
@@ -199,27 +203,62 @@ export async function affectedReceipts(
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
     due: [
-      ...(await findDue(transaction, { mode, network, confirmedUpTo })),
+      ...(await findDue(transaction, { mode, network, nextHeight: height + 1, finalHeight })),
       ...(pending ? await findGone(transaction, effect, pending) : []),
     ],
   };
 }
 
+interface Depths extends NetworkRef {
+  /** Of the block after the last scanned one. */
+  readonly nextHeight: number;
+  readonly finalHeight: number;
+}
+
 /** The receipts that are deep enough to be confirmed, and those that lost their confirmation, and the last scan left. */
-const findDue = prepared(
-  (reader, { mode, network, confirmedUpTo }: NetworkRef & { readonly confirmedUpTo: number }) => {
-    const all = reader
-      .selectFrom('receipts')
-      .select(['id', 'payment_id'])
-      .where((e) => e.and({ mode, network }));
-    const unsettled = all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null);
-    return all
-      .where('status', '=', sql.lit('seen'))
-      .where('block_height', '<=', confirmedUpTo)
-      .unionAll(unsettled.where('block_height', 'is', null))
-      .unionAll(unsettled.where('block_height', '>', confirmedUpTo));
-  },
-);
+const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
+  const all = reader
+    .selectFrom('receipts')
+    .select(['id', 'payment_id'])
+    .where((e) => e.and({ mode, network }));
+  const inBlocks = all.where('status', '=', sql.lit('seen')).where('block_height', '<', nextHeight);
+  return inBlocks
+    .where((e) =>
+      e.or([
+        e('block_height', '<=', finalHeight),
+        e(sql<number>`block_height + required_confirmations`, '<=', nextHeight),
+      ]),
+    )
+    .where((e) => e.or([e('needs_check', '=', sql.lit(0)), e('checked_hash', '=', e.ref('block_hash'))]))
+    .unionAll(all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null));
+});
+
+/** The receipts in blocks that no second node has confirmed yet, of those that need it. */
+export function findUnchecked(reader: Reader, { mode, network }: NetworkRef): Promise<ReceiptTable[]> {
+  return reader
+    .selectFrom('receipts')
+    .selectAll()
+    .where((e) => e.and({ mode, network }))
+    .where('status', '=', sql.lit('seen'))
+    .where('needs_check', '=', sql.lit(1))
+    .where('block_height', 'is not', null)
+    .where((e) => e.or([e('checked_hash', 'is', null), e('checked_hash', '!=', e.ref('block_hash'))]))
+    .execute();
+}
+
+/** Stores that two nodes have confirmed receipts in these blocks. */
+export async function storeChecked(
+  transaction: Transaction,
+  checked: readonly { readonly id: string; readonly blockHash: string }[],
+): Promise<void> {
+  for (const { id, blockHash } of checked) {
+    await transaction
+      .updateTable('receipts')
+      .set({ checked_hash: blockHash })
+      .where((e) => e.and({ id, block_hash: blockHash }))
+      .execute();
+  }
+}
 
 /** The receipts that waited for a block, and are now neither pending nor in one. */
 async function findGone(

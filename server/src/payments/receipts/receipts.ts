@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
 import { transferKey, type ScanBatch, type ScanSink } from '../../chains/scan.js';
+import type { UncheckedReceipt } from '../../chains/scan.js';
 import type { Transaction } from '../../db/engine.js';
+import type { ReceiptTable } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Clock } from '../../shared/clock.js';
@@ -13,8 +15,15 @@ import { lockPayments } from '../store.js';
 import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
-import { affectedReceipts, findByBalance, findReceipts, liveReceiptsOf } from './receipt-store.js';
-import { dueReceipts, newWork, type Scan, type Work } from './work.js';
+import {
+  affectedReceipts,
+  findByBalance,
+  findReceipts,
+  findUnchecked,
+  liveReceiptsOf,
+  storeChecked,
+} from './receipt-store.js';
+import { dueReceipts, isDeep, newWork, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { createSettleReceipts } from './settle.js';
 
@@ -45,15 +54,12 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 
   /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
-    const { mode, network, head, finalHeight } = batch;
-    const confirmations = currencies.network(mode, network)?.confirmations ?? 0;
-    // A finalized block cannot be reorganised, however few blocks follow it.
-    const confirmedUpTo = Math.max(head.height - confirmations + 1, finalHeight ?? 0);
+    const isCrossChecked = currencies.network(batch.mode, batch.network)?.crossCheckAbove !== undefined;
     const quarantined = new Map((await readQuarantine(transaction, batch)).map((row) => [row.id, row]));
     const present = presentTransfers(batch);
     const incoming = await findIncoming(transaction, addresses, batch, realNow);
     await followQuarantine(transaction, batch, addresses, quarantined, incoming, present, realNow);
-    return { ...batch, confirmations, confirmedUpTo, quarantined, incoming, present };
+    return { ...batch, isCrossChecked, quarantined, incoming, present };
   }
 
   /**
@@ -65,9 +71,9 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     scan: Scan,
     isWaiting: (paymentId: string) => boolean,
   ): Promise<Map<string, Work>> {
-    const { mode, network, orphanedAbove, confirmedUpTo, quarantined, incoming, present } = scan;
+    const { mode, network, orphanedAbove, head, finalHeight, quarantined, incoming, present } = scan;
     const { moved, due } = await affectedReceipts(transaction, {
-      ...{ mode, network, orphanedAbove, confirmedUpTo },
+      ...{ mode, network, orphanedAbove, height: head.height, finalHeight },
       txHashes: [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
       pending: present && { present, gone: goneTransfers(scan, present) },
     });
@@ -109,9 +115,17 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   return {
     hasDue: (reader, network) => isRetryDue(reader, network, clock.real()),
 
+    async unchecked(reader, place) {
+      if (currencies.network(place.mode, place.network)?.crossCheckAbove === undefined) return [];
+      return (await findUnchecked(reader, place))
+        .filter((receipt) => receipt.block_height !== null && isDeep(place, receipt, receipt.block_height))
+        .map(toUnchecked);
+    },
+
     async apply(transaction, batch) {
       const { mode, network } = batch;
       const realNow = clock.real();
+      await storeChecked(transaction, batch.checked);
       const scan = await openScan(transaction, batch, realNow);
       const { quarantined } = scan;
       const isWaiting = (paymentId: string) => (quarantined.get(paymentId)?.retry_at ?? 0) > realNow;
@@ -141,5 +155,16 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       }
       return ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
     },
+  };
+}
+
+function toUnchecked(receipt: ReceiptTable): UncheckedReceipt {
+  const { id, currency, address, tx_hash: txHash, output_index: outputIndex } = receipt;
+  return {
+    ...{ id, currency, address, txHash, outputIndex },
+    chainAmount: BigInt(receipt.chain_amount),
+    height: receipt.block_height ?? 0,
+    blockHash: receipt.block_hash ?? '',
+    needsFinality: receipt.required_confirmations === null,
   };
 }

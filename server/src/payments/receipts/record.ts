@@ -67,7 +67,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
   }
 
   return async (transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> => {
-    const { network, incoming, orphanedAbove, confirmations, confirmedUpTo, quarantined } = scan;
+    const { network, incoming, orphanedAbove, quarantined } = scan;
     const replaced = await replaceByBalance(transaction, scan, works);
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
@@ -83,7 +83,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
           ...receipt,
           // It counts from when it came back: it could have been kept back until the rate had changed.
           ...(isBack && { status: 'seen' as const, ...firstSeen(found, work.payment) }),
-          ...moveTo(receipt, found.block, confirmedUpTo),
+          ...moveTo(receipt, found.block, scan),
           ...atBlock(receipt, found, work.payment),
         };
         if (isUnchanged(receipt, current)) continue;
@@ -103,7 +103,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
         owner.receipts.set(key, inserted);
         owner.hasNews = true;
         added.push(inserted);
-        owner.notes.push(entries.seen(inserted, countsTowards(payment, inserted), confirmations));
+        owner.notes.push(entries.seen(inserted, countsTowards(payment, inserted)));
       });
       const former = quarantined.get(key);
       if (failure) {
@@ -125,7 +125,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
         const lost = { transfer: { currency, amount: BigInt(amount) }, block: undefined, seenAt: 0 };
         const current = {
           ...receipt,
-          ...moveTo(receipt, undefined, confirmedUpTo),
+          ...moveTo(receipt, undefined, scan),
           ...atBlock(receipt, lost, work.payment),
         };
         work.receipts.set(key, current);

@@ -6,6 +6,7 @@ import { exactNumber } from '../../money/units.js';
 import { isoTime } from '../../shared/clock.js';
 import { countsTowards } from '../assess.js';
 import { creditsOf } from '../credit.js';
+import { shownConfirmations } from '../depth.js';
 import { isLive } from './receipt-store.js';
 import type { StoredReceipt, StoredRecord } from '../store.js';
 
@@ -14,7 +15,7 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
   return row.receipts.map((receipt) => {
     const { currency, network: code, tx_hash: txHash } = receipt;
     const network = currencies.network(row.mode, code);
-    const requiredConfirmations = network?.confirmations ?? 0;
+    const requiredConfirmations = network ? shownConfirmations(receipt.required_confirmations, network) : 0;
     const isConfirmed = receipt.status === 'confirmed';
     return {
       currency,
@@ -23,7 +24,7 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
       txHash,
       hashOf: isInBlockOnly(receipt) ? 'block' : 'transaction',
       explorerUrl: explorerUrlOf(receipt, network),
-      confirmations: confirmationsOf(receipt, row, requiredConfirmations),
+      confirmations: confirmationsOf(receipt, row, network),
       requiredConfirmations,
       firstSeenAt: isoTime(receipt.first_seen_at),
       status: isConfirmed ? 'confirmed' : isLive(receipt) ? 'seen' : 'lost',
@@ -45,13 +46,22 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
   return height === null ? '' : (network?.blockExplorer?.replace('{height}', String(height)) ?? '');
 }
 
-/** How many blocks a receipt is deep, in the part of its network that was read; at most `needed`, which a confirmed one has. */
-export function confirmationsOf(receipt: StoredReceipt, row: StoredRecord, needed: number): number {
-  const { block_height: height, network, status } = receipt;
+/**
+ * How many blocks a receipt is deep, in the part of its network that was read; at most what it needs, which a confirmed one has.
+ * One that waits for its block to be final, or for a second node, never seems to have them all.
+ */
+export function confirmationsOf(
+  receipt: StoredReceipt,
+  row: StoredRecord,
+  network: Network | undefined,
+): number {
+  const { block_height: height, required_confirmations: depth, status } = receipt;
+  const needed = network ? shownConfirmations(depth, network) : 0;
   if (status === 'confirmed') return needed;
-  const scanned = receipt.scanned_height ?? (network === row.network ? row.scanned_height : null);
+  const scanned = receipt.scanned_height ?? (receipt.network === row.network ? row.scanned_height : null);
   if (height === null || scanned === null || !isLive(receipt)) return 0;
-  return Math.min(needed, Math.max(0, scanned - height + 1));
+  const most = depth === null || receipt.needs_check === 1 ? needed - 1 : needed;
+  return Math.min(most, Math.max(0, scanned - height + 1));
 }
 
 export function viewCredits(row: StoredRecord, currencies: Currencies): Credit[] {

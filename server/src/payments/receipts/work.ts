@@ -7,9 +7,8 @@ import type { NewLogEntry, PaymentRow } from '../store.js';
 
 /** A batch, and what belongs to it in the database. */
 export interface Scan extends ScanBatch {
-  readonly confirmations: number;
-  /** Receipts in blocks up to this height have enough confirmations, or are final. */
-  readonly confirmedUpTo: number;
+  /** Receipts of large amounts count only when two nodes have confirmed them. */
+  readonly isCrossChecked: boolean;
   /** What is quarantined on the network, by id. */
   readonly quarantined: ReadonlyMap<string, QuarantineTable>;
   readonly incoming: ReadonlyMap<string, IncomingTransfer>;
@@ -33,6 +32,15 @@ export function newWork(payment: PaymentRow): Work {
   return { payment, receipts: new Map(), notes: [], hasNews: false, replaced: new Set() };
 }
 
+/** Whether a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
+export function isDeep(
+  { head, finalHeight = -1 }: Pick<ScanBatch, 'head' | 'finalHeight'>,
+  { required_confirmations: required }: Pick<ReceiptTable, 'required_confirmations'>,
+  height: number,
+): boolean {
+  return height <= finalHeight || (required !== null && head.height - height + 1 >= required);
+}
+
 /**
  * Where a receipt is now. In another block that is not deep enough, it loses its confirmation: `confirmed_at` is null until
  * that is settled, which can take several scans.
@@ -40,9 +48,10 @@ export function newWork(payment: PaymentRow): Work {
 export function moveTo(
   receipt: ReceiptTable,
   block: IncomingTransfer['block'],
-  confirmedUpTo: number,
+  scan: Scan,
 ): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at'> {
-  const isKept = block !== undefined && (block.hash === receipt.block_hash || block.height <= confirmedUpTo);
+  const isKept =
+    block !== undefined && (block.hash === receipt.block_hash || isDeep(scan, receipt, block.height));
   return {
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
@@ -60,12 +69,15 @@ export interface DueReceipts {
 }
 
 export function dueReceipts(work: Work, scan: Scan, budget: number): DueReceipts {
-  const isDeepEnough = ({ block_height: height }: ReceiptTable) =>
-    height !== null && height <= scan.confirmedUpTo;
+  const isConfirmed = (receipt: ReceiptTable) => {
+    const { block_height: height, block_hash: hash, needs_check, checked_hash } = receipt;
+    const isChecked = !scan.isCrossChecked || needs_check === 0 || checked_hash === hash;
+    return height !== null && isChecked && isDeep(scan, receipt, height);
+  };
   const all = [...work.receipts];
   // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
   const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
-  const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isDeepEnough(receipt));
+  const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isConfirmed(receipt));
   const keys = (entries: typeof all, count: number) =>
     entries.slice(0, Math.max(0, count)).map(([key]) => key);
   return {

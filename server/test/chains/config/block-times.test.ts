@@ -16,7 +16,7 @@ test('live networks take their usual time for a block', () => {
       ['polygon', 2],
       ['optimism', 2],
       ['bsc', 1],
-      ['arbitrum', 1],
+      ['arbitrum', 0.25],
     ]),
   );
 });

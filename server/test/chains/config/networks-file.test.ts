@@ -95,6 +95,25 @@ describe('Presets', () => {
 });
 
 describe('Overrides', () => {
+  it('Depths by value, and the limit above which two nodes must agree', () => {
+    const two = ['https://one.example.com', 'https://two.example.com'];
+    const confirmations = [{ upTo: '5000 EUR', confirmations: 3 }, { require: 'finalized' }];
+    expect(only({ base: { nodes: two, confirmations, crossCheckAbove: '7 ETH' } }).network).toMatchObject({
+      confirmations: 3,
+      depths: [{ upTo: { amount: '5000', currency: 'EUR' }, confirmations: 3 }, { confirmations: null }],
+      crossCheckAbove: { amount: '7', currency: 'ETH' },
+    });
+    expect(only({ base: { nodes: two } }).network).toMatchObject({
+      confirmations: 12,
+      depths: [{ upTo: { amount: '1000', currency: 'USD' }, confirmations: 12 }, { confirmations: null }],
+      crossCheckAbove: { amount: '1000', currency: 'USD' },
+    });
+    expect(only({ base: { nodes: two, crossCheckAbove: false } }).network.crossCheckAbove).toBeUndefined();
+    expect(only({ base: { nodes } }).network.crossCheckAbove).toBeUndefined();
+    expect(only({ base: { nodes, confirmations: 5 } }).network).toMatchObject({ confirmations: 5 });
+    expect(only({ base: { nodes, confirmations: 5 } }).network.depths).toBeUndefined();
+  });
+
   it('Each value can be replaced, and an asset left out or added', () => {
     const found = only(
       {
@@ -242,6 +261,32 @@ describe('Errors', () => {
     [
       { networks: { polygon: { nodes, confirmation: 3 } } },
       'networks.polygon.confirmation: is not a known key',
+    ],
+    [
+      {
+        networks: { base: { nodes, confirmations: [{ upTo: '5', confirmations: 1 }, { confirmations: 2 }] } },
+      },
+      'networks.base.confirmations[0].upTo: must be an amount and a currency',
+    ],
+    [
+      { networks: { base: { nodes, confirmations: [{ confirmations: 2 }, { require: 'finalized' }] } } },
+      'networks.base.confirmations[0]: must have upTo: it is not the last one',
+    ],
+    [
+      { networks: { base: { nodes, confirmations: [{ upTo: '5 USD', confirmations: 2 }] } } },
+      'networks.base.confirmations[0]: must not have upTo: it is the last one',
+    ],
+    [
+      { networks: { bitcoin: { nodes, confirmations: [{ require: 'finalized' }] } } },
+      'networks.bitcoin.confirmations[0]: cannot require finality',
+    ],
+    [
+      { networks: { base: { nodes, crossCheckAbove: '1000 USD' } } },
+      'networks.base.crossCheckAbove: needs two nodes',
+    ],
+    [
+      { networks: { base: { nodes, crossCheckAbove: '1000' } } },
+      'networks.base.crossCheckAbove: must be an amount and a currency',
     ],
     [
       { networks: { polygon: { nodes, confirmations: 0 } } },

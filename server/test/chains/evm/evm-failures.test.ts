@@ -4,6 +4,8 @@ import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
 import type { EvmConfig } from '../../../src/chains/evm/config.js';
+import { crossCheck } from '../../../src/chains/cross-check.js';
+import type { UncheckedReceipt } from '../../../src/chains/scan.js';
 import { ChainBehind } from '../../../src/chains/read-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { startProviderProxy, urlSecrets, type ProviderProxy } from '../../support/provider-proxy.js';
@@ -482,6 +484,56 @@ it('Finds payments again after its node was killed and started', async () => {
     await proxy.close();
     await own.stop();
   }
+});
+
+describe('A receipt of a large amount', () => {
+  /** A transfer that was read from the first node. */
+  async function readReceipt(chain: EvmChain): Promise<UncheckedReceipt> {
+    const address = newAddress();
+    await anvil.call('SilentToken', token, 'transfer', [address, 5_000_000n]);
+    const { height } = await chain.head(signal);
+    const block = await chain.block(height, signal);
+    const transfer = block?.transfers.find((one) => one.address === address);
+    if (!block || !transfer) throw new Error('It was not read');
+    return {
+      ...transfer,
+      ...{ id: 'id', height, blockHash: block.hash, needsFinality: false, chainAmount: transfer.amount },
+    };
+  }
+
+  it('is confirmed by two nodes that have it, and by no less', async () => {
+    const chain = open([first, second]);
+    const receipt = await readReceipt(chain);
+    const confirmed = { checked: [{ id: 'id', blockHash: receipt.blockHash }], disagreement: undefined };
+    expect(await crossCheck(chain, [receipt], signal)).toEqual(confirmed);
+    second.respond = (response) => (response.destroy(), true);
+    expect(await crossCheck(chain, [receipt], signal)).toEqual({ checked: [], disagreement: undefined });
+    second.respond = undefined;
+    // The block is not final yet, as both say.
+    const large = { ...receipt, needsFinality: true };
+    expect(await crossCheck(chain, [large], signal)).toEqual({ checked: [], disagreement: undefined });
+  });
+
+  it('is in dispute if one of them has no logs in its block, or another block', async () => {
+    const chain = open([first, second]);
+    const receipt = await readReceipt(chain);
+    second.change = ({ method }, result) => {
+      if (method === 'eth_getLogs' || method === 'eth_getBlockReceipts') return [];
+      if (method !== 'eth_getBlockByNumber') return undefined;
+      return { ...(result as object), logsBloom: `0x${'0'.repeat(511)}1` };
+    };
+    const lie = await crossCheck(chain, [receipt], signal);
+    expect(lie.checked).toEqual([]);
+    expect(lie.disagreement).toContain('node 2 does not have the transfer');
+    const hash = `0x${'1'.repeat(64)}`;
+    second.change = ({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[1] === true
+        ? { ...(result as object), hash, transactions: [] }
+        : method === 'eth_getLogs' || method === 'eth_getBlockReceipts'
+          ? []
+          : undefined;
+    expect((await crossCheck(chain, [receipt], signal)).disagreement).toContain(`node 2 has block ${hash}`);
+  });
 });
 
 describe('The check of a network', () => {

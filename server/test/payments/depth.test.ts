@@ -1,0 +1,205 @@
+/** How deep money must be before it counts: by what it is worth, and for large amounts as two nodes have confirmed it. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/chains/chain.js';
+import { readCursor } from '../../src/chains/cursors.js';
+import type { Network } from '../../src/chains/networks.js';
+import { engines } from '../support/engines.js';
+import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+
+const network: Network = {
+  mode: 'test',
+  code: 'scripted',
+  name: 'Scripted',
+  family: 'litecoin',
+  confirmations: 2,
+  depths: [
+    { upTo: { amount: '100', currency: 'USD' }, confirmations: 2 },
+    { upTo: { amount: '1000', currency: 'USD' }, confirmations: 4 },
+    { confirmations: null },
+  ],
+  finalitySeconds: 60,
+  blockSeconds: 10,
+  assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
+};
+
+/** A chain read from two nodes. The second one can lack blocks, or tell others. */
+class TwoNodeChain implements Chain {
+  readonly mode = network.mode;
+  readonly network = network.code;
+  finalized: BlockId | undefined;
+  blocks_: ChainBlock[] = [];
+  /** Whether the second node cannot be asked. */
+  isAlone = false;
+  /** What the second node tells instead of a block. */
+  second: (block: ChainBlock | undefined) => ChainBlock | undefined = (block) => block;
+  asked = 0;
+
+  mine(time: number, transfers: readonly ChainTransfer[] = []): void {
+    const height = this.blocks_.length;
+    const parentHash = this.blocks_.at(-1)?.hash ?? '';
+    this.blocks_.push({ height, hash: `block-${height}`, parentHash, time, transfers });
+  }
+
+  head = () =>
+    Promise.resolve({
+      height: this.blocks_.length - 1,
+      hash: this.blocks_.at(-1)?.hash ?? '',
+      finalized: this.finalized,
+    });
+  block = (height: number) => Promise.resolve(this.blocks_[height]);
+  pending = () => Promise.resolve([]);
+
+  async blockOfEach(height: number): Promise<NodeBlock[]> {
+    this.asked += 1;
+    const block = this.blocks_[height];
+    const finalHeight = this.finalized?.height;
+    const first = { node: 'node 1', block, finalHeight };
+    return this.isAlone ? [first] : [first, { node: 'node 2', block: this.second(block), finalHeight }];
+  }
+}
+
+describe.each(engines)('Depth by value on $name', (engine) => {
+  let chain: TwoNodeChain;
+  let shop: Shop;
+  let merchant: Awaited<ReturnType<Shop['merchant']>>;
+
+  async function open(more: Partial<Network> = {}): Promise<void> {
+    chain = new TwoNodeChain();
+    chain.mine(0);
+    shop = await openShop(engine, { networks: [{ network: { ...network, ...more }, chain }] });
+    merchant = await shop.merchant();
+    await shop.scan(network.code);
+  }
+  beforeEach(() => open());
+  afterEach(() => shop.close());
+
+  const lock = (dollars: string) =>
+    shop.lock(merchant, { amount: dollars, currency: 'LTC', network: network.code });
+  const paying = ({ address, amount }: LockedPayment, txHash = 'tx'): ChainTransfer => ({
+    ...{ txHash, outputIndex: 0, currency: 'LTC', senders: [], address, amount },
+  });
+  async function mine(transfers: readonly ChainTransfer[] = []): Promise<void> {
+    shop.time.now += 1000;
+    chain.mine(shop.time.now, transfers);
+    await shop.scan(network.code);
+  }
+  const stateOf = async ({ id }: LockedPayment) => (await shop.payment(id)).state;
+  const read = ({ id }: LockedPayment): Promise<PaymentRecord> =>
+    shop.app.payments.verify({ ...merchant, kind: 'public' }, id);
+
+  it('A payment needs the confirmations of its amount, which its payer is told', async () => {
+    const [small, middle] = [await lock('100'), await lock('100.01')];
+    expect(await read(small)).toMatchObject({ confirmationsRequired: 2 });
+    expect(await read(middle)).toMatchObject({ confirmationsRequired: 4 });
+    await mine([paying(small), paying(middle, 'middle')]);
+    expect(await read(middle)).toMatchObject({
+      ...{ confirmations: 1, confirmationsRequired: 4 },
+      receipts: [{ confirmations: 1, requiredConfirmations: 4 }],
+    });
+    await mine();
+    expect([await stateOf(small), await stateOf(middle)]).toEqual(['settled', 'confirming']);
+    await mine();
+    expect(await stateOf(middle)).toBe('confirming');
+    await mine();
+    expect(await stateOf(middle)).toBe('settled');
+    await shop.expectBooksInOrder();
+  });
+
+  it('The options of a payment say what holds for its amount', async () => {
+    const { currencyOptions = [] } = await shop.database.write((transaction) =>
+      shop.app.payments.create(transaction, merchant, { amount: '500', baseCurrency: 'USD' }),
+    );
+    const option = currencyOptions.find(({ network: code }) => code === network.code);
+    expect(option).toMatchObject({ confirmations: 4 });
+  });
+
+  it('A large one waits until its block is final, and is told the usual number until then', async () => {
+    const payment = await lock('5000');
+    expect(await read(payment)).toMatchObject({ confirmationsRequired: 6 });
+    await mine([paying(payment)]);
+    for (let block = 1; block < 12; block += 1) await mine();
+    expect(await read(payment)).toMatchObject({ state: 'confirming', confirmations: 5 });
+    chain.finalized = chain.blocks_[1];
+    await mine();
+    expect(await read(payment)).toMatchObject({ state: 'settled', confirmations: 6 });
+    await shop.expectBooksInOrder();
+  });
+
+  it('What is fixed at the lock stays, and a receipt that is worth more than its payment needs more', async () => {
+    const [payment, over] = [await lock('90'), await lock('90')];
+    shop.cents.set('LTC', 1000n);
+    expect(await read(payment)).toMatchObject({ confirmationsRequired: 2 });
+    shop.cents.set('LTC', 100n);
+    await mine([paying(payment), { ...paying(over, 'over'), amount: over.amount * 5n }]);
+    await mine();
+    expect([await stateOf(payment), await stateOf(over)]).toEqual(['settled', 'confirming']);
+    expect(await read(over)).toMatchObject({ confirmationsRequired: 4 });
+    await mine();
+    await mine();
+    expect(await stateOf(over)).toBe('settled_over');
+  });
+
+  describe('With two nodes', () => {
+    const cursor = () => readCursor(shop.database.reader, chain);
+    const large = 'What is worth more than the limit';
+    beforeEach(async () => {
+      await shop.close();
+      await open({ crossCheckAbove: { amount: '50', currency: 'USD' } });
+    });
+
+    it(`${large} counts when the second one has confirmed it, and the rest without`, async () => {
+      const [payment, small] = [await lock('60'), await lock('40')];
+      chain.isAlone = true;
+      await mine([paying(payment), paying(small, 'small')]);
+      await mine();
+      expect([await stateOf(payment), await stateOf(small)]).toEqual(['confirming', 'settled']);
+      expect(await read(payment)).toMatchObject({ confirmations: 1, confirmationsRequired: 2 });
+      chain.isAlone = false;
+      chain.second = () => undefined;
+      await mine();
+      expect(await stateOf(payment)).toBe('confirming');
+      expect(await cursor()).toMatchObject({ disagreement: null });
+      chain.second = (block) => block;
+      await shop.scan(network.code);
+      expect(await stateOf(payment)).toBe('settled');
+      chain.asked = 0;
+      await mine();
+      expect(chain.asked).toBe(0);
+      await shop.expectBooksInOrder();
+    });
+
+    it.each<[string, string, (block: ChainBlock | undefined) => ChainBlock | undefined]>([
+      ['another block', 'has block other at height 1', (block) => block && { ...block, hash: 'other' }],
+      [
+        'the block without it',
+        'does not have the transfer tx',
+        (block) => block && { ...block, transfers: [] },
+      ],
+      [
+        'another amount',
+        'does not have the transfer tx',
+        (block) =>
+          block && {
+            ...block,
+            transfers: block.transfers.map((one) => ({ ...one, amount: one.amount * 2n })),
+          },
+      ],
+    ])(`${large} is not credited while the second one tells %s`, async (_, text, second) => {
+      const payment = await lock('60');
+      chain.second = second;
+      await mine([paying(payment)]);
+      for (let block = 1; block < 5; block += 1) await mine();
+      expect(await stateOf(payment)).toBe('confirming');
+      expect(await shop.balance(merchant, 'LTC')).toMatchObject({ custody: 0n });
+      expect((await cursor())?.disagreement).toContain(`node 2 ${text}`);
+      expect(shop.app.scanner.status().find((one) => one.network === network.code)).toMatchObject({
+        disagreement: expect.stringContaining('node 2') as string,
+      });
+      chain.second = (block) => block;
+      await shop.scan(network.code);
+      expect(await stateOf(payment)).toBe('settled');
+      expect(await cursor()).toMatchObject({ disagreement: null });
+    });
+  });
+});
