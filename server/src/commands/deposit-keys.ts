@@ -1,4 +1,5 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
+import { takeIndexes } from '../addresses/address-pool.js';
 import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
@@ -59,6 +60,27 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
           json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: yes, isChanged },
           text: `The first addresses of this key, for ${mode} payments:\n\n${shown}\n\n${note}${outcome}`,
           hasFailed: !yes,
+        };
+      },
+    }),
+    command({
+      name: 'skip',
+      summary: 'Leaves out the next addresses of a key, so that none of them is given out.',
+      details:
+        'For a database that was restored from a backup: the addresses that were given out since are not in it, and would be given out again, to other payers. Stop the servers first, and skip more addresses than were given out since the backup. Then raise the gap limit of the wallet by as many. It counts for all merchants that use the same key, and cannot be undone.',
+      options: {
+        merchant: option.merchant('whose key').required(),
+        family: option.oneOf(families, 'the networks of the key').required(),
+        mode: option.mode('the mode of the key'),
+        count: option.integer('N', 'how many addresses', { min: 1, max: 1_000_000 }).required(),
+      },
+      async run(context, { merchant: merchantId, family, mode, count }) {
+        const next = await context.database.write((transaction) =>
+          skipAddresses(context, transaction, { merchantId, mode }, family, count),
+        );
+        return {
+          json: { merchantId, mode, family, count, next },
+          text: `Skipped ${count} addresses. The next one is that of index ${next}`,
         };
       },
     }),
@@ -131,6 +153,31 @@ async function setKey(
     after: keyFacts(key),
   });
   return isChanged;
+}
+
+/** @returns the index of the next address. @throws UsageError if the merchant has no such key */
+async function skipAddresses(
+  { depositKeys, auditLog, actor }: CommandContext,
+  transaction: Transaction,
+  scope: Scope,
+  family: Family,
+  count: number,
+): Promise<number> {
+  const key = (await depositKeys.list(transaction, scope.merchantId)).find(
+    (one) => one.mode === scope.mode && one.family === family && one.replacedAt === null,
+  );
+  if (!key) throw new UsageError(`The merchant has no ${scope.mode} deposit key for ${family}`);
+  const first = await takeIndexes(transaction, key.sourceId, count);
+  const next = first + count;
+  await auditLog.record(transaction, {
+    ...scope,
+    actor,
+    action: 'deposit_key.skipped',
+    subjectId: key.id,
+    before: { next: first },
+    after: { next },
+  });
+  return next;
 }
 
 function keyFacts({ extendedPublicKey, script, treasury }: GivenKey) {

@@ -17,6 +17,7 @@ export type AuditAction =
   | 'wallet_address.created'
   | 'wallet_address.made_primary'
   | 'deposit_key.set'
+  | 'deposit_key.skipped'
   | 'balance.suspended'
   | 'balance.resumed'
   | 'balance.reconciled'
