@@ -80,7 +80,9 @@ async function checkFinalized(evm: EvmClient, head: EvmHeader): Promise<Finding>
   const finalized = await evm.finalized();
   return finalized
     ? ok(`Reports finalized blocks: ${head.height - finalized.height} blocks behind the newest`)
-    : ok('Does not report finalized blocks: payments wait for their confirmations');
+    : warning(
+        'Does not report finalized blocks: payments wait for their confirmations, and amounts that require finality never count',
+      );
 }
 
 async function checkLogs(evm: EvmClient, { tokens }: Assets, { hash }: EvmHeader): Promise<Finding> {
