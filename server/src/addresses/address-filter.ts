@@ -1,7 +1,5 @@
 /** A Bloom filter of addresses, of a fixed size: it never says no wrongly, and says yes wrongly the more often the fuller it is. */
 
-export type AddressFilter = ReturnType<typeof createAddressFilter>;
-
 /** 4 MB: with a million addresses, it says yes wrongly once in 30,000 times, and with ten million once in three times. */
 const bits = 2 ** 25;
 const hashes = 6;

@@ -38,8 +38,6 @@ export interface CatchUp {
   readonly blocksPerSecond: number;
 }
 
-export type NetworkScan = ReturnType<typeof createNetworkScan>;
-
 const blocksAtOnce = 50;
 /** The same for a scan that has more than this to read: writing each step takes a while too. */
 const manyAtOnce = 500;

@@ -2,8 +2,6 @@
 import type { Logger } from 'pino';
 import type { Job } from '../shared/feature.js';
 
-export type Jobs = ReturnType<typeof createJobs>;
-
 /** Called after every run. */
 export type WatchRun = (run: {
   readonly job: string;

@@ -54,8 +54,6 @@ export interface ExportRange {
   readonly to?: number | undefined;
 }
 
-export type PaymentExport = ReturnType<typeof createPaymentExport>;
-
 export interface PaymentExportDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly currencies: Pick<Currencies, 'known'>;

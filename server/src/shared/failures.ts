@@ -1,7 +1,5 @@
 /** Collects failures, so that one failed item does not stop the others. All are reported at the end. */
 
-export type Failures = ReturnType<typeof createFailures>;
-
 export function createFailures() {
   const errors: unknown[] = [];
   return {

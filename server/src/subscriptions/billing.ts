@@ -6,8 +6,6 @@ import type { Charges } from './charges.js';
 import type { DueSubscriber } from './subscriber-store.js';
 import type { Mode } from '../shared/scope.js';
 
-export type Billing = ReturnType<typeof createBilling>;
-
 export interface BillingDeps {
   readonly database: Database;
   readonly charges: Charges;

@@ -19,8 +19,6 @@ export interface DispatcherOptions extends RoomDeps {
   readonly auditLog: AuditLog;
 }
 
-export type Dispatcher = ReturnType<typeof createDispatcher>;
-
 /** An event that this process is delivering, and its endpoint. */
 interface Claimed {
   readonly event: EventRow;

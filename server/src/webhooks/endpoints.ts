@@ -17,8 +17,6 @@ export interface Endpoint extends Scope {
 }
 
 /** Each mode has its own endpoint, with its own secrets. */
-export type Endpoints = ReturnType<typeof createEndpoints>;
-
 export function createEndpoints(clock: Clock) {
   return {
     /**

@@ -14,8 +14,6 @@ export interface SampleResult extends Outcome {
   readonly id: string;
 }
 
-export type WebhookTest = ReturnType<typeof createWebhookTest>;
-
 export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId) {
   return {
     /**

@@ -46,8 +46,6 @@ export interface WebhookBacklog {
   readonly lagMs: number;
 }
 
-export type Webhooks = ReturnType<typeof createWebhooks>;
-
 const pruneBatchSize = 500;
 
 export function createWebhooks(clock: Clock) {

@@ -360,6 +360,11 @@ export function testLife(engine: TestEngine): void {
       it('and double spent: what was not paid is given back', async () => {
         const prepared = await prepare();
         const { merchant, exported, first } = prepared;
+        const { app, database } = shop.server;
+        const scope = { merchantId: merchant.id, mode: 'test' } as const;
+        await database.write((transaction) =>
+          app.endpoints.set(transaction, scope, 'http://127.0.0.1:9/webhooks'),
+        );
         const elsewhere = await spendElsewhere(prepared);
         await shop.import(merchant.sign(exported.psbt));
         await confirm();
@@ -372,6 +377,11 @@ export function testLife(engine: TestEngine): void {
         expect(shown.problem).toContain('spent by another transaction');
         expect((await shop.transfer(first)).status).toBe('failed');
         expect(await postings(first)).toEqual(['hold', 'lost', 'post']);
+        const events = database.reader.selectFrom('outbox').select('type').where('subject_id', '=', first);
+        expect(await events.orderBy('sequence').execute()).toEqual([
+          { type: 'transfer.success' },
+          { type: 'transfer.failed' },
+        ]);
         await shop.expectBooksInOrder();
       });
     });
@@ -550,7 +560,7 @@ export function testLife(engine: TestEngine): void {
         await shop.discard(exported.id);
         await node.reorg(2, 'waiting');
         const reason = 'which can still be broadcast, and none of its coins is free and confirmed 2 times';
-        const refused = { psbt: null, skipped: [{ reason: expect.stringContaining(reason) }] };
+        const refused = { psbt: null, skipped: [{ reason: expect.stringContaining(reason) as string }] };
         expect(await merchant.export()).toMatchObject(refused);
         await shop.scan();
         expect(await merchant.export()).toMatchObject(refused);
@@ -581,7 +591,7 @@ export function testLife(engine: TestEngine): void {
         await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
         expect(await merchant.export()).toMatchObject({
           psbt: null,
-          skipped: [{ reason: expect.stringContaining('Try again when that is confirmed') }],
+          skipped: [{ reason: expect.stringContaining('Try again when that is confirmed') as string }],
         });
         expect(await final()).toBe(false);
         await confirm(1);

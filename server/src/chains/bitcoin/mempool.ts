@@ -5,8 +5,6 @@ import { NodeError } from '../rpc/node-error.js';
 import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
 
-export type Mempool = ReturnType<typeof createMempool>;
-
 export interface MempoolContent {
   /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
   readonly transfers: readonly ChainTransfer[];

@@ -5,8 +5,6 @@ import type { EvmClient } from './client.js';
 import type { EvmNodes } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 
-export type HeadReader = ReturnType<typeof createHeadReader>;
-
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const attempts = 3;
 /** How often the finalized block is asked for, and how often a node that reports none. */

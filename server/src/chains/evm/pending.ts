@@ -7,8 +7,6 @@ import type { EvmHeader, EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
 import { coinIndex, firstLogIndex, type TransferContext } from './transfers.js';
 
-export type PendingReader = ReturnType<typeof createPendingReader>;
-
 export interface PendingTransfers {
   readonly transfers: readonly ChainTransfer[];
   /** The newest block's header, from the same request as the pending transactions; undefined if it was not asked for. */
