@@ -339,6 +339,7 @@ export async function createApp(options: AppOptions) {
     erasure,
     paymentPlans,
     walletAddresses,
+    depositAddresses,
     balances,
     transfers,
     payouts,

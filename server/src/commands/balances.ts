@@ -1,11 +1,35 @@
-/** `balances …`: suspends and resumes withdrawals from a merchant's balance. */
+/** `balances …`: shows a merchant's balances, and suspends and resumes withdrawals from one. */
+import { decimalOf } from 'crypto-checkout/contract';
 import { command, type Command, type Group } from './command.js';
 import * as option from './options.js';
+import { table } from './records.js';
 
 export const balanceCommands: Group = {
   name: 'balances',
-  summary: "Withdrawals from a merchant's balance, suspended and resumed.",
+  summary: "A merchant's balances.",
   commands: [
+    command({
+      name: 'list',
+      summary: "Lists a merchant's balances as the API does, and on which networks the coins are held.",
+      options: {
+        merchant: option.merchant('the merchant').required(),
+        mode: option.mode('the mode of the balances'),
+      },
+      async run({ balances }, { merchant: merchantId, mode }) {
+        const scope = { merchantId, mode };
+        const all = await balances.list(scope);
+        const json = await Promise.all(
+          all.map(async (one) => ({ ...one, networks: await balances.places(scope, one.currency) })),
+        );
+        const rows = json.map(({ currency, availableBalance, totalBalance, isSuspended, networks }) => [
+          ...[currency, decimalOf(availableBalance), decimalOf(totalBalance)],
+          networks.map(({ network, amount }) => `${amount} on ${network}`).join(', ') || '-',
+          isSuspended ? 'suspended' : 'active',
+        ]);
+        const headings = ['CURRENCY', 'AVAILABLE', 'TOTAL', 'HELD', 'STATE'];
+        return { json, text: table(headings, rows, 'There are no balances') };
+      },
+    }),
     change(
       'suspend',
       'Blocks new transfers and payouts from a balance.',

@@ -52,7 +52,7 @@ export const keyCommands: Group = {
     }),
     command({
       name: 'list',
-      summary: 'Lists the API keys, oldest first, with their scope and expiry.',
+      summary: 'Lists the API keys, oldest first, with when they were made, their scope and their expiry.',
       details:
         'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same.',
       options: { merchant: option.merchant('only keys of this merchant') },
@@ -62,7 +62,11 @@ export const keyCommands: Group = {
         const rows = listed.map((key) => keyRow(key, clock.real()));
         return {
           json: listed.map(keyJson),
-          text: table(['ID', 'MERCHANT', 'MODE', 'KEY', 'SCOPE', 'STATE'], rows, 'There are no API keys'),
+          text: table(
+            ['ID', 'MERCHANT', 'MODE', 'KEY', 'CREATED', 'SCOPE', 'STATE'],
+            rows,
+            'There are no API keys',
+          ),
         };
       },
     }),
@@ -90,8 +94,8 @@ function keyJson({ expiresAt, createdAt, revokedAt, ...key }: KeyRecord) {
 }
 
 function keyRow(record: KeyRecord, now: number): string[] {
-  const { id, merchantId, mode, key } = record;
-  return [id, merchantId, mode, key, scopeOf(record) ?? '-', stateOf(record, now)];
+  const { id, merchantId, mode, key, createdAt } = record;
+  return [id, merchantId, mode, key, isoTime(createdAt), scopeOf(record) ?? '-', stateOf(record, now)];
 }
 
 /** Null for public keys, whose list of endpoints is fixed. */

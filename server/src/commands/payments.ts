@@ -1,16 +1,79 @@
-/** `payments …`: exports payments for a merchant's accountant. */
+/** `payments …`: lists, finds and shows payments, and exports them for a merchant's accountant. */
+import { decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
+import { Problem } from '../shared/problem.js';
 import { csvLine } from './csv.js';
 import { writeNewFile } from './files.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
-import { camelCase, counted } from './records.js';
+import { camelCase, counted, listRecords } from './records.js';
+
+const scoped = {
+  merchant: option.merchant('the merchant').required(),
+  mode: option.mode('the mode of the payments'),
+};
+const pageSize = 100;
 
 export const paymentCommands: Group = {
   name: 'payments',
-  summary: 'Payments, for the accountant.',
+  summary: 'Payments: found, shown, and exported for the accountant.',
   commands: [
+    command({
+      name: 'list',
+      summary: "Lists a merchant's payments, newest first, by the filters of the API.",
+      options: {
+        ...scoped,
+        status: option.oneOf(
+          ['in progress', 'success', 'error', 'cancelled'],
+          'only payments with this status',
+        ),
+        reference: option.text('TXREF', 'only the payment with this reference'),
+        email: option.text('EMAIL', 'only payments of this customer'),
+        transaction: option.text('HASH', 'only payments that this transaction paid'),
+        page: option.integer('N', 'the page', { min: 1, max: 999_999 }).default(1),
+      },
+      async run({ payments }, { merchant: merchantId, mode, status, page, ...given }) {
+        const filter = { status, txRef: given.reference, customer: given.email, txHash: given.transaction };
+        const { rows, total } = await payments.list(
+          { merchantId, mode },
+          { page, skip: pageSize, ...filter },
+        );
+        return { ...listed(rows), json: { total, payments: rows } };
+      },
+    }),
+    command({
+      name: 'find',
+      summary:
+        'Finds payments by a reference, an email address, an address that was given out, or a transaction.',
+      args: { text: option.text('TEXT', 'what is known of the payment') },
+      options: scoped,
+      async run({ database, payments, depositAddresses }, { text, merchant: merchantId, mode }) {
+        const scope = { merchantId, mode };
+        const page = { page: 1, skip: pageSize };
+        const found = new Map<string, PaymentRecord>();
+        for (const filter of [{ txRef: text }, { customer: text }, { txHash: text }]) {
+          const { rows } = await payments.list(scope, { ...page, ...filter });
+          for (const row of rows) found.set(row.id, row);
+        }
+        for (const address of await depositAddresses.find(database.reader, mode, [text])) {
+          if (address.payment_id === null) continue;
+          const payment = await orNone(payments.verify({ ...scope, kind: 'secret' }, address.payment_id));
+          if (payment) found.set(payment.id, payment);
+        }
+        return listed([...found.values()]);
+      },
+    }),
+    command({
+      name: 'show',
+      summary: 'Shows a payment as a secret key sees it, with its receipts and its time log.',
+      args: { id: option.id('the payment') },
+      options: scoped,
+      async run({ payments }, { id, merchant: merchantId, mode }) {
+        const payment = await payments.verify({ merchantId, mode, kind: 'secret' }, id);
+        return { json: payment, text: JSON.stringify(payment, null, 2) };
+      },
+    }),
     command({
       name: 'export',
       summary:
@@ -41,6 +104,27 @@ export const paymentCommands: Group = {
     }),
   ],
 };
+
+/** Undefined if the payment is another merchant's. */
+async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+function listed(payments: readonly PaymentRecord[]) {
+  return listRecords(payments, (payment) => payment, paymentLine, 'There are no such payments');
+}
+
+function paymentLine(payment: PaymentRecord): string {
+  const { id, status, baseAmount, baseCurrency, currency, amountReceived, txRef, createdAt } = payment;
+  const paidIn = currency === undefined ? [] : [`${decimalOf(amountReceived ?? 0)} ${currency}`];
+  const amount = `${decimalOf(baseAmount)} ${baseCurrency}`;
+  return [id, status, amount, ...paidIn, txRef, createdAt].join('  ');
+}
 
 const progressEvery = 10_000;
 

@@ -34,6 +34,30 @@ export const transferCommands: Group = {
       },
     }),
     command({
+      name: 'create',
+      summary: "Creates a transfer from a merchant's balance, by the rules of the API.",
+      options: {
+        merchant: option.merchant('whose balance pays').required(),
+        mode: option.mode('the mode of the balance'),
+        amount: option.decimal('how much arrives').required(),
+        currency: option.code('its currency').required(),
+        to: option.text('ADDRESS', 'an address, or the id of a saved one').required(),
+        network: option.code('the network; a saved address can have one'),
+      },
+      async run(context, { merchant: merchantId, mode, amount, currency, to, network }) {
+        const { database, transfers, auditLog, actor } = context;
+        const scope = { merchantId, mode };
+        const request = { amount, currency, walletAddress: to, walletNetwork: network };
+        const transfer = await database.write(async (transaction) => {
+          const created = await transfers.create(transaction, scope, request);
+          const change = { action: 'transfer.created', subjectId: created.id, after: request } as const;
+          await auditLog.record(transaction, { ...scope, actor, ...change });
+          return created;
+        });
+        return { json: transfer, text: `Created ${transfer.id}` };
+      },
+    }),
+    command({
       name: 'settle',
       summary:
         "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",

@@ -3,6 +3,7 @@ import { isoTime } from '../shared/clock.js';
 import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
+import type { CommandContext } from './context.js';
 import * as option from './options.js';
 import { listRecords, recordJson } from './records.js';
 
@@ -13,17 +14,28 @@ export const webhookCommands: Group = {
     command({
       name: 'list',
       summary: 'Lists webhook events, newest first, each with its delivery attempts.',
+      details:
+        'With --failing, those that were tried without success, with the URL that they go to and the reference of their order.',
       options: {
         merchant: option.merchant('only events of this merchant'),
         status: option.oneOf(
           ['pending', 'delivered', 'failed'],
           'pending (waits for an attempt), delivered, or failed (given up)',
         ),
+        failing: option.flag('only events whose last attempt failed'),
         limit: option.integer('N', 'how many events to list', { min: 1, max: 999_999 }).default(100),
       },
-      async run({ database, webhooks }, { merchant: merchantId, status, limit }) {
-        const events = await webhooks.list(database.reader, { merchantId, status, limit });
-        return listRecords(events, eventJson, eventText, 'There are no webhooks');
+      async run(context, { merchant: merchantId, status, failing: isFailing, limit }) {
+        const { database, webhooks } = context;
+        const events = await webhooks.list(database.reader, { merchantId, status, isFailing, limit });
+        if (!isFailing) return listRecords(events, eventJson, eventText, 'There are no webhooks');
+        const placed = await Promise.all(events.map((event) => withOrder(context, event)));
+        return listRecords(
+          placed,
+          ({ event, url, txRef }) => ({ ...eventJson(event), url, txRef }),
+          ({ event, url, txRef }) => `${eventText(event)}\n    to ${url ?? 'no URL'}, order ${txRef ?? '-'}`,
+          'No webhook fails',
+        );
       },
     }),
     command({
@@ -57,6 +69,17 @@ export const webhookCommands: Group = {
     }),
   ],
 };
+
+/** Where an event goes, and the reference of the payment that it is about, if it is about one. */
+async function withOrder({ database, endpoints, payments }: CommandContext, event: WebhookRecord) {
+  const { merchantId, mode, type, subjectId } = event;
+  const endpoint = await endpoints.find(database.reader, { merchantId, mode });
+  const isPayment = type.startsWith('payment.') || type === 'wallet.transaction';
+  const payment = isPayment
+    ? await payments.verify({ merchantId, mode, kind: 'secret' }, subjectId)
+    : undefined;
+  return { event, url: endpoint?.url ?? null, txRef: payment?.txRef ?? null };
+}
 
 function sampleJson({ type, id, status, durationMs, excerpt, error }: SampleResult) {
   return { type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null };

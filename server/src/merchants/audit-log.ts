@@ -21,6 +21,7 @@ export type AuditAction =
   | 'balance.suspended'
   | 'balance.resumed'
   | 'balance.reconciled'
+  | 'transfer.created'
   | 'transfer.settled'
   | 'transfer.failed'
   | 'transfer.exported'

@@ -208,6 +208,8 @@ export async function insertAttempt(transaction: Transaction, row: AttemptRow): 
 export interface EventFilter {
   readonly merchantId?: string | undefined;
   readonly status?: WebhookStatus | undefined;
+  /** Only those that were tried without success. */
+  readonly isFailing?: boolean | undefined;
   readonly limit: number;
 }
 
@@ -219,7 +221,7 @@ export interface EventWithAttempts extends EventRow {
 /** Newest first. */
 export async function listEvents(
   reader: Reader,
-  { merchantId, status, limit }: EventFilter,
+  { merchantId, status, isFailing, limit }: EventFilter,
 ): Promise<EventWithAttempts[]> {
   let query = reader
     .selectFrom('outbox')
@@ -239,6 +241,18 @@ export async function listEvents(
     .limit(limit);
   if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
   if (status !== undefined) query = query.where('outbox.status', '=', status);
+  if (isFailing === true) {
+    query = query
+      .where('outbox.status', '!=', 'delivered')
+      .where((e) =>
+        e.exists(
+          e
+            .selectFrom('webhook_tries')
+            .select('event_id')
+            .whereRef('webhook_tries.event_id', '=', 'outbox.id'),
+        ),
+      );
+  }
   return (await query.execute()).map((row) => ({ ...row, attempts: readRows(row.attempts) }));
 }
 

@@ -1,0 +1,73 @@
+/** What an operator looks up and does by command for a merchant who calls, by the rules and views of the API, on both engines. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)('the support desk, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  let owner: string[];
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+    const [first] = (await merchant.command('merchants', 'list')) as { id: string }[];
+    owner = ['--merchant', first?.id ?? ''];
+  });
+  afterAll(() => server.stop());
+
+  it('finds a payment by its reference, its address and its transaction, and not that of another merchant', async () => {
+    const { id, address } = await merchant.lock();
+    const { txHash } = (await merchant.sandbox('transfers', {
+      ...{ network: 'tron', currency: 'USDT', address, amount: 10 },
+    })) as { txHash: string };
+    const shown = (await merchant.command('payments', 'show', id, ...owner)) as { txRef: string };
+    expect(shown).toEqual(await merchant.ask('GET', `/v1/transactions/${id}/verify`));
+    for (const text of [shown.txRef, address, txHash]) {
+      expect(await merchant.command('payments', 'find', text, ...owner), text).toMatchObject([{ id }]);
+    }
+    expect(await merchant.command('payments', 'list', '--transaction', txHash, ...owner)).toMatchObject({
+      total: 1,
+      payments: [{ id }],
+    });
+    const other = (await merchant.command('merchants', 'create', '--name', 'Other')) as { id: string };
+    for (const text of [shown.txRef, address, txHash]) {
+      expect(await merchant.command('payments', 'find', text, '--merchant', other.id)).toEqual([]);
+    }
+  });
+
+  it('shows balances as the API does, with where the coins are held, and sends from one', async () => {
+    await merchant.fund({ amount: 100 });
+    const listed = (await merchant.command('balances', 'list', ...owner)) as {
+      currency: string;
+      networks: { network: string; amount: string }[];
+    }[];
+    const api = await merchant.ask<object[]>('GET', '/v1/balances');
+    expect(listed.map(({ networks: _, ...balance }) => balance)).toEqual(api);
+    const usdt = listed.find(({ currency }) => currency === 'USDT');
+    expect(usdt?.networks.map(({ network }) => network)).toContain('tron');
+    const create = ['transfers', 'create', '--currency', 'USDT', '--to', externalAddresses.tron, ...owner];
+    const transfer = (await merchant.command(...create, '--network', 'tron', '--amount', '5')) as {
+      id: string;
+    };
+    expect(await merchant.retrieve(transfer.id)).toMatchObject({ id: transfer.id, amount: 5 });
+    expect(await merchant.refusal(...create, '--network', 'tron', '--amount', '5000')).toContain('only');
+    const audit = JSON.stringify(await merchant.command('audit', 'list', ...owner));
+    expect(audit).toContain('transfer.created');
+  });
+
+  it('lists the webhooks that fail, with their URL and their order, and when keys were made', async () => {
+    const [id = ''] = owner.slice(1);
+    const url = 'http://127.0.0.1:9/hook';
+    await merchant.command('merchants', 'update', id, '--webhook-url', url);
+    const { id: paymentId, address } = await merchant.lock();
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 10 });
+    await merchant.mine(3);
+    const { txRef } = (await merchant.command('payments', 'show', paymentId, ...owner)) as { txRef: string };
+    await expect
+      .poll(() => merchant.command('webhooks', 'list', '--failing', ...owner), { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ url, txRef }));
+    const keys = await merchant.run('keys', 'list');
+    expect(keys.stdout).toMatch(/^ID +MERCHANT +MODE +KEY +CREATED +SCOPE +STATE\n.* \d{4}-\d\d-\d\dT/);
+  });
+});
