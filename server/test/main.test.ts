@@ -166,6 +166,8 @@ describe('The server refuses to start', () => {
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
+    expect(stderr).toContain('source: ');
+    expect(stderr).not.toContain('{');
   });
 
   it.each(engines)(

@@ -27,7 +27,14 @@ const ratesFile = z.object({
 /** @throws if the file is missing, or does not have the shape of `data/rates.json` */
 export function readFixedRates(path: string, clock: Clock): RateSource {
   const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const file = ratesFile.parse(content);
+  const parsed = ratesFile.safeParse(content);
+  if (!parsed.success) {
+    const sentences = parsed.error.issues.map(
+      (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
+    );
+    throw new Error(sentences.join('; '));
+  }
+  const file = parsed.data;
   const rates = new Map<string, Omit<Rate, 'at'>>();
   for (const [code, value] of Object.entries(file.unitsPerDollar)) {
     rates.set(code, { ...inverse(fraction(value)), source: file.source });

@@ -1,5 +1,6 @@
 /** Runs background jobs at their intervals until the server stops. Runs of one job never overlap. */
 import type { Logger } from 'pino';
+import { NodesUnavailable } from '../chains/rpc/node-error.js';
 import type { Job } from '../shared/feature.js';
 
 /** Called after every run. */
@@ -22,7 +23,11 @@ export function createJobs(jobs: readonly Job[], logger: Logger, watchRun?: Watc
     } catch (error) {
       isFailed = true;
       // The next run tries again.
-      if (!controller.signal.aborted) logger.error({ err: error, job: job.name }, 'Job failed');
+      if (error instanceof NodesUnavailable) {
+        // An outage of somebody else's node is no bug of ours: the message says which node and why.
+        if (!controller.signal.aborted)
+          logger.warn({ job: job.name, problem: error.message }, 'A job waits for a node');
+      } else if (!controller.signal.aborted) logger.error({ err: error, job: job.name }, 'Job failed');
     }
     watchRun?.({ job: job.name, seconds: (performance.now() - startedAt) / 1000, isFailed });
   }

@@ -191,7 +191,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     const key = listed.find(({ id }) => id === created['id']);
     expect(key).toMatchObject({ scope: 'verify', expiresAt: '2999-12-31T23:59:59.999Z' });
     const { stdout } = await run('keys', 'list');
-    expect(stdout).toMatch(/^ID +MERCHANT +MODE +KEY +SCOPE +STATE$/m);
+    expect(stdout).toMatch(/^ID +MERCHANT +MODE +KEY +CREATED +SCOPE +STATE$/m);
     expect(stdout).toMatch(/ {2}verify +expires 2999-12-31T23:59:59\.999Z$/m);
     for (const expires of ['2020-01-01', 'tomorrow', '2999-02-30']) {
       const refused = await run('keys', 'create', ...owner, '--expires', expires);
@@ -208,7 +208,7 @@ describe.each(engines)('The command line on $name', (engine) => {
       [publicId, null],
     ]);
     expect((await run('keys', 'list', ...ofMerchant)).stdout).toMatch(
-      / {2}live {2}pk_live_\S{43} {2}- +active$/m,
+      / {2}live {2}pk_live_\S{43} {2}\d{4}-\S+Z {2}- +active$/m,
     );
     expect((await run('keys', 'list', '--merchant', 'NOBODY')).stderr).toContain('No such merchant');
   });

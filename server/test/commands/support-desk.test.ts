@@ -18,9 +18,9 @@ describe.each(engines)('the support desk, on $name', (engine) => {
 
   it('finds a payment by its reference, its address and its transaction, and not that of another merchant', async () => {
     const { id, address } = await merchant.lock();
-    const { txHash } = (await merchant.sandbox('transfers', {
+    const { txHash } = await merchant.sandbox('transfers', {
       ...{ network: 'tron', currency: 'USDT', address, amount: 10 },
-    })) as { txHash: string };
+    });
     const shown = (await merchant.command('payments', 'show', id, ...owner)) as { txRef: string };
     expect(shown).toEqual(await merchant.ask('GET', `/v1/transactions/${id}/verify`));
     for (const text of [shown.txRef, address, txHash]) {
