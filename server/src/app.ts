@@ -19,7 +19,7 @@ import type { Chain } from './chains/chain.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
-import { createReconciliation } from './chains/reconcile/reconciliation.js';
+import { createReconciliation } from './reconciliation/reconciliation.js';
 import { createScanner } from './chains/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandboxReset } from './sandbox/reset.js';

@@ -6,7 +6,7 @@ import type { Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
-import type { BalanceSource } from './reconcile/balance-source.js';
+import type { BalanceSource } from './balance-source.js';
 import type { NodeStatus } from './rpc/node-pool.js';
 
 /** What adapters use of the server. */

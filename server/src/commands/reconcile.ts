@@ -1,7 +1,7 @@
 /** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
-import type { Finding } from '../chains/reconcile/reconcile.js';
-import type { Reconciled } from '../chains/reconcile/reconcile-deps.js';
-import type { Reconciliation } from '../chains/reconcile/reconciliation.js';
+import type { Finding } from '../reconciliation/reconcile.js';
+import type { Reconciled } from '../reconciliation/reconcile-deps.js';
+import type { Reconciliation } from '../reconciliation/reconciliation.js';
 import { fromChain } from '../chains/assets.js';
 import { isoTime } from '../shared/clock.js';
 import { command } from './command.js';

@@ -5,7 +5,7 @@ import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AssetGap } from '../chains/asset-gaps.js';
 import type { ConnectionStatus } from '../chains/connect.js';
-import type { ReconciliationStatus } from '../chains/reconcile/reconciliation.js';
+import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';

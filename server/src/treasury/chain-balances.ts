@@ -4,8 +4,8 @@
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { fromChain } from '../chains/assets.js';
-import { readBooked } from '../chains/reconcile/books.js';
-import { sizeOf, type Size } from '../chains/reconcile/size.js';
+import { readBooked } from '../reconciliation/books.js';
+import { sizeOf, type Size } from '../reconciliation/size.js';
 import type { Reader } from '../db/engine.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected } from './forwarder-checks.js';

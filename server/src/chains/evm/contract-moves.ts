@@ -1,6 +1,6 @@
 /**
  * The coins that contracts sent to deposit addresses, on networks whose nodes report them. Elsewhere, and where a node does not,
- * the balance shows them: see chains/reconcile/.
+ * the balance shows them: see reconciliation/.
  */
 import { amountsOf } from '../assets.js';
 import type { ChainTransfer } from '../chain.js';

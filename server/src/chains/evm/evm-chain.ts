@@ -2,7 +2,7 @@
 import type { Chain, ChainBlock, ChainTransfer } from '../chain.js';
 import { NodeError } from '../rpc/node-error.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
-import type { BalanceSource } from '../reconcile/balance-source.js';
+import type { BalanceSource } from '../balance-source.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';

@@ -3,11 +3,11 @@
  * noted. What a later block says too, from another node where there is one, becomes a receipt if it is a surplus, and an alarm if
  * it is a shortage.
  */
-import type { Database } from '../../db/database.js';
-import type { BalanceDifferenceTable } from '../../db/schema.js';
-import type { ChainAsset } from '../assets.js';
-import type { ChainHead, NetworkRef } from '../chain.js';
-import type { AskedBalance, BalanceReading } from './balance-source.js';
+import type { Database } from '../db/database.js';
+import type { BalanceDifferenceTable } from '../db/schema.js';
+import type { ChainAsset } from '../chains/assets.js';
+import type { ChainHead, NetworkRef } from '../chains/chain.js';
+import type { AskedBalance, BalanceReading } from '../chains/balance-source.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, type Place } from './books.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';

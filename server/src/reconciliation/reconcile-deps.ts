@@ -1,9 +1,9 @@
 /** What reconciliation uses, and the networks that it can work on. */
 import type { Logger } from 'pino';
-import type { Database } from '../../db/database.js';
-import type { ConnectedNetwork } from '../connect.js';
-import type { ScanSink } from '../scan.js';
-import type { BalanceSource } from './balance-source.js';
+import type { Database } from '../db/database.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import type { ScanSink } from '../chains/scan.js';
+import type { BalanceSource } from '../chains/balance-source.js';
 
 export interface ReconcileDeps {
   readonly database: Database;

@@ -1,7 +1,7 @@
 /** Chooses the addresses whose balances are compared next: a part of those that wait for money, and a part of all. */
-import type { Database } from '../../db/database.js';
-import { isPayable } from '../../db/payment-status.js';
-import type { Mode } from '../../shared/scope.js';
+import type { Database } from '../db/database.js';
+import { isPayable } from '../db/payment-status.js';
+import type { Mode } from '../shared/scope.js';
 import type { Place } from './books.js';
 
 export interface PickedAddress {

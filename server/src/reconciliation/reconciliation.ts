@@ -2,13 +2,13 @@
  * Keeps the books in step with what addresses hold: at each block a part of the addresses that wait for money, and all that were
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
-import type { Feature } from '../../shared/feature.js';
-import type { Mode } from '../../shared/scope.js';
-import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../../db/schema.js';
-import { readCursor } from '../cursors.js';
-import type { NetworkRef } from '../chain.js';
-import type { ConnectedNetwork } from '../connect.js';
-import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
+import type { Feature } from '../shared/feature.js';
+import type { Mode } from '../shared/scope.js';
+import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../db/schema.js';
+import { readCursor } from '../chains/cursors.js';
+import type { NetworkRef } from '../chains/chain.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import { isNodeFailure, NodesUnavailable } from '../chains/rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
 import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pick.js';
 import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';

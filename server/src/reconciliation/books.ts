@@ -1,8 +1,8 @@
 /** What the books say that addresses received, and what left them, up to a block. Amounts are in units of the chain. */
-import { inChunks } from '../../db/chunks.js';
-import type { Reader } from '../../db/engine.js';
-import { sumUnits } from '../../db/units.js';
-import type { NetworkRef } from '../chain.js';
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import { sumUnits } from '../db/units.js';
+import type { NetworkRef } from '../chains/chain.js';
 
 /** Identifies a balance on a network. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** The interface between reconciliation and the nodes of a network: what addresses hold. */
-import type { ChainAsset } from '../assets.js';
-import type { ChainHead } from '../chain.js';
+import type { ChainAsset } from './assets.js';
+import type { ChainHead } from './chain.js';
 
 export interface AskedBalance {
   /** In canonical form. */

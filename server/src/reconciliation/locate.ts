@@ -1,8 +1,8 @@
 /** Finds the block in which a surplus came, as far as nodes keep old balances. */
 import { readBooked, type Place } from './books.js';
-import type { AskedBalance, BalanceSource } from './balance-source.js';
-import type { Reader } from '../../db/engine.js';
-import type { NetworkRef } from '../chain.js';
+import type { AskedBalance, BalanceSource } from '../chains/balance-source.js';
+import type { Reader } from '../db/engine.js';
+import type { NetworkRef } from '../chains/chain.js';
 
 export interface Surplus {
   readonly asked: AskedBalance;

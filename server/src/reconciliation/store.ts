@@ -1,11 +1,11 @@
 /** Stores how far a network's balances were compared with the books, and where they differ. */
 import { sql } from 'kysely';
-import type { Database } from '../../db/database.js';
-import type { Reader, Transaction } from '../../db/engine.js';
-import type { BalanceDifferenceTable, ReconciliationTable } from '../../db/schema.js';
-import { inChunks } from '../../db/chunks.js';
-import type { Mode } from '../../shared/scope.js';
-import type { NetworkRef } from '../chain.js';
+import type { Database } from '../db/database.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { BalanceDifferenceTable, ReconciliationTable } from '../db/schema.js';
+import { inChunks } from '../db/chunks.js';
+import type { Mode } from '../shared/scope.js';
+import type { NetworkRef } from '../chains/chain.js';
 
 export type DifferenceState = BalanceDifferenceTable['state'];
 

@@ -1,11 +1,11 @@
 /** Turns a surplus into a receipt: that of a transfer if the blocks have one, otherwise one that names the block range. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Transaction } from '../../db/engine.js';
-import type { BalanceDifferenceTable } from '../../db/schema.js';
-import { amountsOf, type ChainAsset } from '../assets.js';
-import type { ChainBlock, NetworkRef } from '../chain.js';
-import { applyOldBlocks, lockCursor, rescan } from '../rescan.js';
+import type { Transaction } from '../db/engine.js';
+import type { BalanceDifferenceTable } from '../db/schema.js';
+import { amountsOf, type ChainAsset } from '../chains/assets.js';
+import type { ChainBlock, NetworkRef } from '../chains/chain.js';
+import { applyOldBlocks, lockCursor, rescan } from '../chains/rescan.js';
 import { readBooked } from './books.js';
 import { locate, type Surplus } from './locate.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';

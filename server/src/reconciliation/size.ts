@@ -1,5 +1,5 @@
 /** How much a difference between a balance and the books matters. */
-import { toChain, type ChainAsset } from '../assets.js';
+import { toChain, type ChainAsset } from '../chains/assets.js';
 
 export type Size = 'nothing' | 'dust' | 'surplus' | 'shortage';
 
