@@ -52,6 +52,8 @@ export class PaymentStart {
   }
 
   disconnect(): void {
+    clearTimeout(this.#followTimer);
+    this.#followTimer = undefined;
     this.#tabs?.close();
     this.#tabs = undefined;
   }
@@ -61,8 +63,8 @@ export class PaymentStart {
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
     const isSame = orderKey === this.orderKey;
-    // An element that was moved has left its channel.
-    if (isSame && this.#tabs) return;
+    // An element that was moved has left its channel. One that is drawn again before its task has run still waits for it.
+    if (isSame && (this.#tabs || this.#followTimer !== undefined)) return;
     this.disconnect();
     const isFirst = this.orderKey === '';
     this.orderKey = orderKey;
@@ -70,9 +72,9 @@ export class PaymentStart {
       this.initialState = { name: 'idle' };
       this.flow?.leaveOrder(order);
     }
-    clearTimeout(this.#followTimer);
     // In a task of its own: storage and channels take a slow phone as long as the view.
     this.#followTimer = setTimeout(() => {
+      this.#followTimer = undefined;
       this.#listenToTabs();
       if (!isSame) this.resume(isFirst);
     });
