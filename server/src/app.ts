@@ -174,8 +174,9 @@ export async function createApp(options: AppOptions) {
   const customers = createCustomers(database, clock, newId);
   const ledger = createLedger(newId);
 
+  const targets = createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve);
   const sender = createSender({
-    targets: createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve),
+    targets,
     certificateAuthority: overrides.webhooks?.certificateAuthority,
     timeoutMs: overrides.webhooks?.timeoutMs,
   });
@@ -183,7 +184,7 @@ export async function createApp(options: AppOptions) {
   const webhookTest = createWebhookTest(sender, clock, newId);
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
   const webhooks = createWebhooks(clock);
-  const endpoints = createEndpoints(clock);
+  const endpoints = createEndpoints(clock, targets);
 
   const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
   const updateSubscription = createSubscriptionStatus(outbox);

@@ -115,7 +115,7 @@ export const transferCommands: Group = {
       name: 'fail',
       summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
       details:
-        'Repeating it changes nothing. Refused while an export has the transfer ("transfers release" lets it go), and if a treasury has paid it, as far as any node tells.',
+        'Running it again changes nothing. It is refused while an export reserves the transfer (see "transfers release"), and if any node shows that a treasury has paid it.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
       async run(context, given) {

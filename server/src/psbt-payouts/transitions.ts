@@ -140,10 +140,6 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const version = psbt.versions.find((one) => one.number === number);
     const txHash = version?.tx_hash;
     if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
-    if (psbt.settled_version === number && psbt.state === 'settled') {
-      await store.updatePsbt(transaction, id, { confirmed_at: deps.clock.real(), problem: null });
-      return undefined;
-    }
     await lockBooks(deps, transaction, psbt);
     const rows = await lockTransfers(deps, transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);

@@ -231,7 +231,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       await refuseIfPaid(reader, transfer, await openPayments(reader, transfer));
     },
 
-    /** The same, as far as any node tells. @throws NodesUnavailable */
+    /** The same, also if only one node shows the payment. @throws NodesUnavailable */
     async ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void> {
       const on = networkOf(transfer);
       if (!on) return;

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
 import type { EndpointRow } from './store.js';
-import { isForbiddenTarget } from './targets.js';
+import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Database } from '../db/database.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -17,7 +17,7 @@ export interface Endpoint extends Scope {
 }
 
 /** Each mode has its own endpoint, with its own secrets. */
-export function createEndpoints(clock: Clock) {
+export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>) {
   return {
     /**
      * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
@@ -30,7 +30,7 @@ export function createEndpoints(clock: Clock) {
         await store.failPending(transaction, scope);
         return undefined;
       }
-      checkUrl(url, scope.mode);
+      checkUrl(targets, url, scope.mode);
       const existing = await store.lockEndpoint(transaction, scope);
       const secret = existing?.secret ?? newSecret();
       await store.putEndpoint(transaction, {
@@ -122,7 +122,7 @@ function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-function checkUrl(text: string, mode: Mode): void {
+function checkUrl(targets: Pick<Targets, 'check'>, text: string, mode: Mode): void {
   const url = text.length <= 2048 ? URL.parse(text) : null;
   if (!url || !(mode === 'live' ? /^https:$/ : /^https?:$/).test(url.protocol)) {
     throw invalidField(
@@ -133,8 +133,11 @@ function checkUrl(text: string, mode: Mode): void {
   if (`${url.username}${url.password}${url.hash}` !== '') {
     throw invalidField('webhookUrl', 'Must not contain a user name, a password or a fragment');
   }
-  if (isForbiddenTarget(url)) {
-    throw invalidField('webhookUrl', 'Must not be a link-local or cloud metadata address');
+  try {
+    targets.check(url, mode);
+  } catch (error) {
+    if (error instanceof TargetRefused) throw invalidField('webhookUrl', error.message);
+    throw error;
   }
 }
 

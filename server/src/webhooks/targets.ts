@@ -101,12 +101,6 @@ export function createTargets(allowed: readonly string[], resolve: Resolve = res
   };
 }
 
-/** Whether a URL's host is an IP address that is forbidden in both modes. */
-export function isForbiddenTarget(url: URL): boolean {
-  const address = literalAddress(url);
-  return address !== undefined && isIn(ipaddr.process(address), forbiddenSubnets);
-}
-
 /** Whether the text is a subnet, such as `10.1.0.0/16`. */
 export function isSubnet(text: string): boolean {
   return ipaddr.isValidCIDR(text);

@@ -261,6 +261,16 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(await json('merchants', 'list')).toEqual(before);
   });
 
+  it.each(['https://127.0.0.1/hook', 'https://10.0.0.5/', 'https://[::1]/', 'http://shop.example/hook'])(
+    'refuses the webhook URL %s in live mode',
+    async (url) => {
+      const live = ['--webhook-url', url, '--mode', 'live'];
+      const refused = await run('merchants', 'create', '--name', 'Refused', ...live);
+      expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(refused.stderr).toMatch(/^webhookUrl: /m);
+    },
+  );
+
   it('lists webhooks with their attempts, and retries one', async () => {
     const { id } = await json(
       'merchants',

@@ -4,11 +4,9 @@ import { api, type Endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
-import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
-import { clockAt } from '../support/clock.js';
 
 const random = (length: number) =>
   randomBytes(64).toString('base64url').replace(/[-_]/g, 'x').slice(0, length);
@@ -99,7 +97,7 @@ describe.each(engines)('On $name, at log level trace', (engine) => {
     const { url, database, secretKey, publicKey } = server;
     const secret = await database.write(async (transaction) => {
       const [merchant] = await transaction.selectFrom('merchants').select('id').execute();
-      return createEndpoints(clockAt(() => Date.now())).set(
+      return server.app.endpoints.set(
         transaction,
         { merchantId: merchant?.id ?? '', mode: 'test' },
         `http://127.0.0.1:9/in?token=${canaries.urlToken}`,

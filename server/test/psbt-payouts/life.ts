@@ -650,6 +650,23 @@ export function testLife(engine: TestEngine): void {
         expect(await shop.custody(merchant.id)).toBe(total);
       });
 
+      it('and broadcast after its transfer was settled with another transaction: told, and told again after a reorganisation', async () => {
+        const { merchant, exported, first } = await prepare();
+        await shop.discard(exported.id);
+        await shop.run(`transfers settle --tx-hash ${'ab'.repeat(32)} --network-fee 0 --unverified`, first);
+        const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
+        late.finalize();
+        await node.rpc('sendrawtransaction', late.hex, 0);
+        await confirm();
+        const problem = `It has paid ${first} too, which had ended already: compare them with the wallet`;
+        expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
+        await node.reorg(2, 'waiting');
+        await shop.follow();
+        await confirm();
+        await confirm();
+        expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
+      });
+
       it('and broadcast before anything took its place: not exported again', async () => {
         const { merchant, exported, rows } = await prepare();
         await shop.discard(exported.id);

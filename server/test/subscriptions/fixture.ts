@@ -5,9 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Payment } from 'crypto-checkout/contract';
 import { expect } from 'vitest';
-import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import type { TestServer } from '../support/server.js';
-import { clockAt } from '../support/clock.js';
 
 export const plan = {
   frequency: 'monthly',
@@ -58,7 +56,7 @@ export async function startListener(server: TestServer) {
   await once(listener, 'listening');
   const { merchantId } = server.bootstrapped;
   const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
-  const endpoints = createEndpoints(clockAt(() => Date.now()));
+  const endpoints = server.app.endpoints;
   await server.database.write((transaction) => endpoints.set(transaction, { merchantId, mode: 'test' }, url));
   return {
     received,

@@ -3,9 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { expect } from 'vitest';
-import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import type { TestServer } from './server.js';
-import { clockAt } from './clock.js';
 
 export interface Records {
   readonly merchant: MerchantClient;
@@ -173,7 +171,7 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     },
 
     async setWebhookUrl(url) {
-      const endpoints = createEndpoints(clockAt(() => Date.now()));
+      const endpoints = server.app.endpoints;
       const { merchantId } = server.bootstrapped;
       const secret = await server.database.write((transaction) =>
         endpoints.set(transaction, { merchantId, mode: 'test' }, url),

@@ -3,11 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
-import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { engines } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { clockAt } from '../support/clock.js';
 
 type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
 
@@ -19,7 +17,7 @@ describe.each(engines)('a hosted wallet, on $name', (engine) => {
     server = await startServer({ engine });
     // Nothing listens there. The tests read the events in the outbox.
     const { merchantId } = server.bootstrapped;
-    const endpoints = createEndpoints(clockAt(() => Date.now()));
+    const endpoints = server.app.endpoints;
     await server.database.write((transaction) =>
       endpoints.set(transaction, { merchantId, mode: 'test' }, 'http://localhost:9/hooks'),
     );

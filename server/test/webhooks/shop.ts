@@ -2,7 +2,6 @@
 import { expect } from 'vitest';
 import { newId } from '../../src/shared/ids.js';
 import type { WebhookStatus } from '../../src/db/tables/webhooks.js';
-import { createEndpoints } from '../../src/webhooks/endpoints.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { createWebhooks, type WebhookRecord } from '../../src/webhooks/webhooks.js';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.js';
@@ -50,7 +49,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const first = server.bootstrapped.merchantId;
   const firstEndpoint = { merchantId: first, mode: 'test' } as const;
   const clock = clockAt(options.overrides?.realNow ?? (() => Date.now()));
-  const endpoints = createEndpoints(clock);
+  const endpoints = server.app.endpoints;
   const webhooks = createWebhooks(clock);
   const here = createOutbox(clock, newId, () => server.app.dispatcher.wake());
   const elsewhere = createOutbox(clock, newId);
