@@ -1,4 +1,4 @@
-/** Deposit addresses: one per payment or wallet, currency and network. An address is never assigned twice. */
+/** Deposit addresses: one per payment, and one per wallet and network. An address is never assigned twice. */
 import { inChunks } from '../db/chunks.js';
 import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
@@ -7,7 +7,7 @@ import type { Network } from '../chains/networks.js';
 import { createAddressPool, type AddressPool } from './address-pool.js';
 import type { AddressSource, AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { prepared, preparedSend } from '../db/prepared.js';
+import { preparedSend } from '../db/prepared.js';
 
 /** What an address belongs to. */
 export type AddressOwner = { readonly paymentId: string } | { readonly walletId: string };
@@ -21,8 +21,6 @@ export interface AddressUse {
 export interface DepositAddresses {
   /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
   canAssign(scope: Scope, network: Network): boolean;
-  /** The address that a payment has for a currency on a network, if it has one. */
-  ofPayment(reader: Reader, paymentId: string, use: AddressUse): Promise<AddressTable | undefined>;
   /** Gives an owner a new address for a currency on a network. */
   assign(
     transaction: Transaction,
@@ -36,23 +34,6 @@ export interface DepositAddresses {
   /** All addresses of these wallets, sorted by network. */
   ofWallets(reader: Reader, walletIds: readonly string[]): Promise<AddressTable[]>;
 }
-
-const findOfPayment = prepared(
-  (
-    reader,
-    {
-      paymentId,
-      currency,
-      network,
-    }: { readonly paymentId: string; readonly currency: string; readonly network: string },
-  ) =>
-    reader
-      .selectFrom('addresses')
-      .selectAll()
-      .where('payment_id', '=', paymentId)
-      .where('currency', '=', currency)
-      .where('network', '=', network),
-);
 
 const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
@@ -81,12 +62,6 @@ export function createDepositAddresses(
 
   return {
     canAssign: (scope, network) => findSource(scope, network) !== undefined,
-
-    async ofPayment(reader, paymentId, { currency, network }) {
-      const use = { paymentId, currency: currency.code, network: network.code };
-      const [row] = await findOfPayment(reader, use);
-      return row;
-    },
 
     async assign(transaction, scope, owner, { currency, network }, now) {
       const owned =

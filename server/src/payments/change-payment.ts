@@ -145,30 +145,21 @@ export function createPaymentChanges(
       const { currency, network } = option;
       const amount = amountIn(option, actor, row);
       const now = clock.now(actor);
-      // A payment's first address is copied into its row.
-      const assigned =
-        row.address_id === null ? undefined : await addresses.ofPayment(transaction, id, option);
-      return together(transaction, async () => {
-        const address =
-          assigned ?? (await addresses.assign(transaction, actor, { paymentId: id }, option, now));
-        const changes = {
-          ...counted,
-          state: 'currency_set',
-          currency: currency.code,
-          network: network.code,
-          address_id: address.id,
-          address: address.address,
-          amount: amount.toString(),
-          required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
-          fee: feeOf(amount, row.fee_basis_points).toString(),
-          updated_at: now,
-        } as const;
-        return change(transaction, actor, row, now, changes, {
-          type: 'event',
-          event: `Currency set to ${currency.code} on ${network.code}`,
-          code: 'currency_set',
-          values: { currency: currency.code, network: network.code },
-        });
+      const changes = {
+        ...counted,
+        state: 'currency_set',
+        currency: currency.code,
+        network: network.code,
+        amount: amount.toString(),
+        required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
+        fee: feeOf(amount, row.fee_basis_points).toString(),
+        updated_at: now,
+      } as const;
+      return change(transaction, actor, row, now, changes, {
+        type: 'event',
+        event: `Currency set to ${currency.code} on ${network.code}`,
+        code: 'currency_set',
+        values: { currency: currency.code, network: network.code },
       });
     },
 
@@ -189,33 +180,41 @@ export function createPaymentChanges(
       }
       if (now >= row.expires_at) throw ended('expired');
       const network = currencies.network(row.mode, row.network ?? '');
-      if (!network || !deps.isReadable(network, currency.code)) {
-        throw unreadable(network?.name ?? row.network ?? '');
-      }
+      // Another server can have taken the choice, with a key that this one has not read yet.
+      const isOpen =
+        network && deps.isReadable(network, currency.code) && addresses.canAssign(actor, network);
+      if (!isOpen) throw unreadable(network?.name ?? row.network ?? '');
       const base = reader.baseSum(row, reader.freshRate);
       const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
-      const changes = {
-        ...counted,
-        state: 'awaiting_funds',
-        amount: amount.toString(),
-        required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
-        fee: feeOf(amount, row.fee_basis_points).toString(),
-        quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
-        locked_at: now,
-        expires_at: now + times.paySeconds * 1000,
-        updated_at: now,
-      } as const;
       const values = {
         amount: formatUnits(amount, currency),
         currency: currency.code,
-        network: row.network ?? '',
+        network: network.code,
       };
-      return change(transaction, actor, row, now, changes, {
-        type: 'event',
-        event: `Currency locked: ${values.amount} ${values.currency} on ${values.network}`,
-        code: 'currency_locked',
-        values,
+      return together(transaction, async () => {
+        // Not before: a payer who looks at every network would take an address of each, and wallets look only 20 ahead.
+        const use = { currency, network };
+        const address = await addresses.assign(transaction, actor, { paymentId: id }, use, now);
+        const changes = {
+          ...counted,
+          state: 'awaiting_funds',
+          address_id: address.id,
+          address: address.address,
+          amount: amount.toString(),
+          required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
+          fee: feeOf(amount, row.fee_basis_points).toString(),
+          quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
+          locked_at: now,
+          expires_at: now + times.paySeconds * 1000,
+          updated_at: now,
+        } as const;
+        return change(transaction, actor, row, now, changes, {
+          type: 'event',
+          event: `Currency locked: ${values.amount} ${values.currency} on ${values.network}`,
+          code: 'currency_locked',
+          values,
+        });
       });
     },
   };

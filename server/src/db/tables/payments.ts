@@ -50,7 +50,7 @@ export const paymentTables = {
     customer_phone: text().nullable(),
     currency: text().nullable(),
     network: text().nullable(),
-    /** The deposit address and its id, copied from the `addresses` row in use. */
+    /** The deposit address and its id, copied from the `addresses` row; null until the lock. */
     address_id: text().nullable(),
     address: text().nullable(),
     amount: units().nullable(),
@@ -125,8 +125,8 @@ export const paymentTables = {
     // It belongs to a payment or to a wallet, never to both or neither.
     .check('owner', sql`(payment_id is null) <> (wallet_id is null)`)
     .unique('address', ['address', 'mode'])
-    // Each address is in one of the two.
-    .unique('payment', ['payment_id', 'currency', 'network'], { where: sql`payment_id is not null` })
+    // Each address is in one of the two. A payment has one at most.
+    .unique('payment', ['payment_id'], { where: sql`payment_id is not null` })
     .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` }),
 
   /** The next unused child index of each address source. */
