@@ -1,5 +1,6 @@
 /** Reads what changed on a chain since a block: orphaned blocks, new blocks, and pending transfers. */
 import type { Chain, ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
+import { NodesUnavailable } from './rpc/node-error.js';
 
 export interface Difference {
   /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */
@@ -93,15 +94,37 @@ export async function readDifference(
   const head = blocks === 'forked' ? undefined : (blocks.at(-1) ?? withHash(base));
   if (blocks === 'forked' || !head) throw new Error(`${chain.network} reorganised while it was read`);
 
-  let pending = head.hash === tip.hash ? await chain.pending(signal) : undefined;
-  // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
-  if (pending && (await chain.head(signal)).hash !== tip.hash) pending = undefined;
+  const readPending = () => pendingAt(chain, tip, signal);
+  const pending =
+    head.hash === tip.hash
+      ? await (blocks.length > 0 ? unlessUnavailable(readPending()) : readPending())
+      : undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
   return {
     ...{ orphanedAbove, blocks, pending },
     head: { height: head.height, hash: head.hash, finalized: tip.finalized },
     tipHeight: tip.height,
   };
+}
+
+async function pendingAt(
+  chain: Chain,
+  tip: ChainHead,
+  signal: AbortSignal,
+): Promise<readonly ChainTransfer[] | undefined> {
+  const pending = await chain.pending(signal);
+  // A transfer mined between the two reads would be in neither. So `pending` is only valid if the head has not moved.
+  return (await chain.head(signal)).hash === tip.hash ? pending : undefined;
+}
+
+/** For what comes after blocks that were read: they are not lost because no node can answer, or they do not agree yet. */
+async function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof NodesUnavailable) return undefined;
+    throw error;
+  }
 }
 
 /** Reads the blocks after a base, as long as each links to the previous one; `forked` if none can follow the base. */
@@ -120,8 +143,9 @@ async function readBlocks(
   while (previous.height < end) {
     await beforeBlock();
     signal.throwIfAborted();
-    const next = await readNext(chain, previous.height + 1, end, signal);
-    if (next.length === 0) break;
+    const reading = readNext(chain, previous.height + 1, end, signal);
+    const next = await (previous === base ? reading : unlessUnavailable(reading));
+    if (!next || next.length === 0) break;
     for (const block of next) {
       if (previous.hash !== undefined && block.parentHash !== previous.hash) {
         return previous === base ? 'forked' : blocks;
@@ -133,15 +157,27 @@ async function readBlocks(
   return blocks;
 }
 
+/**
+ * Some of the blocks of a range, from its first one on. Behind a balancer, servers differ in the newest ones: what they cannot
+ * agree on must not keep the older ones from being read.
+ */
 async function readNext(
   chain: Chain,
   height: number,
   end: number,
   signal: AbortSignal,
 ): Promise<readonly ChainBlock[]> {
-  if (chain.blocks && end > height) return chain.blocks(height, end, signal);
-  const block = await chain.block(height, signal);
-  return block ? [block] : [];
+  for (let last = end; ; last = Math.floor((height + last) / 2)) {
+    try {
+      if (chain.blocks && last > height) return await chain.blocks(height, last, signal);
+      const block = await chain.block(height, signal);
+      return block ? [block] : [];
+    } catch (error) {
+      const isEarly =
+        error instanceof NodesUnavailable && (error.isAny('behind') || error.isAny('inconsistent'));
+      if (!isEarly || last === height) throw error;
+    }
+  }
 }
 
 /**

@@ -63,6 +63,8 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     // One per network: on a shared signal, Node would warn about too many listeners.
     const stopping = new AbortController();
     const { signal } = stopping;
+    let isFailing = false;
+    /** Scans in a row that failed and read no block. */
     let failures = 0;
     let problem: string | undefined;
     /** Since when the nodes have had fewer blocks than were read, in real time. */
@@ -93,9 +95,11 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     }
 
     async function attempt(isUrgent: boolean): Promise<void> {
+      const before = scan.cursor()?.height;
       try {
         await runUnlessLost(isUrgent);
-        if (failures > 0) log.info({ mode, network: code }, 'Scanning works again');
+        if (isFailing) log.info({ mode, network: code }, 'Scanning works again');
+        isFailing = false;
         failures = 0;
         problem = undefined;
         behindSince = undefined;
@@ -103,8 +107,9 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
       } catch (error) {
         if (signal.aborted) throw error;
         problem = error instanceof ChainBehind ? describeBehind(error) : undefined;
-        failures += 1;
-        if (failures === 1) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
+        failures = scan.cursor()?.height === before ? failures + 1 : 0;
+        if (!isFailing) log.warn({ err: error, mode, network: code }, 'Scanning failed; retrying');
+        isFailing = true;
         // Another process may reach the network's node when this one does not.
         await scan
           .release({
@@ -201,7 +206,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
           lagMs: lagMs(),
           isWrongChain: cursor?.is_wrong_chain === 1,
           gaps: readGaps(cursor?.gaps ?? '[]'),
-          isFailing: failures > 0,
+          isFailing,
           disagreement: cursor?.disagreement ?? undefined,
           problem,
         };

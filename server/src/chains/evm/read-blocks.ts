@@ -279,8 +279,7 @@ async function readLinked<B extends EvmHeader>(
 /** Whether fewer blocks at once may help. */
 function mayFitInParts(error: unknown): boolean {
   return (
-    error instanceof NodeError &&
-    (error.fault === 'too-large' || error.fault === 'timeout' || error.fault === 'inconsistent')
+    error instanceof NodeError && ['too-large', 'timeout', 'inconsistent', 'behind'].includes(error.fault)
   );
 }
 
