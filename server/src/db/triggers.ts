@@ -32,7 +32,7 @@ function postgresAuditTrigger(): Statement[] {
     begin raise exception 'audit_log is append-only'; end $$`,
     // For each statement, so that truncate is refused too.
     sql`
-    create trigger audit_log_append_only before update or delete or truncate on audit_log
+    create trigger audit_log_append_only before delete or update or truncate on audit_log
     for each statement execute function refuse_audit_log_change()`,
   ];
 }

@@ -1,12 +1,129 @@
 /** The tables are declared once. The database has what they declare, also what a later migration adds. */
-import { sql, type ColumnMetadata, type Kysely } from 'kysely';
+import {
+  createQueryId,
+  DummyDriver,
+  Kysely,
+  sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type ColumnMetadata,
+} from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createDeclared } from '../../src/db/create-tables.js';
 import type { Database } from '../../src/db/database.js';
+import type { Engine } from '../../src/db/engine.js';
 import { openDatabase } from '../../src/db/open.js';
-import { tables } from '../../src/db/schema.js';
-import { foundation, table, text, time, type Column } from '../../src/db/table.js';
+import { tables, type Schema } from '../../src/db/schema.js';
+import { foundation, table, text, time, type Column, type Table } from '../../src/db/table.js';
+import { createTriggers } from '../../src/db/triggers.js';
 import { engines } from '../support/engines.js';
+
+interface Definition {
+  readonly definition: string;
+}
+
+/** Without what PostgreSQL writes in its own way when it is asked for a definition. */
+function plain({ definition }: Definition): string {
+  return definition
+    .toLowerCase()
+    .replaceAll(/ using btree|or replace |\bpublic\.|::text(\[\])?|--.*/g, '')
+    .replaceAll(/\$\w*\$/g, '$')
+    .replaceAll(/returns trigger\s+language plpgsql\s+as/g, 'returns trigger language plpgsql as')
+    .replaceAll(/= any \(array\[([^\]]*)\]\)/g, 'in $1')
+    .replaceAll(/["()\s]/g, '');
+}
+
+const key = (table: string, kind: string, columns: string) => `${table} ${kind} ${columns}`;
+
+function constraintsOf(name: string, { columns, facts }: Table): string[] {
+  const own = Object.entries(columns).flatMap(([column, { facts }]) => [
+    ...(facts.isPrimaryKey ? [key(name, 'primary key', column)] : []),
+    ...(facts.isUnique ? [key(name, 'unique', column)] : []),
+    ...(facts.references
+      ? [key(name, 'references', `${column} ${facts.references.column} ${facts.references.onDelete ?? ''}`)]
+      : []),
+  ]);
+  const checks = Object.entries(facts.checks).map(([check, condition]) =>
+    key(name, 'check', `${name}_${check} ${plain({ definition: condition.compile(compiler).sql })}`),
+  );
+  return [
+    ...own,
+    ...(facts.primaryKey.length > 0 ? [key(name, 'primary key', facts.primaryKey.join(', '))] : []),
+    ...checks,
+  ];
+}
+
+async function sqliteConstraints(reader: Kysely<Schema>): Promise<string[]> {
+  const { rows } = await sql<{ found: string }>`
+    with tables as (
+      select name, sql from sqlite_master
+      where type = 'table' and name not like 'sqlite%' and name not like 'kysely%'
+    )
+    select name || ' primary key ' || group_concat(column_name, ', ') as found
+    from (select tables.name, c.name as column_name from tables, pragma_table_info(tables.name) c
+          where c.pk > 0 order by tables.name, c.pk)
+    group by name
+    union all
+    select tables.name || ' unique ' || (select group_concat(name, ', ') from pragma_index_info(i.name))
+    from tables, pragma_index_list(tables.name) i where i.origin = 'u'
+    union all
+    select tables.name || ' references ' || f."from" || ' ' || f."table" || '.' || f."to" || ' '
+      || case f.on_delete when 'NO ACTION' then '' else lower(f.on_delete) end
+    from tables, pragma_foreign_key_list(tables.name) f`.execute(reader);
+  const created = await sql<{ name: string; sql: string }>`
+    select name, sql from sqlite_master where type = 'table' and sql like '% check %'`.execute(reader);
+  const checks = created.rows.flatMap(({ name, sql }) =>
+    [...sql.matchAll(/constraint "(\w+)" check (\(.*?\))(?=, constraint|\)$)/g)].map(([, check, condition]) =>
+      key(name, 'check', `${String(check)} ${plain({ definition: String(condition) })}`),
+    ),
+  );
+  return [...rows.map(({ found }) => found), ...checks];
+}
+
+async function postgresConstraints(reader: Kysely<Schema>): Promise<string[]> {
+  const { rows } = await sql<{ table: string; name: string; kind: string; definition: string }>`
+    select conrelid::regclass::text as table, conname as name, contype as kind, pg_get_constraintdef(oid) as definition
+    from pg_constraint
+    where connamespace = current_schema()::regnamespace and contype in ('p', 'u', 'f', 'c')
+      and conrelid::regclass::text not like 'kysely%'`.execute(reader);
+  return rows.map(({ table, name, kind, definition }) => {
+    if (kind === 'c')
+      return key(table, 'check', `${name} ${plain({ definition: definition.replace('CHECK', '') })}`);
+    const [, columns = '', other, otherColumn, onDelete = ''] =
+      /\((.*?)\)(?: REFERENCES (\w+)\((\w+)\))?(?: ON DELETE (\w+))?/.exec(definition) ?? [];
+    if (kind === 'p') return key(table, 'primary key', columns.replaceAll('"', ''));
+    if (kind === 'u') return key(table, 'unique', columns);
+    return key(
+      table,
+      'references',
+      `${columns} ${String(other)}.${String(otherColumn)} ${onDelete.toLowerCase()}`,
+    );
+  });
+}
+
+/** Compiles SQL, and runs none. */
+const compiler = new Kysely<unknown>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+async function statementsOf(engine: Engine): Promise<Definition[]> {
+  const statements: Definition[] = [];
+  const recording = compiler.withPlugin({
+    transformQuery: ({ node }) => {
+      statements.push({ definition: new SqliteQueryCompiler().compileQuery(node, createQueryId()).sql });
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+  await createTriggers(recording, engine);
+  return statements;
+}
 
 const typeNames = {
   SQLite: { text: 'text', integer: 'integer', bigint: 'bigint', counter: 'integer' },
@@ -50,20 +167,49 @@ describe.each(engines)('On $name', ({ name: engineName, createEmpty }) => {
     });
   });
 
-  it('a migrated database has the indexes that are declared', async () => {
+  it('a migrated database has the keys and checks that are declared, and no others', async () => {
+    await withEmptyDatabase(async ({ engine, reader }) => {
+      const found = engine === 'sqlite' ? await sqliteConstraints(reader) : await postgresConstraints(reader);
+      expect(found.sort()).toEqual(
+        Object.entries(tables)
+          .flatMap(([name, table]) => constraintsOf(name, table))
+          .sort(),
+      );
+    });
+  });
+
+  it('a migrated database has the indexes that are declared, on the same columns and rows, and no others', async () => {
     await withEmptyDatabase(async ({ engine, reader }) => {
       const { rows } = await (
         engine === 'sqlite'
-          ? sql<{ name: string }>`select name from sqlite_master where type = 'index' and sql is not null`
-          : sql<{ name: string }>`
-              select indexname as name from pg_indexes
+          ? sql<Definition>`select sql as definition from sqlite_master where type = 'index' and sql is not null`
+          : sql<Definition>`
+              select indexdef as definition from pg_indexes
               where schemaname = current_schema() and indexname not in (select conname from pg_constraint)
                 and tablename not like 'kysely%'`
       ).execute(reader);
-      const names = Object.entries(tables).flatMap(([name, { facts }]) =>
-        facts.indexes.map((index) => `${name}_${index.name}`),
+      const declared = Object.entries(tables).flatMap(([table, { facts }]) =>
+        facts.indexes.map(({ name, isUnique, on, where }) => {
+          const columns = on.map((part) => (typeof part === 'string' ? part : part.compile(reader).sql));
+          const condition = where ? ` where ${where.compile(reader).sql}` : '';
+          return `create ${isUnique ? 'unique ' : ''}index ${table}_${name} on ${table} (${columns.join(', ')})${condition}`;
+        }),
       );
-      expect(rows.map(({ name }) => name).sort()).toEqual(names.sort());
+      expect(rows.map(plain).sort()).toEqual(declared.map((definition) => plain({ definition })).sort());
+    });
+  });
+
+  it('a migrated database has the triggers that triggers.ts creates, and no others', async () => {
+    await withEmptyDatabase(async ({ engine, reader }) => {
+      const { rows } = await (
+        engine === 'sqlite'
+          ? sql<Definition>`select sql as definition from sqlite_master where type = 'trigger'`
+          : sql<Definition>`
+              select pg_get_triggerdef(oid) as definition from pg_trigger where not tgisinternal
+              union all
+              select pg_get_functiondef(oid) from pg_proc where pronamespace = current_schema()::regnamespace`
+      ).execute(reader);
+      expect(rows.map(plain).sort()).toEqual((await statementsOf(engine)).map(plain).sort());
     });
   });
 
