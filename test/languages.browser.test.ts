@@ -2,6 +2,9 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CryptoCheckout } from '../src/index.js';
+import { formatAmount } from '../src/money/format.js';
+import { priceText } from '../src/money/price.js';
+import { amounts, currencies, styles } from './money/price-samples.js';
 import {
   createElement,
   getPart,
@@ -481,4 +484,16 @@ describe('messages', () => {
     expect(textOf(element, 'status')).to.equal('Payez depuis n’importe quel portefeuille ou plateforme.');
     expect(element.shadowRoot?.querySelector('img') === null).to.equal(true);
   });
+});
+
+// Node's data of locales may be older or newer than the browser's, which is what payers see. Of languages that a browser does not
+// know, its Intl knows less than we do.
+it('writes prices without Intl as this browser does with it, in the languages that it knows', () => {
+  const known = Intl.NumberFormat.supportedLocalesOf(Object.keys(styles));
+  expect(known).to.include.members(['en', 'fr', 'es', 'pt', 'ar', 'zh', 'sw']);
+  const isKnown = ([tag]: [string, unknown]) => known.includes(tag);
+  for (const [tag, style] of Object.entries(styles).filter(isKnown))
+    for (const currency of currencies)
+      for (const amount of amounts)
+        expect(priceText(amount, currency, style), tag).to.equal(formatAmount(amount, currency, tag));
 });

@@ -2,31 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatAmount } from '../../src/money/format.js';
 import { englishPrices, priceText, roughPrice } from '../../src/money/price.js';
-import { prices as ar } from '../../src/messages/ar.js';
-import { prices as es } from '../../src/messages/es.js';
-import { prices as fr } from '../../src/messages/fr.js';
-import { prices as ha } from '../../src/messages/ha.js';
-import { prices as ig } from '../../src/messages/ig.js';
-import { prices as pt } from '../../src/messages/pt.js';
-import { prices as sw } from '../../src/messages/sw.js';
-import { prices as yo } from '../../src/messages/yo.js';
-import { prices as zh } from '../../src/messages/zh.js';
-
-const styles = { ...englishPrices, ...ar, ...es, ...fr, ...ha, ...ig, ...pt, ...sw, ...yo, ...zh };
-const currencies = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
-const amounts = [
-  0,
-  0.5,
-  '7',
-  49.9,
-  '49.90',
-  '049.900',
-  999.99,
-  1234.5,
-  12345,
-  1234567.891,
-  '123456789012.345',
-];
+import { amounts, currencies, styles } from './price-samples.js';
 
 describe.each(Object.entries(styles))('in %s', (tag, style) => {
   test.each(currencies)('writes prices in %s as Intl does', (currency) => {
