@@ -25,8 +25,14 @@ export interface Stepping extends Polled {
   announceJoined(): void;
 }
 
-/** How many references to try in one go, fewer than the payments that a public key may create in a minute. */
-const maxReferences = 8;
+/** How many taken references to pass by in one go. A payer may create only some payments in a minute. */
+const maxTaken = 3;
+
+/** Nine random digits: nobody can know them, nor take so many references. */
+function randomAttempt(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return 100_000_000 + (random % 900_000_000);
+}
 
 export class Steps {
   readonly #checkout: Stepping;
@@ -116,7 +122,8 @@ export class Steps {
     });
   }
 
-  async #createPayment(state: CreatingState, signal: AbortSignal, triesLeft = maxReferences): Promise<void> {
+  /** @param taken how many references were taken already */
+  async #createPayment(state: CreatingState, signal: AbortSignal, taken = 0): Promise<void> {
     const { attempt, idempotencyKey = createIdempotencyKey() } = this.#order.memory.read();
     // Stored before the request: if the page is closed now, the next visit gets the same payment.
     this.#order.memory.write({ attempt, idempotencyKey });
@@ -135,9 +142,10 @@ export class Steps {
       // to another device, or to a stranger. Go on with the next reference.
       const isTaken =
         error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
-      if (!isTaken || triesLeft < 2) throw error;
-      this.#order.memory.write({ attempt: attempt + 1 });
-      await this.#createPayment(state, signal, triesLeft - 1);
+      if (!isTaken || taken === maxTaken) throw error;
+      // Whoever has taken two can have taken the next thousand: nobody can take them all.
+      this.#order.memory.write({ attempt: taken === 0 ? attempt + 1 : randomAttempt() });
+      await this.#createPayment(state, signal, taken + 1);
     }
   }
 

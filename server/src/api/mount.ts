@@ -8,7 +8,7 @@ import { authenticate } from './authenticate.js';
 import type { Handler, Handlers } from './handler.js';
 import type { CheckLimits, IpLimits } from './limits.js';
 import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
-import { setRoute } from '../ops/request.js';
+import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
 import type { Caller, KeyScope, Mode } from '../shared/scope.js';
@@ -62,6 +62,7 @@ export function mount<T extends Table>(
       throw error;
     });
     setCaller(response, caller, clock.now(caller));
+    if (mounted) setLabel(response, mounted.path);
     await checkLimits?.(request, response, caller, mounted?.endpoint);
 
     if (!match || !modes.includes(caller.mode)) {

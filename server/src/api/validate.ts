@@ -13,7 +13,7 @@ export interface RawInput {
   readonly body: unknown;
 }
 
-/** @throws Problem `validation_error` that lists every invalid field of params, query and body */
+/** @throws Problem `validation_error` that lists the first invalid fields of params, query and body */
 export type Validate<E extends Endpoint> = (raw: RawInput) => Input<E>;
 
 export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
@@ -35,6 +35,15 @@ export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
   };
 }
 
+/** A reply must not be much larger than its request, or a stranger could use up the server's line with a few small ones. */
+const mostErrors = 20;
+/** The longest text of an error, in characters. A caller chooses the names of its fields. */
+const longestText = 300;
+
+function shorten(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+}
+
 type Parser = (value: unknown, errors: FieldError[]) => unknown;
 
 function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
@@ -42,7 +51,7 @@ function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
   return (value, errors) => {
     const result = safeParse(schema, value);
     if (result.success) return result.data;
-    for (const { path, message } of result.error.issues) {
+    for (const { path, message } of result.error.issues.slice(0, mostErrors)) {
       errors.push({
         path: path.map(String).join('.') || 'body',
         message: isMissing(value, path) ? 'Is required' : message,
@@ -66,6 +75,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 function refuseUnknown(query: RawInput['query'], parameters: readonly string[], errors: FieldError[]): void {
   for (const name of Object.keys(query)) {
     if (parameters.includes(name)) continue;
+    if (errors.length === mostErrors) return;
     const known = parameters.length === 0 ? 'no query parameters' : `only ${parameters.join(', ')}`;
     errors.push({ path: name, message: `Unknown query parameter. This endpoint takes ${known}` });
   }
@@ -79,7 +89,10 @@ function requireObject(body: unknown, errors: FieldError[]): undefined {
   return undefined;
 }
 
-function validationError(errors: readonly FieldError[]): Problem {
+function validationError(found: readonly FieldError[]): Problem {
+  const errors = found
+    .slice(0, mostErrors)
+    .map(({ path, message }) => ({ path: shorten(path), message: shorten(message) }));
   const [first] = errors;
   const message = first ? `${first.path}: ${first.message}` : 'The request is not valid';
   return new Problem('validation_error', message, { ...(first && { param: first.path }), errors });

@@ -11,7 +11,7 @@ import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
 import { Problem } from '../shared/problem.js';
-import { pagePattern, routeOf } from './request.js';
+import { labelOf } from './request.js';
 
 /** Values that are read at each scrape instead of being counted. */
 export interface MetricSources {
@@ -54,6 +54,9 @@ export interface Metrics {
   /** `GET /metrics`, protected by the token. */
   readonly router: Router;
 }
+
+/** Node reads more than thirty, and each with a path of its own would be a series. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** @param token the scraper sends it as `Authorization: Bearer` */
 export function createMetrics(token: string, sources: MetricSources): Metrics {
@@ -122,10 +125,11 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     watchRequests(request, response, next) {
       const startedAt = performance.now();
       response.once('close', () => {
-        const route = routeOf(response)?.pattern ?? pagePattern(request.route) ?? 'other';
+        const route = labelOf(request, response);
+        const method = methods.has(request.method) ? request.method : 'other';
         // 499 as in nginx: the client disconnected before the response was complete.
         const status = response.writableFinished ? response.statusCode : 499;
-        requests.observe({ method: request.method, route, status }, (performance.now() - startedAt) / 1000);
+        requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
       });
       next();
     },

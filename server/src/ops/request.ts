@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 interface RequestState {
   requestId: string;
   route?: Route;
+  label?: string;
 }
 
 /** The endpoint path that a request matched. */
@@ -29,8 +30,18 @@ export function setRoute(response: Response, route: Route): void {
   stateOf(response).route = route;
 }
 
-export function routeOf(response: Response): Route | undefined {
+function routeOf(response: Response): Route | undefined {
   return stateOf(response).route;
+}
+
+/** Says under which path the metrics count a request. Only for a caller with a key: anybody could fill them otherwise. */
+export function setLabel(response: Response, pattern: string): void {
+  stateOf(response).label = pattern;
+}
+
+/** The path under which the metrics count a request. */
+export function labelOf(request: Request, response: Response): string {
+  return stateOf(response).label ?? pagePattern(request.route) ?? 'other';
 }
 
 const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -47,7 +58,7 @@ export function pathForLog(request: Request, response: Response): string {
 }
 
 /** The Express route pattern of a page; undefined for files and for unknown paths. */
-export function pagePattern(route: unknown): string | undefined {
+function pagePattern(route: unknown): string | undefined {
   const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
   return typeof path === 'string' ? path : undefined;
 }

@@ -42,6 +42,9 @@ const prices: Readonly<Record<string, string>> = {
   ZAR: '420',
 };
 
+/** How long the list of assets is kept. */
+const assetsMs = 5000;
+
 const orderBody = z.object({
   quantity: z.int().check(z.minimum(1), z.maximum(9)),
   baseCurrency: z.enum(Object.keys(prices)),
@@ -95,6 +98,18 @@ export function demoShop(options: DemoShopOptions): Router {
     next();
   });
 
+  /** Kept for all visitors together: a call of the API for each is much work for requests without a key. */
+  let assets: { readonly list: readonly object[]; readonly until: number } | undefined;
+  async function readAssets(request: Request): Promise<readonly object[]> {
+    if (assets && performance.now() < assets.until) return assets.list;
+    const { data } = await merchant(request).currencies.list();
+    const list = data.flatMap(({ code, payableDecimals, networks }) =>
+      networks.map((network) => ({ currency: code, network: network.code, decimals: payableDecimals })),
+    );
+    assets = { list, until: performance.now() + assetsMs };
+    return list;
+  }
+
   api.get('/config', async (request, response) => {
     const key = await publicKey();
     if (key === undefined) {
@@ -103,11 +118,7 @@ export function demoShop(options: DemoShopOptions): Router {
       });
       return;
     }
-    const { data } = await merchant(request).currencies.list();
-    const assets = data.flatMap(({ code, payableDecimals, networks }) =>
-      networks.map((network) => ({ currency: code, network: network.code, decimals: payableDecimals })),
-    );
-    response.json({ publicKey: key, checkoutUrl, prices, assets });
+    response.json({ publicKey: key, checkoutUrl, prices, assets: await readAssets(request) });
   });
 
   api.post('/orders', (request, response) => {

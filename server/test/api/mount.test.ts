@@ -34,6 +34,7 @@ const table = {
         label: requiredText(20),
         amount: positiveDecimal,
         owner: z.optional(z.object({ email: z.email() })),
+        tags: z.optional(z.array(z.string())),
       }),
       data: z.unknown(),
       sample,
@@ -405,6 +406,21 @@ describe('Validation', () => {
     expect([status, body.message]).toEqual([
       400,
       'page: Unknown query parameter. This endpoint takes no query parameters',
+    ]);
+  });
+
+  it('tells of 20 mistakes at most, and of none at length', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`name${index}`, 'x']));
+    const unknown = await send('GET', `/v1/things?${new URLSearchParams(many).toString()}`);
+    const entries = await create({ label: 'Lamp', amount: 1, tags: Array<number>(11_000).fill(1) });
+    const long = await send('GET', `/v1/things?${'x'.repeat(5000)}=1`);
+    for (const { status, body } of [unknown, entries, long]) {
+      expect([status, body.data.code]).toEqual([400, 'validation_error']);
+      expect(JSON.stringify(body).length).toBeLessThan(5000);
+    }
+    expect([unknown, entries].map(({ body }) => body.data.errors)).toEqual([
+      expect.objectContaining({ length: 20 }),
+      expect.objectContaining({ length: 20 }),
     ]);
   });
 

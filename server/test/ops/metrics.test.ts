@@ -1,5 +1,6 @@
 /** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
 import { readFile } from 'node:fs/promises';
+import { api } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
@@ -67,6 +68,45 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     expect(found.get('checkout_payments_total{status="cancelled"}')).toBe(1);
     expect(text).not.toContain(id);
     expect(text).not.toContain('ada@');
+    await stop();
+  });
+
+  it('does not grow by what strangers ask for', async () => {
+    const { url, publicKey, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
+    const series = async () =>
+      (await scrape(url))
+        .split('\n')
+        .filter((line) => line.startsWith('http_request_duration_seconds_count'));
+    const paths = Object.values(api).flatMap((verbs) => Object.values(verbs).map(({ path }) => path));
+    const methods = [
+      'GET',
+      'POST',
+      'PUT',
+      'DELETE',
+      'PROPFIND',
+      'REPORT',
+      'MKCOL',
+      'LOCK',
+      'SEARCH',
+      'PURGE',
+    ];
+    const ask = (method: string, key: string | undefined) =>
+      Promise.all(
+        paths.slice(0, 20).map(async (path) => {
+          const headers = key === undefined ? undefined : { Authorization: `Bearer ${key}` };
+          const { status } = await fetch(url + path, { method, ...(headers && { headers }) });
+          expect(status).toBeGreaterThanOrEqual(400);
+        }),
+      );
+    await ask('GET', undefined);
+    // A scrape is counted itself.
+    await scrape(url);
+    const before = (await series()).length;
+    for (const method of methods) await ask(method, undefined);
+    // GET, POST, DELETE and all other methods, without a path.
+    expect((await series()).length - before).toBeLessThanOrEqual(3);
+    for (const method of methods.slice(3)) await ask(method, publicKey);
+    expect((await series()).length - before).toBeLessThanOrEqual(5);
     await stop();
   });
 

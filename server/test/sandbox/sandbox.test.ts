@@ -220,6 +220,18 @@ describe('The sandbox by configuration', () => {
     expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
   });
 
+  it('asks the API once for the settings that the demo shop tells all its visitors', async () => {
+    const { url } = await start({ METRICS_TOKEN: 'scrape-me-0123456789' });
+    const configs = [];
+    for (let visit = 0; visit < 10; visit += 1) {
+      configs.push(await (await fetch(`${url}/demo-api/config`)).json());
+    }
+    expect(configs.at(-1)).toEqual(configs[0]);
+    const headers = { Authorization: 'Bearer scrape-me-0123456789' };
+    const metrics = await (await fetch(`${url}/metrics`, { headers })).text();
+    expect(metrics).toMatch(/duration_seconds_count\{[^}]*route="\/v1\/currencies"[^}]*\} 1$/m);
+  });
+
   it('does not start with a demo shop that has no sandbox', async () => {
     await expect(start({ SANDBOX: 'off', DEMO: 'on' })).rejects.toThrow(/DEMO: .*SANDBOX=on/);
     server = undefined;
