@@ -39,15 +39,23 @@ export async function sumFeesOf(
   return BigInt(fees);
 }
 
-/** Locks all transfers that one transaction could settle, until the transaction ends: in one order, so that none deadlocks. */
-export async function lockTransfersTo(
+/**
+ * Locks all transfers that a transaction has settled or could settle, until the database's transaction ends: they share what it
+ * paid to an address, and its fee. In one order, so that none deadlocks.
+ * @param hash without 0x
+ */
+export async function lockTransfersOf(
   transaction: Transaction,
-  { mode, network, currency, address }: TransferTable,
+  { mode, network, currency }: TransferTable,
+  hash: string,
 ): Promise<void> {
   await transaction
     .selectFrom('transfers')
     .select('id')
-    .where((e) => e.and({ mode, network, currency, address }))
+    .where((e) => e.and({ mode, network, currency }))
+    .where((e) =>
+      e.or([e('status', 'in', ['pending', 'processing']), e('tx_hash', 'in', [hash, `0x${hash}`])]),
+    )
     .orderBy('id')
     .$call(forUpdate(transaction))
     .execute();

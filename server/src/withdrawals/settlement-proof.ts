@@ -119,7 +119,7 @@ export async function proveSettlement(
   return {
     cost,
     async claim(transaction) {
-      await store.lockTransfersTo(transaction, row);
+      await store.lockTransfersOf(transaction, row, hash);
       await ensureLeft(transaction);
       if (row.currency !== coin?.currency) return 0n;
       if (!cost) return undefined;

@@ -1,4 +1,5 @@
 /** Settling a transfer by hand: only with a transaction that has really paid it, and only once. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
@@ -223,6 +224,29 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = settled.find(({ status }) => status === 'rejected');
     expect(String(refused && Reflect.get(refused, 'reason'))).toContain('have settled other transfers');
+  });
+
+  it('lets one of two transfers bear the fee of their transaction, when both are settled at the same moment', async () => {
+    const coin = { currency: 'POL', amount: '5000000' };
+    transfers = [paid('POL', 5_000_000n), paid('POL', 5_000_000n, stranger)];
+    const ids = [await transfer(coin), await transfer({ ...coin, address: stranger })];
+    const claims = await Promise.all(ids.map((id) => look(id)));
+    const fees = await Promise.all(
+      ids.map((id, index) =>
+        database.write(async (transaction) => {
+          const fee = (await claims[index]?.claim(transaction)) ?? 0n;
+          // So that the other one has claimed too, if nothing keeps it.
+          await delay(50);
+          await transaction
+            .updateTable('transfers')
+            .set({ status: 'success', tx_hash: hash, network_fee: fee.toString() })
+            .where('id', '=', id)
+            .execute();
+          return fee;
+        }),
+      ),
+    );
+    expect(fees.reduce((sum, fee) => sum + fee, 0n)).toBe(1000n);
   });
 
   it('holds for a transaction in a finalized block, however few confirmations it has', async () => {
