@@ -55,14 +55,32 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
   }
 
   async function nextPayments(merchantId: string, most: number): Promise<Place[]> {
-    const select = (after: string, limit: number) =>
-      payable()
-        .select(['id', 'address', 'currency'])
-        .where('merchant_id', '=', merchantId)
-        .where('id', '>', after)
+    /**
+     * By the whole key of the index, and not with a condition for each column: PostgreSQL would take those for so rare that it
+     * reads all payments of the merchant by another index, and sorts them.
+     */
+    const select = async (after: string, limit: number) => {
+      const rows = await reader
+        .selectFrom('payments')
+        .select(['mode', 'network', 'merchant_id', 'id', 'address', 'currency'])
+        .where(isPayable)
+        .where((e) =>
+          e(
+            e.refTuple('mode', 'network', 'merchant_id', 'id'),
+            '>',
+            e.tuple(mode, network, merchantId, after),
+          ),
+        )
+        .orderBy('mode')
+        .orderBy('network')
+        .orderBy('merchant_id')
         .orderBy('id')
         .limit(limit)
         .execute();
+      return rows.filter(
+        (row) => row.mode === mode && row.network === network && row.merchant_id === merchantId,
+      );
+    };
     const after = lastPayments.get(merchantId) ?? '';
     const rows = await select(after, most);
     if (rows.length < most && after !== '') rows.push(...(await select('', most - rows.length)));
