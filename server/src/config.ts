@@ -134,7 +134,7 @@ function bootstrapKey(kind: 'secret' | 'public') {
     return key?.kind === kind && key.mode === 'test';
   };
   return {
-    help: `The ${kind} test key of the first account. Without it, the first start creates one and prints it once`,
+    help: `The ${kind} test key of the first account. Without it, the first start with the sandbox creates one and prints it once`,
     allowed: `${kind === 'secret' ? 'sk' : 'pk'}_test_ followed by 43 characters of A-Z a-z 0-9 _ -`,
     isSecret: true,
     schema: z.optional(z.string().check(z.refine(isKey))),

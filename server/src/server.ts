@@ -99,10 +99,9 @@ async function serve(
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
   }
   await app.simulatedChains.prepare();
-  const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, {
-    publicKey: config.bootstrapPublicKey,
-    secretKey: config.bootstrapSecretKey,
-  });
+  const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
+  const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, given, app.isSandboxOn);
+  const { merchantId: demoMerchant } = bootstrapped;
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
@@ -179,9 +178,9 @@ async function serve(
           publicUrl,
           checkoutUrl,
           demo:
-            (config.demo ?? app.isSandboxOn)
+            (config.demo ?? app.isSandboxOn) && demoMerchant !== undefined
               ? {
-                  merchantId: bootstrapped.merchantId,
+                  merchantId: demoMerchant,
                   orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
                   isLimited: config.limits !== undefined,
                 }
@@ -233,10 +232,11 @@ function createJobList(
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
   const { clock, serverTime, payments, testPayer, billing, endpoints, webhooks, simulatedChains } = app;
-  const { depositKeys, worldRates, connected } = app;
+  const { keys, depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
+    { name: 'key uses', intervalMs: 180_000, run: () => keys.writeUses() },
     { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => testPayer.advance(signal) },

@@ -1,7 +1,7 @@
 /** Address formats of the families of networks: parses addresses, checks their checksums, and encodes public keys. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { createBase58check, hex } from '@scure/base';
+import { bech32, bech32m, createBase58check, hex } from '@scure/base';
 import { Address, NETWORK } from '@scure/btc-signer';
 import type { Mode } from '../shared/scope.js';
 import type { AddressNet, Family, Network } from '../chains/networks.js';
@@ -100,6 +100,23 @@ export function parseAddress(
   text: string,
 ): string | undefined {
   return attempt(() => addressFormat(mode, family, addressNet).read(text));
+}
+
+const base58 = /^[1-9A-HJ-NP-Za-km-z]{26,35}$/;
+const segwit = /^[a-z]{2,5}1[02-9ac-hj-np-z]{14,74}$/i;
+
+/** Whether a text is written like an address, and a character of it is not what its checksum says. */
+function hasWrongChecksum(text: string): boolean {
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return evm.read(text) === undefined;
+  if (base58.test(text)) return attempt(() => base58check.decode(text)) === undefined;
+  return segwit.test(text) && !bech32.decodeUnsafe(text) && !bech32m.decodeUnsafe(text);
+}
+
+/** @returns what to say of a text that is no address: why, if that can be told, or else what it is not */
+export function describeInvalid(text: string, otherwise: string): string {
+  return hasWrongChecksum(text)
+    ? 'The checksum of this address is wrong: a character is mistyped, or in the wrong case. Copy it anew'
+    : otherwise;
 }
 
 /** Every form in which an address can be stored: as given, and in the canonical form of each family that accepts it. */

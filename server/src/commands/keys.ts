@@ -29,9 +29,10 @@ export const keyCommands: Group = {
             'what a secret key may do: full; read: GET alone; verify: get, list and verify payments and transactions',
           )
           .default('full'),
+        label: option.text('TEXT', 'what it is for, as "keys list" shows it'),
         expires: option.date('to', 'the last day on which it works, or a time, in UTC (default: never)'),
       },
-      async run({ database, keys, auditLog, clock, actor }, { merchant, kind, mode, scope, expires }) {
+      async run({ database, keys, auditLog, clock, actor }, { merchant, kind, mode, scope, label, expires }) {
         if (kind === 'public' && scope !== 'full') {
           throw new UsageError('--scope is for secret keys: what a public key may do is always the same');
         }
@@ -40,9 +41,10 @@ export const keyCommands: Group = {
         }
         const owner = { merchantId: merchant, mode };
         const created = await database.write(async (transaction) => {
-          const key = await keys.create(transaction, { ...owner, kind, scope, expiresAt: expires });
+          const key = await keys.create(transaction, { ...owner, kind, scope, label, expiresAt: expires });
           const expiry = expires === undefined ? {} : { expiresAt: isoTime(expires) };
-          const after = { kind, mode, scope, ...expiry, last4: key.key.slice(-4) };
+          const named = label === undefined ? {} : { label };
+          const after = { kind, mode, scope, ...named, ...expiry, last4: key.key.slice(-4) };
           const entry = { ...owner, actor, action: 'key.created', subjectId: key.id, after } as const;
           await auditLog.record(transaction, entry);
           return key;
@@ -52,9 +54,10 @@ export const keyCommands: Group = {
     }),
     command({
       name: 'list',
-      summary: 'Lists the API keys, oldest first, with when they were made, their scope and their expiry.',
+      summary:
+        'Lists the API keys, oldest first, with what they are for, when they were made and last used, their scope and their expiry.',
       details:
-        'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same.',
+        'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same. The last use is written every three minutes.',
       options: { merchant: option.merchant('only keys of this merchant') },
       async run({ keys, clock }, { merchant }) {
         const all = await keys.list();
@@ -63,7 +66,7 @@ export const keyCommands: Group = {
         return {
           json: listed.map(keyJson),
           text: table(
-            ['ID', 'MERCHANT', 'MODE', 'KEY', 'CREATED', 'SCOPE', 'STATE'],
+            ['ID', 'MERCHANT', 'MODE', 'KEY', 'LABEL', 'CREATED', 'LAST USED', 'SCOPE', 'STATE'],
             rows,
             'There are no API keys',
           ),
@@ -89,13 +92,17 @@ export const keyCommands: Group = {
   ],
 };
 
-function keyJson({ expiresAt, createdAt, revokedAt, ...key }: KeyRecord) {
-  return { ...key, scope: scopeOf(key), ...recordJson({ expiresAt, createdAt, revokedAt }) };
+function keyJson({ expiresAt, createdAt, lastUsedAt, revokedAt, ...key }: KeyRecord) {
+  return { ...key, scope: scopeOf(key), ...recordJson({ expiresAt, createdAt, lastUsedAt, revokedAt }) };
 }
 
 function keyRow(record: KeyRecord, now: number): string[] {
-  const { id, merchantId, mode, key, createdAt } = record;
-  return [id, merchantId, mode, key, isoTime(createdAt), scopeOf(record) ?? '-', stateOf(record, now)];
+  const { id, merchantId, mode, key, label, createdAt, lastUsedAt } = record;
+  const used = lastUsedAt === null ? 'never' : isoTime(lastUsedAt);
+  return [
+    ...[id, merchantId, mode, key, label || '-', isoTime(createdAt), used],
+    ...[scopeOf(record) ?? '-', stateOf(record, now)],
+  ];
 }
 
 /** Null for public keys, whose list of endpoints is fixed. */

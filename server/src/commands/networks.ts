@@ -100,10 +100,7 @@ async function check(
   const problem = (what: string) => findings.push({ subject: network.code, kind: 'problem', text: what });
   context.progress(`${network.code}: asking its nodes`);
   try {
-    for await (const finding of connected.check(context.signal)) {
-      findings.push(finding);
-      context.progress(`${network.code}: ${finding.subject}: ${finding.text}`);
-    }
+    for await (const finding of connected.check(context.signal)) findings.push(finding);
   } catch (error) {
     problem(errorMessage(error));
   }

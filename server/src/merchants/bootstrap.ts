@@ -1,4 +1,4 @@
-/** Creates the first merchant account and its test keys, so that a new server can be used at once. */
+/** Creates the first merchant account and its test keys, so that a new server can be tried at once. */
 import type { Database } from '../db/database.js';
 import { writeSetting } from '../db/settings.js';
 import type { AuditLog } from './audit-log.js';
@@ -13,14 +13,14 @@ export interface BootstrapKeys {
 }
 
 export interface Bootstrapped {
-  /** The oldest account. */
-  readonly merchantId: string;
+  /** The oldest account; undefined if there is none. */
+  readonly merchantId: string | undefined;
   /** The keys that were generated now. The secret key cannot be shown again. */
   readonly made: { readonly publicKey?: string; readonly secretKey?: string };
 }
 
 /**
- * Creates the first account if there is none, and adds the given test keys to the oldest account if they are new.
+ * Creates the first account if there is none, on a server to try things out or if keys are given, and adds the given test keys to the oldest account if they are new.
  * Generates the keys of a new account that are not given.
  * If several processes start together, one of them does this and the others find it done.
  */
@@ -30,10 +30,15 @@ export async function bootstrap(
   keys: Keys,
   auditLog: AuditLog,
   given: BootstrapKeys,
+  isTrial: boolean,
 ): Promise<Bootstrapped> {
   return database.write(async (transaction) => {
     await waitForTurn(transaction);
     const [first] = await merchants.list(transaction);
+    // Where real money is taken, an account of the demo shop would only be in the way.
+    if (!first && !isTrial && given.publicKey === undefined && given.secretKey === undefined) {
+      return { merchantId: undefined, made: {} };
+    }
     const merchant: Merchant = first ?? (await merchants.create(transaction, { name: 'Nightjar Lanterns' }));
     const actor = 'server, at its start';
     if (!first) {

@@ -35,6 +35,18 @@ export async function insertKey(transaction: Transaction, row: KeyRow): Promise<
   await transaction.insertInto('api_keys').values(row).execute();
 }
 
+/** Writes when keys were used, by id, unless another server has seen a later use. */
+export async function writeUses(transaction: Transaction, uses: ReadonlyMap<string, number>): Promise<void> {
+  for (const [id, last_used_at] of uses) {
+    await transaction
+      .updateTable('api_keys')
+      .set({ last_used_at })
+      .where('id', '=', id)
+      .where((e) => e.or([e('last_used_at', 'is', null), e('last_used_at', '<', last_used_at)]))
+      .execute();
+  }
+}
+
 /**
  * Revokes a key. A key that is already revoked keeps its time.
  * @returns the key as it was; undefined if there is no such key

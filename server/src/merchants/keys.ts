@@ -20,15 +20,20 @@ export interface KeyRecord {
   /** Public keys in full, secret keys as their prefix and last 4 characters. */
   readonly key: string;
   readonly scope: KeyScope;
+  /** What it is for; empty if that was not said. */
+  readonly label: string;
   /** Null if it never expires. */
   readonly expiresAt: number | null;
   readonly createdAt: number;
+  /** Within a few minutes; null if it was never used. */
+  readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
 }
 
 export interface NewKey extends KeyOwner {
   /** What a secret key may do; `full` by default. Public keys have a list of their own. */
   readonly scope?: KeyScope | undefined;
+  readonly label?: string | undefined;
   /** Real time, epoch milliseconds; never by default. */
   readonly expiresAt?: number | undefined;
 }
@@ -39,6 +44,8 @@ const cachedMs = 5000;
 const cachedKeys = 1000;
 
 interface Known {
+  /** Undefined for a key that only this process knows. */
+  readonly id: string | undefined;
   readonly caller: Caller;
   /** The digest's hex digits as bytes. */
   readonly digest: Buffer;
@@ -66,6 +73,8 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
   // By digest, oldest first. Keys are read on every request and hardly ever change.
   const cache = new Map<string, Known>();
   const ephemeral = new Map<string, Known>();
+  /** When keys were used that is not written yet, by id. */
+  let uses = new Map<string, number>();
 
   function remember(digest: string, known: Known): void {
     if (cache.size >= cachedKeys) {
@@ -85,6 +94,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     const row = await store.findByDigest(database.reader, digest);
     if (row?.revoked_at !== null) return undefined;
     const known: Known = {
+      id: row.id,
       caller: {
         merchantId: row.merchant_id,
         kind: row.kind,
@@ -117,8 +127,10 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       public_key: owner.kind === 'public' ? key : null,
       last4: key.slice(-4),
       scope: owner.scope ?? 'full',
+      label: owner.label ?? '',
       expires_at: owner.expiresAt ?? null,
       created_at: clock.real(),
+      last_used_at: null,
       revoked_at: null,
     });
     return { id };
@@ -136,7 +148,17 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       const digest = digestOf(key);
       const known = await find(digest);
       if (!known) return undefined;
-      return timingSafeEqual(known.digest, Buffer.from(digest)) ? known.caller : undefined;
+      if (!timingSafeEqual(known.digest, Buffer.from(digest))) return undefined;
+      if (known.id !== undefined) uses.set(known.id, clock.real());
+      return known.caller;
+    },
+
+    /** Writes when keys were used since the last call. */
+    async writeUses(): Promise<void> {
+      const written = uses;
+      if (written.size === 0) return;
+      uses = new Map();
+      await database.write((transaction) => store.writeUses(transaction, written));
     },
 
     /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
@@ -180,7 +202,13 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
         keyLast4: key.slice(-4),
       };
       const never = Number.POSITIVE_INFINITY;
-      ephemeral.set(digest, { caller, digest: Buffer.from(digest), until: never, expiresAt: never });
+      ephemeral.set(digest, {
+        id: undefined,
+        caller,
+        digest: Buffer.from(digest),
+        until: never,
+        expiresAt: never,
+      });
       return key;
     },
   };
@@ -194,8 +222,10 @@ function view(row: store.KeyRow): KeyRecord {
     mode: row.mode,
     key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
     scope: row.scope,
+    label: row.label,
     expiresAt: row.expires_at,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
   };
 }

@@ -1,7 +1,7 @@
 /** The rules of the sandbox: what secret test keys can do to the simulated networks and to their merchant's clock. */
 import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
-import { parseAddress } from '../addresses/formats.js';
+import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import { findReceiver } from '../chains/simulated/receiver.js';
 import type { Scanner } from '../chains/scanner.js';
@@ -65,9 +65,8 @@ export function createSandbox(deps: SandboxDeps) {
   function addressOn(network: Network, text: string): string {
     const canonical = parseAddress(network, text);
     if (canonical === undefined) {
-      throw new Problem('invalid_address', `This is not a valid address on ${network.name}`, {
-        param: 'address',
-      });
+      const message = describeInvalid(text, `This is not a valid address on ${network.name}`);
+      throw new Problem('invalid_address', message, { param: 'address' });
     }
     return canonical;
   }

@@ -13,7 +13,7 @@ import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/config/presets.js';
 import type { AddressSource } from '../addresses/address-sources.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import { addressFormat } from '../addresses/formats.js';
+import { addressFormat, describeInvalid } from '../addresses/formats.js';
 
 const bytesOf = (text: string): Uint8Array => hexToBytes(text.slice(2).toLowerCase());
 
@@ -70,7 +70,7 @@ const contracts = new Map(
 function readTreasury(text: string): string {
   const canonical = format.read(text);
   if (canonical === undefined)
-    throw new Error('The treasury must be an address: 0x and 40 hexadecimal digits');
+    throw new Error(describeInvalid(text, 'The treasury must be an address: 0x and 40 hexadecimal digits'));
   if (canonical !== text) {
     throw new Error(
       'The treasury has no checksum. Copy it from the wallet, with its upper and lower case letters',

@@ -1,7 +1,7 @@
 /** Wallet addresses that merchants save as destinations of transfers. */
 import type { api, Data } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
-import { canonicalForms, parseAddress } from '../addresses/formats.js';
+import { canonicalForms, describeInvalid, parseAddress } from '../addresses/formats.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Database } from '../db/database.js';
@@ -83,13 +83,11 @@ export function createWalletAddresses(deps: WalletAddressesDeps) {
       if (parsed !== undefined) return parsed;
     }
     const names = networks.map((network) => network.name).join(', ');
-    throw new Problem(
-      'invalid_address',
+    const message = describeInvalid(
+      address,
       `This is not a valid address on ${names}; look for a typing mistake`,
-      {
-        param: 'address',
-      },
     );
+    throw new Problem('invalid_address', message, { param: 'address' });
   }
 
   async function audit(

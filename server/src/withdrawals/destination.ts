@@ -1,7 +1,7 @@
 /** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
 import { toUnits } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
-import { parseAddress } from '../addresses/formats.js';
+import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
@@ -74,7 +74,10 @@ export function createDestinations({ currencies, walletAddresses }: DestinationD
       const address = parseAddress(network, saved?.address ?? request.walletAddress);
       if (address === undefined) {
         throw invalidAddress(
-          `This is neither a valid address on ${network.name} nor the id of a saved wallet address`,
+          describeInvalid(
+            saved?.address ?? request.walletAddress,
+            `This is neither a valid address on ${network.name} nor the id of a saved wallet address`,
+          ),
         );
       }
       const to = { address, currency: currency.code, network: network.code };

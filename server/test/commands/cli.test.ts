@@ -183,16 +183,31 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect(refused.stderr.startsWith(databaseLine() + reason), refused.stderr).toBe(true);
   });
 
-  it('creates keys with a scope and an expiry, and lists them', async () => {
+  it('creates keys with a label, a scope and an expiry, and lists them', async () => {
     const { id: merchantId } = await json('merchants', 'create', '--name', 'Scoped');
     const owner = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
-    const created = await json('keys', 'create', ...owner, '--scope', 'verify', '--expires', '2999-12-31');
+    const created = await json(
+      'keys',
+      'create',
+      ...owner,
+      '--scope',
+      'verify',
+      '--expires',
+      '2999-12-31',
+      '--label',
+      'the shop',
+    );
     const listed = (await json('keys', 'list')) as unknown as Record<string, unknown>[];
     const key = listed.find(({ id }) => id === created['id']);
-    expect(key).toMatchObject({ scope: 'verify', expiresAt: '2999-12-31T23:59:59.999Z' });
+    expect(key).toMatchObject({
+      scope: 'verify',
+      expiresAt: '2999-12-31T23:59:59.999Z',
+      label: 'the shop',
+      lastUsedAt: null,
+    });
     const { stdout } = await run('keys', 'list');
-    expect(stdout).toMatch(/^ID +MERCHANT +MODE +KEY +CREATED +SCOPE +STATE$/m);
-    expect(stdout).toMatch(/ {2}verify +expires 2999-12-31T23:59:59\.999Z$/m);
+    expect(stdout).toMatch(/^ID +MERCHANT +MODE +KEY +LABEL +CREATED +LAST USED +SCOPE +STATE$/m);
+    expect(stdout).toMatch(/ {2}the shop +\d{4}-\S+Z +never +verify +expires 2999-12-31T23:59:59\.999Z$/m);
     for (const expires of ['2020-01-01', 'tomorrow', '2999-02-30']) {
       const refused = await run('keys', 'create', ...owner, '--expires', expires);
       expect(refused.exitCode, expires).toBe(2);
@@ -208,7 +223,7 @@ describe.each(engines)('The command line on $name', (engine) => {
       [publicId, null],
     ]);
     expect((await run('keys', 'list', ...ofMerchant)).stdout).toMatch(
-      / {2}live {2}pk_live_\S{43} {2}\d{4}-\S+Z {2}- +active$/m,
+      / {2}live {2}pk_live_\S{43} {2}- +\d{4}-\S+Z +never +- +active$/m,
     );
     expect((await run('keys', 'list', '--merchant', 'NOBODY')).stderr).toContain('No such merchant');
   });

@@ -90,6 +90,25 @@ describe.each(engines)('Keys on $name', (engine) => {
     expect((await keys.list()).find((record) => record.id === id)?.revokedAt).toBe(clock.real());
   });
 
+  it('The last use of a key is written now and then, and never goes back', async () => {
+    let now = 1_850_000_000_000;
+    const moving = clockAt(() => now);
+    const [here, elsewhere] = [createKeys(database, moving, newId), createKeys(database, moving, newId)];
+    const { id, key } = await create('secret', 'test');
+    const lastUse = async () => (await keys.list()).find((record) => record.id === id)?.lastUsedAt;
+    await elsewhere.authenticate(key);
+    now += 60_000;
+    await here.authenticate(key);
+    expect(await lastUse()).toBeNull();
+    await here.writeUses();
+    expect(await lastUse()).toBe(now);
+    await elsewhere.writeUses();
+    expect(await lastUse()).toBe(now);
+    now += 60_000;
+    await here.writeUses();
+    expect(await lastUse()).toBe(now - 60_000);
+  });
+
   it('Revoking an unknown key is a problem', async () => {
     await expect(database.write((transaction) => keys.revoke(transaction, 'NOTHING'))).rejects.toSatisfy(
       (error) => error instanceof Problem && error.code === 'not_found',

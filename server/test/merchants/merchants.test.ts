@@ -29,11 +29,26 @@ describe.each(engines)('Merchants on $name', (engine) => {
   const merchants = createMerchants(clock, newId);
   const create = (change: MerchantChange = {}) =>
     database.write((transaction) => merchants.create(transaction, { name: 'Shop', ...change }));
-  const start = (given: { publicKey?: string; secretKey?: string } = {}, on = database) =>
-    bootstrap(on, merchants, createKeys(on, clock, newId), createAuditLog(clock), {
-      publicKey: given.publicKey,
-      secretKey: given.secretKey,
-    });
+  const start = (
+    { publicKey, secretKey }: { publicKey?: string; secretKey?: string } = {},
+    on = database,
+    isTrial = true,
+  ) =>
+    bootstrap(
+      on,
+      merchants,
+      createKeys(on, clock, newId),
+      createAuditLog(clock),
+      { publicKey, secretKey },
+      isTrial,
+    );
+
+  it('are not made up where real money is taken, unless their keys are given', async () => {
+    expect(await start({}, database, false)).toEqual({ merchantId: undefined, made: {} });
+    expect(await merchants.list(database.reader)).toEqual([]);
+    const { merchantId } = await start({ secretKey: randomKey('sk_test_') }, database, false);
+    expect(await merchants.list(database.reader)).toMatchObject([{ id: merchantId }]);
+  });
 
   it('have a name for payers, no logo and a fee of 1 % by default', async () => {
     expect(await create()).toMatchObject({

@@ -9,6 +9,8 @@ import { call, type Answer, type CallOptions } from './call.js';
 import type { Mode, Caller } from '../../src/shared/scope.js';
 
 export interface TestServer extends RunningServer {
+  /** There is always an account, because its keys are given. */
+  readonly bootstrapped: RunningServer['bootstrapped'] & { readonly merchantId: string };
   /** Test keys of the first account. */
   readonly publicKey: string;
   readonly secretKey: string;
@@ -56,6 +58,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const { keys, merchants } = running.app;
   return {
     ...running,
+    bootstrapped: { ...running.bootstrapped, merchantId: running.bootstrapped.merchantId ?? '' },
     publicKey: config.bootstrapPublicKey ?? publicKey,
     secretKey: config.bootstrapSecretKey ?? secretKey,
     databaseUrl,

@@ -78,7 +78,7 @@ describe('forwarders', () => {
   it.each([
     ['no address', 'hunter2', /must be an address/],
     ['an address without a checksum', treasury.toLowerCase(), /no checksum/],
-    ['a mistyped address', treasury.replace('C8', 'c8'), /must be an address/],
+    ['a mistyped address', treasury.replace('C8', 'c8'), /checksum of this address is wrong/],
     ['the zero address', native, /Nobody can spend/],
     ['a burn address', '0x000000000000000000000000000000000000dEaD', /Nobody can spend/],
     ['a precompiled contract', `0x${'0'.repeat(39)}4`, /Nobody can spend/],

@@ -101,6 +101,18 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect([status, reply.data.code, reply.data.param]).toEqual([400, code, param]);
   });
 
+  it.each([
+    ['ETH', evm.replace('aA', 'AA'), true],
+    ['USDT', `${tron.slice(0, -1)}9`, true],
+    ['BTC', `${bitcoin.slice(0, -1)}q`, true],
+    ['BTC', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', false],
+    ['ETH', tron, false],
+    ['BTC', 'somewhere', false],
+  ])('in %s, %s is refused for its checksum: %s', async (currency, address, isChecksum) => {
+    const { body } = await create({ currency, address }, foreign);
+    expect(body.message.includes('checksum')).toBe(isChecksum);
+  });
+
   it('are unique by address, currency and network, even if two are created at once', async () => {
     const key = await newMerchant();
     const body = { address: evm, currency: 'USDC', network: 'base' };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
-import { parseAddress } from '../../addresses/formats.js';
+import { describeInvalid, parseAddress } from '../../addresses/formats.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
@@ -455,8 +455,10 @@ function configureAsset(
   const isOther = given.contract !== undefined && given.contract !== preset?.contract;
   const decimals = given.decimals ?? (isOther ? undefined : preset?.decimals);
   const place = { mode, family, addressNet };
-  const contract = parseAddress(place, given.contract ?? preset?.contract ?? '');
-  if (contract === undefined) report('.contract', 'must be the address of the token on this network');
+  const text = given.contract ?? preset?.contract ?? '';
+  const contract = parseAddress(place, text);
+  if (contract === undefined)
+    report('.contract', describeInvalid(text, 'must be the address of the token on this network'));
   // Wrong decimals would be off by a power of ten, so they are never guessed.
   if (decimals === undefined) report('.decimals', 'is required with a contract');
   return contract === undefined || decimals === undefined ? undefined : { contract, decimals };

@@ -38,9 +38,13 @@ export const accountTables = {
     last4: text(),
     /** What it may do. */
     scope: text<KeyScope>(),
+    /** What it is for, in the operator's words; empty if that was not said. */
+    label: text(),
     /** Real time; null if it never expires. */
     expires_at: time().nullable(),
     created_at: time(),
+    /** Within a few minutes, in real time; null if it was never used. */
+    last_used_at: time().nullable(),
     revoked_at: time().nullable(),
   }).index('merchant', ['merchant_id', 'mode', 'kind']),
 
