@@ -140,7 +140,9 @@ module.exports = {
       'handlers',
       'Handlers call their rule: they know no store, database, ledger or chain, and of the API what a handler is.',
       { path: '^server/src/.+handlers\\.ts$' },
-      { path: '^server/src/(.+store\\.ts$|(db|ledger|chains|addresses|ops)/|api/(?!handler\\.ts$))' },
+      {
+        path: '^server/src/(.+store\\.ts$|(db|ledger|rpc|chains|scanning|addresses|ops)/|api/(?!handler\\.ts$))',
+      },
     ),
     never(
       'rules',
@@ -156,6 +158,25 @@ module.exports = {
       'A store belongs to its room; others go through the rule.',
       { path: '^server/src/([^/]+)/' },
       { path: '^server/src/[^/]+/.*store\\.ts$', pathNot: '^server/src/$1/' },
+    ),
+    only(
+      'rpc',
+      'What asks nodes knows no chain.',
+      '^server/src/rpc/',
+      '^(src/contract|server/src/shared)/',
+      '^(node:)?[a-z/]+$',
+    ),
+    never(
+      'chains',
+      'Chains are read through their interface: they keep nothing, and do not know who scans them. The simulated ones are kept.',
+      { path: '^server/src/chains/' },
+      { path: '^server/src/scanning/' },
+    ),
+    never(
+      'chains-database',
+      'Only the simulated chains are kept in the database.',
+      { path: '^server/src/chains/', pathNot: '^server/src/chains/simulated/' },
+      { path: '^server/src/db/' },
     ),
     never(
       'features',

@@ -15,7 +15,7 @@ import { addressFormat } from '../server/dist/addresses/formats.js';
 import { createWatchedAddresses } from '../server/dist/addresses/watched-addresses.js';
 import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
 import { createReconciliation } from '../server/dist/reconciliation/reconciliation.js';
-import { createScanner } from '../server/dist/chains/scanner.js';
+import { createScanner } from '../server/dist/scanning/scanner.js';
 import { openDatabase } from '../server/dist/db/open.js';
 import { newId } from '../server/dist/shared/ids.js';
 

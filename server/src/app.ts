@@ -20,7 +20,7 @@ import { adapters as builtInAdapters } from './chains/adapters.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createReconciliation } from './reconciliation/reconciliation.js';
-import { createScanner } from './chains/scanner.js';
+import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandboxReset } from './sandbox/reset.js';
 import { createSandbox } from './sandbox/sandbox.js';

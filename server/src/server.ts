@@ -9,7 +9,7 @@ import { createIpLimits, createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createFirstContact } from './chains/connect.js';
-import { networkHealth } from './chains/network-health.js';
+import { networkHealth } from './scanning/network-health.js';
 import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
 import { ensureTestSeed } from './addresses/test-seed.js';

@@ -1,7 +1,7 @@
 /** Checks the nodes of a network one after the other, for `networks check`. */
 import type { NetworkFinding } from './connect.js';
-import type { NodeClient } from './rpc/node-client.js';
-import { isNodeFailure } from './rpc/node-error.js';
+import type { NodeClient } from '../rpc/node-client.js';
+import { isNodeFailure } from '../rpc/node-error.js';
 
 /** What was found about one node. */
 export type Finding = Omit<NetworkFinding, 'subject'>;

@@ -7,7 +7,7 @@ import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
 import type { BalanceSource } from './balance-source.js';
-import type { NodeStatus } from './rpc/node-pool.js';
+import type { NodeStatus } from '../rpc/node-pool.js';
 
 /** What adapters use of the server. */
 export interface ConnectDeps {

@@ -1,6 +1,6 @@
 /** Reads what changed on a chain since a block: orphaned blocks, new blocks, and pending transfers. */
 import type { Chain, ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
-import { NodesUnavailable } from './rpc/node-error.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 
 export interface Difference {
   /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */

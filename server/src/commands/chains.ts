@@ -1,6 +1,6 @@
 /** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
-import { readGaps } from '../chains/asset-gaps.js';
-import { acceptReorg, rescan } from '../chains/rescan.js';
+import { readGaps } from '../scanning/asset-gaps.js';
+import { acceptReorg, rescan } from '../scanning/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { errorMessage } from '../shared/error-message.js';
 import { checkLedger } from '../audit/check.js';
-import { isScanned } from '../chains/cursors.js';
+import { isScanned } from '../scanning/cursors.js';
 import { copyDatabase, NotEmpty } from '../db/copy.js';
 import { describeDatabase, openDatabase } from '../db/open.js';
 import { command, type Group } from './command.js';

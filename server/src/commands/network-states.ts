@@ -1,7 +1,7 @@
 /** Which networks are read, for `chains status`: all that are configured, those too that never were read, and former ones. */
 import { lagLimitMs } from '../chains/availability.js';
 import type { NetworkRef } from '../chains/chain.js';
-import { lagOf, listCursors } from '../chains/cursors.js';
+import { lagOf, listCursors } from '../scanning/cursors.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { CommandContext } from './context.js';
 

@@ -1,6 +1,6 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
-import { networkProblems, type NetworkHealth } from '../chains/network-health.js';
+import { networkProblems, type NetworkHealth } from '../scanning/network-health.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 import type { CurrentOutage } from './outage.js';

@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AssetGap } from '../chains/asset-gaps.js';
+import type { AssetGap } from '../scanning/asset-gaps.js';
 import type { ConnectionStatus } from '../chains/connect.js';
 import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';

@@ -5,7 +5,7 @@
  * A signed transaction is stored before it is broadcast. Whatever is killed between the two, the next run finds the coins
  * unspent and broadcasts it again, which a network accepts only once.
  */
-import { NodesUnavailable } from '../chains/rpc/node-error.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import { createFailures } from '../shared/failures.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';

@@ -5,7 +5,7 @@ import type { Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
-import { applyOldBlocks, lockCursor, rescan } from '../chains/rescan.js';
+import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
 import { readBooked } from './books.js';
 import { locate, type Surplus } from './locate.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { ScanSink } from '../chains/scan.js';
+import type { ScanSink } from '../scanning/scan.js';
 import type { BalanceSource } from '../chains/balance-source.js';
 
 export interface ReconcileDeps {

@@ -5,10 +5,10 @@
 import type { Feature } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../db/schema.js';
-import { readCursor } from '../chains/cursors.js';
+import { readCursor } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import { isNodeFailure, NodesUnavailable } from '../chains/rpc/node-error.js';
+import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
 import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pick.js';
 import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';

@@ -4,7 +4,7 @@ import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import { findReceiver } from '../chains/simulated/receiver.js';
-import type { Scanner } from '../chains/scanner.js';
+import type { Scanner } from '../scanning/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
 import { parseAmount } from '../money/amounts.js';

@@ -3,9 +3,9 @@
  * is not clear which transfer it was. Whoever exports or fails transfers must know of it, or they are paid twice.
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
-import { readCursor as readScan } from '../chains/cursors.js';
+import { readCursor as readScan } from '../scanning/cursors.js';
 import type { EvmClient } from '../chains/evm/client.js';
-import { NodeError } from '../chains/rpc/node-error.js';
+import { NodeError } from '../rpc/node-error.js';
 import type { Database } from '../db/database.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { Clock } from '../shared/clock.js';

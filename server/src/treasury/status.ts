@@ -1,6 +1,6 @@
 /** How far the watcher of treasuries has read, what it could not tell, and what exports hold, by network. */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
-import { readCursor as readScan } from '../chains/cursors.js';
+import { readCursor as readScan } from '../scanning/cursors.js';
 import type { Reader } from '../db/engine.js';
 import { exportFigures } from '../shared/export-figures.js';
 import type { Figure } from '../shared/feature.js';

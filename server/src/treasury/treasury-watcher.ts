@@ -7,7 +7,7 @@
  * dropped all the same is taken back, once.
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
-import { readCursor as readScan, readScannedBlocks } from '../chains/cursors.js';
+import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { EvmClient } from '../chains/evm/client.js';
 import { inconsistent } from '../chains/evm/transfers.js';
 import type { Reader } from '../db/engine.js';

@@ -5,7 +5,7 @@ import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange, type WithLogs } from '../chains/evm/read-blocks.js';
 import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
-import { NodeError } from '../chains/rpc/node-error.js';
+import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';

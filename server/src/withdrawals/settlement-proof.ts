@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import { coinOf, fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork, TransactionCost } from '../chains/connect.js';
-import { readCursor } from '../chains/cursors.js';
+import { readCursor } from '../scanning/cursors.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';

@@ -5,9 +5,9 @@
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressSource, type AddressSource } from '../../src/addresses/address-sources.js';
-import { readCursor } from '../../src/chains/cursors.js';
+import { readCursor } from '../../src/scanning/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
-import type { ScanBatch } from '../../src/chains/scan.js';
+import type { ScanBatch } from '../../src/scanning/scan.js';
 import type { Actor, Mode } from '../../src/shared/scope.js';
 import { NaiveModel, type ModelMerchant, type ModelPayment, type ModelTx } from '../payments/naive-model.js';
 import { engines } from '../support/engines.js';

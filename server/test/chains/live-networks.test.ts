@@ -8,7 +8,7 @@ import { createAddressSource } from '../../src/addresses/address-sources.js';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { ConfiguredNetwork } from '../../src/chains/config/networks-file.js';
 import type { Adapter, ConnectDeps, NetworkFinding } from '../../src/chains/connect.js';
-import { NodeError, NodesUnavailable } from '../../src/chains/rpc/node-error.js';
+import { NodeError, NodesUnavailable } from '../../src/rpc/node-error.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';

@@ -1,7 +1,7 @@
 /** Payments on Litecoin Core, through the whole server: replaced, reorganised, and while the node fails or dies. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fromUnits } from 'crypto-checkout/contract';
-import { networkHealth, networkProblems } from '../../src/chains/network-health.js';
+import { networkHealth, networkProblems } from '../../src/scanning/network-health.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../support/core-proxy.js';
 import { engines } from '../support/engines.js';

@@ -1,7 +1,7 @@
 /** Background jobs: how their failures are logged. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { NodeError, NodesUnavailable } from '../../src/chains/rpc/node-error.js';
+import { NodeError, NodesUnavailable } from '../../src/rpc/node-error.js';
 import { createJobs } from '../../src/ops/jobs.js';
 
 it('The outage of a node is a warning with one sentence, and any other failure an error with its stack', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/chains/chain.js';
-import { readCursor } from '../../src/chains/cursors.js';
+import { readCursor } from '../../src/scanning/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
 import { engines } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';

@@ -3,9 +3,9 @@ import { addressPrefixes } from '../../addresses/bitcoin-scripts.js';
 import { defaultNet } from '../../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import { ChainBehind } from '../read-chain.js';
-import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError, NodesUnavailable } from '../rpc/node-error.js';
-import type { NodeStatus } from '../rpc/node-pool.js';
+import { isObject, type NodeClient } from '../../rpc/node-client.js';
+import { NodeError, NodesUnavailable } from '../../rpc/node-error.js';
+import type { NodeStatus } from '../../rpc/node-pool.js';
 import {
   createBitcoinNodes,
   isCatchingUp,

@@ -1,8 +1,8 @@
 /** The Bitcoin Core nodes of one network: checks each, and reads the cookie file again when a node has restarted. */
 import type { BitcoinConfig } from './config.js';
-import { isObject, type NodeClient, type RpcCall } from '../rpc/node-client.js';
-import { NodeError, NodesUnavailable, RpcFailure } from '../rpc/node-error.js';
-import { createNodePool, type NodePool, type NodePoolOptions } from '../rpc/node-pool.js';
+import { isObject, type NodeClient, type RpcCall } from '../../rpc/node-client.js';
+import { NodeError, NodesUnavailable, RpcFailure } from '../../rpc/node-error.js';
+import { createNodePool, type NodePool, type NodePoolOptions } from '../../rpc/node-pool.js';
 import { hasCookie, withCookie } from './node-urls.js';
 import { isHash, isHeight } from './transactions.js';
 

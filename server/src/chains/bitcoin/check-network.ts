@@ -1,7 +1,7 @@
 /** Checks the nodes of a Bitcoin or Litecoin network for `networks check`: what they are, how far they are, and what they show. */
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
-import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import {
   createBitcoinPool,
   isCatchingUp,

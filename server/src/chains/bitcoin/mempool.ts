@@ -1,7 +1,7 @@
 /** The transactions to our addresses that wait for a block. Reads each transaction once, however long it waits. */
 import type { ChainTransfer } from '../chain.js';
-import { isObject, type NodeClient } from '../rpc/node-client.js';
-import { NodeError } from '../rpc/node-error.js';
+import { isObject, type NodeClient } from '../../rpc/node-client.js';
+import { NodeError } from '../../rpc/node-error.js';
 import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
 

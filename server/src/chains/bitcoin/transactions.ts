@@ -7,8 +7,8 @@ import {
 } from '../../addresses/bitcoin-scripts.js';
 import type { ChainTransfer } from '../chain.js';
 import { readSatoshis } from './amounts.js';
-import { isObject } from '../rpc/node-client.js';
-import { NodeError } from '../rpc/node-error.js';
+import { isObject } from '../../rpc/node-client.js';
+import { NodeError } from '../../rpc/node-error.js';
 
 /** A transaction, as far as we read it. */
 export interface NodeTransaction {

@@ -1,5 +1,5 @@
 /** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
-import { isObject, type NodeClient } from '../rpc/node-client.js';
+import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import { readSatoshis } from './amounts.js';
 import {
   callAll,

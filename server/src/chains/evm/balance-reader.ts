@@ -1,7 +1,7 @@
 /** Reads many balances in one `eth_call`, with code that is executed there and never deployed: contracts/BalanceReader.sol. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 
 const { code } = z
   .object({ code: z.string().check(z.regex(/^0x[0-9a-f]+$/)) })

@@ -1,6 +1,6 @@
 /** Reads what addresses hold from the nodes of an EVM network: at a block where they keep its state, otherwise now. */
 import type { AskedBalance, BalanceReading, BalanceSource } from '../balance-source.js';
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';

@@ -1,7 +1,7 @@
 /** Checks the nodes of an EVM network for `networks check`: what they are, how far they are, and what they can do. */
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
-import type { NodeClient } from '../rpc/node-client.js';
+import type { NodeClient } from '../../rpc/node-client.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
 import { createEvmClient, unlessRefused, type EvmClient } from './client.js';
 import type { EvmConfig } from './config.js';

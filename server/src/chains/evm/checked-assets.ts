@@ -2,7 +2,7 @@
  * The assets of a network without those whose contract is not what the configuration says. One wrong answer is a node's fault:
  * an asset goes off or on only when several answers agree.
  */
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { AssetProblem, EvmConfig } from './config.js';

@@ -6,8 +6,8 @@
 import { balanceData } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
-import type { NodeClient } from '../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../rpc/node-error.js';
+import type { NodeClient } from '../../rpc/node-client.js';
+import { NodeError, RpcFailure } from '../../rpc/node-error.js';
 import {
   hexDataOf,
   isInBlock,

@@ -1,7 +1,7 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
 import type { Chain, ChainBlock, ChainTransfer } from '../chain.js';
-import { NodeError } from '../rpc/node-error.js';
-import type { NodeStatus } from '../rpc/node-pool.js';
+import { NodeError } from '../../rpc/node-error.js';
+import type { NodeStatus } from '../../rpc/node-pool.js';
 import type { BalanceSource } from '../balance-source.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';

@@ -1,7 +1,7 @@
 /** The nodes of an EVM network, each checked for its chain id before it is used. */
-import type { NodeClient } from '../rpc/node-client.js';
-import { NodeError } from '../rpc/node-error.js';
-import { createNodePool, type NodePool } from '../rpc/node-pool.js';
+import type { NodeClient } from '../../rpc/node-client.js';
+import { NodeError } from '../../rpc/node-error.js';
+import { createNodePool, type NodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
 import type { EvmConfig, EvmDeps } from './config.js';
 

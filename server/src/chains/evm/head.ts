@@ -1,6 +1,6 @@
 /** Reads the head of an EVM network, which never goes back to an older one unless no node knows the newer. */
 import type { BlockId, ChainHead } from '../chain.js';
-import { NodeError, NodesUnavailable } from '../rpc/node-error.js';
+import { NodeError, NodesUnavailable } from '../../rpc/node-error.js';
 import type { EvmClient } from './client.js';
 import type { EvmNodes } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';

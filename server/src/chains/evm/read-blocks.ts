@@ -1,5 +1,5 @@
 /** Reads blocks with their logs from one node: one block by its hash, or many by ranges while catching up. */
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmHeader, EvmLog } from './replies.js';
 import { inconsistent, type ReadBlock } from './transfers.js';

@@ -1,6 +1,6 @@
 /** Parses the replies of EVM nodes. Fields that are not needed are not looked at, because networks differ in them. */
-import { isObject } from '../rpc/node-client.js';
-import { NodeError } from '../rpc/node-error.js';
+import { isObject } from '../../rpc/node-client.js';
+import { NodeError } from '../../rpc/node-error.js';
 
 /** Hashes and addresses are lower-case hex with 0x. */
 export interface EvmTransaction {

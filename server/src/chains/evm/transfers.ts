@@ -1,7 +1,7 @@
 /** Finds the transfers to deposit addresses in blocks that were read, and verifies each by its transaction's receipt. */
 import { amountsOf, type ChainAsset } from '../assets.js';
 import type { ChainTransfer } from '../chain.js';
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 import type { Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';

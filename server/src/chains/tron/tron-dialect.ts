@@ -8,8 +8,8 @@ import { createBase58check, hex } from '@scure/base';
 import type { EvmClient } from '../evm/client.js';
 import type { ContractMove, Dialect } from '../evm/dialect.js';
 import type { EvmTransaction } from '../evm/replies.js';
-import { isObject } from '../rpc/node-client.js';
-import { NodeError } from '../rpc/node-error.js';
+import { isObject } from '../../rpc/node-client.js';
+import { NodeError } from '../../rpc/node-error.js';
 
 const base58check = createBase58check(sha256);
 /** The first byte of every address on the main network and on Nile. */

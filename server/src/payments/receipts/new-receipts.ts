@@ -1,7 +1,7 @@
 /** Finds the transfers of a scan that go to our addresses. */
 import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
 import type { ChainBlock } from '../../chains/chain.js';
-import { keyOf, type ScanBatch } from '../../chains/scan.js';
+import { keyOf, type ScanBatch } from '../../scanning/scan.js';
 import type { AddressTable, QuarantineTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import type { Mode } from '../../shared/scope.js';

@@ -1,7 +1,7 @@
 /** Stores receipts. */
 import { sql } from 'kysely';
 import type { NetworkRef } from '../../chains/chain.js';
-import { transferKey } from '../../chains/scan.js';
+import { transferKey } from '../../scanning/scan.js';
 import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';

@@ -1,8 +1,8 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import type { Logger } from 'pino';
 import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
-import { transferKey, type ScanBatch, type ScanSink } from '../../chains/scan.js';
-import type { UncheckedReceipt } from '../../chains/scan.js';
+import { transferKey, type ScanBatch, type ScanSink } from '../../scanning/scan.js';
+import type { UncheckedReceipt } from '../../scanning/scan.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';

@@ -1,5 +1,5 @@
 /** What a scan has to do with the receipts of a payment. */
-import type { ScanBatch } from '../../chains/scan.js';
+import type { ScanBatch } from '../../scanning/scan.js';
 import type { ReceiptTable, QuarantineTable } from '../../db/schema.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import type { PresentTransfers } from './receipt-store.js';

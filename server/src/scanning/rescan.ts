@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import { forUpdate } from '../db/locks.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
-import type { Chain, ChainBlock, NetworkRef } from './chain.js';
+import type { Chain, ChainBlock, NetworkRef } from '../chains/chain.js';
 import { withoutRead } from './asset-gaps.js';
 import { readScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';

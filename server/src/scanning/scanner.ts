@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import { readGaps, type AssetGap } from './asset-gaps.js';
-import type { NetworkRef } from './chain.js';
+import type { NetworkRef } from '../chains/chain.js';
 import { lagOf, LeaseLost } from './cursors.js';
-import { ChainBehind } from './read-chain.js';
-import { NodesUnavailable } from './rpc/node-error.js';
+import { ChainBehind } from '../chains/read-chain.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
 export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp' | 'onWarning'> {

@@ -1,7 +1,7 @@
 /** Has the nodes of a network confirm the receipts of large amounts one by one: two must agree, and none may differ. */
-import type { Chain, NodeBlock } from './chain.js';
-import { firstContractIndex } from './evm/transfers.js';
-import { NodesUnavailable } from './rpc/node-error.js';
+import type { Chain, NodeBlock } from '../chains/chain.js';
+import { firstContractIndex } from '../chains/evm/transfers.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import { keyOf, transferKey, type CheckedReceipt, type UncheckedReceipt } from './scan.js';
 
 export interface CrossCheck {

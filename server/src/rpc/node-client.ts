@@ -1,6 +1,6 @@
 /** Talks JSON-RPC to one node over HTTP: timeouts, batches of a size that the node bears, and waiting when it asks for it. */
 import { parseRetryAfter } from 'crypto-checkout/contract';
-import { errorMessage } from '../../shared/error-message.js';
+import { errorMessage } from '../shared/error-message.js';
 import { NodeError, RpcFailure } from './node-error.js';
 import { readNodeUrl, type NodeTarget } from './node-url.js';
 import type { RequestBudget } from './request-budget.js';

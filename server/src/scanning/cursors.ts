@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import { chunksOf } from '../db/chunks.js';
-import type { BlockId, ChainBlock, NetworkRef } from './chain.js';
+import type { BlockId, ChainBlock, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** Who may scan a network, and until when (real time, epoch milliseconds). */

@@ -1,8 +1,8 @@
 /** Up to which height the blocks that were read are final: what a node says of finality holds only for blocks that were read. */
 import type { Reader } from '../db/engine.js';
-import type { BlockId, NetworkRef } from './chain.js';
+import type { BlockId, NetworkRef } from '../chains/chain.js';
 import { readScannedHash } from './cursors.js';
-import type { Difference } from './read-chain.js';
+import type { Difference } from '../chains/read-chain.js';
 
 export interface Finality {
   /** Undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds. */

@@ -2,7 +2,7 @@
  * The blocks that were read without an asset, because its contract did not answer as the configuration says. They are kept with
  * the cursor, and read again when the asset is back.
  */
-import type { ChainBlock } from './chain.js';
+import type { ChainBlock } from '../chains/chain.js';
 
 export interface AssetGap {
   readonly currency: string;

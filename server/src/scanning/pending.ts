@@ -1,5 +1,5 @@
 /** Compares the pending transfers of two scans in a row. With a flood of them, this is most of the work of a scan. */
-import type { ChainTransfer } from './chain.js';
+import type { ChainTransfer } from '../chains/chain.js';
 import { keyOf, type PendingTransfers } from './scan.js';
 
 /** @param former the pending transfers of the last scan, if they are known */

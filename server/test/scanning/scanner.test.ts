@@ -1,8 +1,8 @@
 /** The scanner follows the best chain, and applies each block once, whatever the chain and the database do. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readCursor } from '../../src/chains/cursors.js';
-import { acceptReorg } from '../../src/chains/rescan.js';
-import type { ScanSink } from '../../src/chains/scan.js';
+import { readCursor } from '../../src/scanning/cursors.js';
+import { acceptReorg } from '../../src/scanning/rescan.js';
+import type { ScanSink } from '../../src/scanning/scan.js';
 import type { Chain } from '../../src/chains/chain.js';
 import type { Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
@@ -17,7 +17,7 @@ import {
   type TestScanner,
   type ChainFixture,
   testNetwork,
-} from './fixture.js';
+} from '../chains/fixture.js';
 
 /** A second, the default, is too short on a busy machine. */
 const patience = { timeout: 10_000 };

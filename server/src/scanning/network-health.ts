@@ -1,6 +1,6 @@
 /** What an operator needs to know of each network: how far its scan is, which node it is read from, and what is wrong. */
-import { isReadUpToNow } from './availability.js';
-import type { ConnectedNetwork, ConnectionStatus } from './connect.js';
+import { isReadUpToNow } from '../chains/availability.js';
+import type { ConnectedNetwork, ConnectionStatus } from '../chains/connect.js';
 import type { NetworkStatus } from './scanner.js';
 
 export interface NetworkHealth extends NetworkStatus {

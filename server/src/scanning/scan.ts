@@ -1,5 +1,5 @@
 /** The interface between the scanner, which knows chains, and the receipts rule, which knows payments. */
-import type { BlockId, ChainBlock, ChainTransfer, NetworkRef } from './chain.js';
+import type { BlockId, ChainBlock, ChainTransfer, NetworkRef } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
 /** Identifies a transfer within its network. */

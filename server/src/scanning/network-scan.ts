@@ -2,11 +2,11 @@
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
-import type { Chain, ChainTransfer, NetworkRef } from './chain.js';
+import type { Chain, ChainTransfer, NetworkRef } from '../chains/chain.js';
 import { crossCheck, type CrossCheck } from './cross-check.js';
 import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
-import { readDifference, type Difference } from './read-chain.js';
+import { readDifference, type Difference } from '../chains/read-chain.js';
 import { readGaps, withBlocks } from './asset-gaps.js';
 import { comparePending } from './pending.js';
 import { rescan } from './rescan.js';

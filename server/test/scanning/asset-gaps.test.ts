@@ -1,16 +1,16 @@
 /** One wrong answer about a token takes it off no more, and what is paid while it is off is found when it is back. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { readGaps } from '../../src/chains/asset-gaps.js';
+import { readGaps } from '../../src/scanning/asset-gaps.js';
 import type { Chain, ChainTransfer } from '../../src/chains/chain.js';
-import { readCursor } from '../../src/chains/cursors.js';
+import { readCursor } from '../../src/scanning/cursors.js';
 import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
 import { decimalsData } from '../../src/chains/evm/abi.js';
-import type { ScanSink } from '../../src/chains/scan.js';
+import type { ScanSink } from '../../src/scanning/scan.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
-import { openFixture, scannerOn, testAddress, type ChainFixture } from './fixture.js';
+import { openFixture, scannerOn, testAddress, type ChainFixture } from '../chains/fixture.js';
 
 const { signal } = new AbortController();
 const minute = 61_000;
