@@ -174,7 +174,12 @@ export async function createApp(options: AppOptions) {
   const customers = createCustomers(database, clock, newId);
   const ledger = createLedger(newId);
 
-  const targets = createTargets(config.webhookAllowPrivate, overrides.webhooks?.resolve);
+  const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
+  const targets = createTargets({
+    allowed: config.webhookAllowPrivate,
+    isSandboxOn,
+    resolve: overrides.webhooks?.resolve,
+  });
   const sender = createSender({
     targets,
     certificateAuthority: overrides.webhooks?.certificateAuthority,
@@ -359,7 +364,7 @@ export async function createApp(options: AppOptions) {
     sandbox,
     sandboxReset: createSandboxReset(database, clock),
     /** The default is off once real money could move here. */
-    isSandboxOn: config.sandbox ?? currencies.networks('live').length === 0,
+    isSandboxOn,
     currencies,
     receipts,
     chains,

@@ -62,7 +62,7 @@ export interface Config {
   readonly limits: Limits | undefined;
   /** Proxies that are trusted to report the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
-  /** Private subnets that live-mode webhooks may be sent to. */
+  /** Private subnets that webhooks may be sent to. */
   readonly webhookAllowPrivate: readonly string[];
   /** The provider that looks up bank account holders in live mode. Without a key, the lookup is unavailable. */
   readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
@@ -233,7 +233,7 @@ const variables = {
     ),
   },
   WEBHOOK_ALLOW_PRIVATE: {
-    help: 'Private subnets that live-mode webhooks may be sent to',
+    help: 'Private subnets that webhooks may be sent to. While SANDBOX is on, test mode may reach all of them',
     allowed: 'subnets such as 10.1.0.0/16, separated by commas',
     schema: z._default(
       z.pipe(

@@ -108,6 +108,10 @@ describe.each(engines)('The server on $name', (engine) => {
     expect([await from('203.0.113.9'), await from('203.0.113.8'), await from('203.0.113.9')]).toEqual([
       200, 200, 429,
     ]);
+    // Some proxies add the port, which differs from connection to connection.
+    expect([await from('203.0.113.7:1001'), await from('203.0.113.7:1002')]).toEqual([200, 429]);
+    expect([await from('203.0.113.6, 127.0.0.1:9'), await from('203.0.113.6')]).toEqual([200, 429]);
+    expect([await from('[2001:db8:7::1]:1001'), await from('[2001:db8:7::1]:1002')]).toEqual([200, 429]);
     // All addresses of one IPv6 subnet count as one client.
     expect([await from('2001:db8:1:2::1'), await from('2001:db8:1:2:3::9')]).toEqual([200, 429]);
   });

@@ -1,8 +1,10 @@
 /** The account's balances, one per currency. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
+import { mode } from './fields.js';
 
 const balance = z.object({
+  mode,
   currency: z.string(),
   /** What can be transferred now. */
   availableBalance: z.number(),
@@ -20,7 +22,15 @@ export const balances = {
     data: z.array(balance),
     sample: {
       message: 'Balances fetched',
-      data: [{ currency: 'USDT', availableBalance: 3.214287, totalBalance: 3.214287, isSuspended: false }],
+      data: [
+        {
+          mode: 'live',
+          currency: 'USDT',
+          availableBalance: 3.214287,
+          totalBalance: 3.214287,
+          isSuspended: false,
+        },
+      ],
     },
   }),
 };

@@ -1,10 +1,11 @@
 /** The bank accounts that a merchant is paid out to, and the list of banks. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listQuery, requiredText, text, timestamp } from './fields.js';
+import { boolean, described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
 
 const bankAccount = z.object({
   id: z.string(),
+  mode,
   accountNumber: z.string(),
   accountBank: z.string(),
   country: z.string(),
@@ -35,6 +36,7 @@ const sampleFields = {
 };
 const sampleAccount = {
   id: '01J9ZQ2B0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   ...sampleFields,
   isPrimary: false,
   bankName: 'Guaranty Trust Bank',

@@ -1,10 +1,11 @@
 /** Customers: a merchant's payers, one record per email. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listQuery, text, timestamp } from './fields.js';
+import { boolean, described, email, id, listQuery, mode, text, timestamp } from './fields.js';
 
 const customer = z.object({
   id: z.string(),
+  mode,
   email: z.string(),
   fullName: z.optional(z.string()),
   phoneNumber: z.optional(z.string()),
@@ -16,6 +17,7 @@ const params = z.object({ customer_id: described(id, 'Id of the customer.') });
 
 const sampleCustomer = {
   id: '01J9ZQ1C0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   email: 'ada@example.com',
   fullName: 'Ada Example',
   phoneNumber: '+15550100',

@@ -150,6 +150,9 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
   { path: ['from'], error: 'Must not be after "to"' },
 );
 
+/** Whose money a record is about: simulated networks and test networks, or real ones. */
+export const mode = z.enum(['test', 'live']);
+
 /** The query of a list of records: page, rows per page, dates, and the list's own filters. */
 export const listQuery = <Filters extends z.core.$ZodLooseShape>(filters: Filters) =>
   z.object({ ...listParams, ...filters }).check(fromBeforeTo);

@@ -1,7 +1,17 @@
 /** Payment plans: how much subscribers are charged, how often and how many times. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, integer, listQuery, positiveDecimal, requiredText, text } from './fields.js';
+import {
+  boolean,
+  described,
+  id,
+  integer,
+  listQuery,
+  mode,
+  positiveDecimal,
+  requiredText,
+  text,
+} from './fields.js';
 
 const frequency = z.enum(['hourly', 'weekly', 'daily', 'monthly', 'quarterly', 'every six months', 'yearly']);
 export type Frequency = z.output<typeof frequency>;
@@ -9,6 +19,7 @@ export const frequencies: readonly Frequency[] = frequency.options;
 
 const paymentPlan = z.object({
   id: z.string(),
+  mode,
   isActive: z.boolean(),
   currencies: z.array(z.string()),
   currency: z.string(),
@@ -28,7 +39,12 @@ const sampleFields = {
   currency: 'NGN',
   currencies: ['BTC', 'USDT'],
 } as const;
-const samplePlan = { id: '01J9ZQ3P0A1B2C3D4E5F6G7H8J', isActive: true, ...sampleFields };
+const samplePlan = {
+  id: '01J9ZQ3P0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
+  isActive: true,
+  ...sampleFields,
+};
 const sampleParams = { payment_plan_id: samplePlan.id };
 
 export const paymentPlans = {

@@ -1,11 +1,12 @@
 /** Payouts: money paid out to a merchant's bank accounts and wallet addresses. Read-only. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, decimal, described, id, listQuery, text, timestamp } from './fields.js';
+import { boolean, decimal, described, id, listQuery, mode, text, timestamp } from './fields.js';
 import { transferStatus } from './transfers.js';
 
 const payout = z.object({
   id: z.string(),
+  mode,
   status: transferStatus,
   amount: z.number(),
   fee: z.number(),
@@ -26,6 +27,7 @@ const payout = z.object({
 
 const samplePayout = {
   id: '01J9ZQ7P0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   status: 'success',
   amount: 3,
   fee: 0.2,

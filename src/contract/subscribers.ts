@@ -1,10 +1,11 @@
 /** Payment plan subscribers: the customers that a plan charges, and how many charges each has paid. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, listQuery, text, timestamp } from './fields.js';
+import { boolean, described, email, id, listQuery, mode, text, timestamp } from './fields.js';
 
 const subscriber = z.object({
   id: z.string(),
+  mode,
   isActive: z.boolean(),
   noOfTimesPayed: z.number(),
   paymentPlanId: z.string(),
@@ -18,6 +19,7 @@ const params = z.object({ payment_plan_subscriber_id: described(id, 'Id of the s
 
 const sampleSubscriber = {
   id: '01J9ZQ4S0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   isActive: true,
   noOfTimesPayed: 1,
   paymentPlanId: '01J9ZQ3P0A1B2C3D4E5F6G7H8J',

@@ -1,12 +1,13 @@
 /** Transfers: a merchant's withdrawals from a balance to a wallet address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, positiveDecimal, requiredText, text, timestamp } from './fields.js';
+import { described, id, listQuery, mode, positiveDecimal, requiredText, text, timestamp } from './fields.js';
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 
 const transfer = z.object({
   id: z.string(),
+  mode,
   status: transferStatus,
   amount: z.number(),
   fee: z.number(),
@@ -40,6 +41,7 @@ const sampleBody = {
 };
 const sampleTransfer = {
   id: '01J9ZQ6T0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   status: 'pending',
   amount: 3,
   fee: 0.2,

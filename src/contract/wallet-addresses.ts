@@ -1,10 +1,11 @@
 /** Wallet addresses: a merchant's own addresses, saved as destinations for transfers. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listQuery, requiredText, text, timestamp } from './fields.js';
+import { boolean, described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
 
 const walletAddress = z.object({
   id: z.string(),
+  mode,
   isPrimary: z.boolean(),
   /** Empty if the address was saved without a network. */
   network: z.string(),
@@ -18,6 +19,7 @@ const params = z.object({ wallet_address_id: described(id, 'Id of the saved wall
 
 const sampleAddress = {
   id: '01J9ZQ5W0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   isPrimary: false,
   network: 'tron',
   currency: 'USDT',

@@ -1,10 +1,11 @@
 /** Hosted wallets: permanent deposit addresses, one per network of a currency. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, requiredText, text, timestamp } from './fields.js';
+import { described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
 
 const wallet = z.object({
   id: z.string(),
+  mode,
   label: z.string(),
   currency: z.string(),
   addresses: z.array(z.object({ network: z.string(), address: z.string() })),
@@ -15,6 +16,7 @@ const params = z.object({ wallet_id: described(id, 'Id of the hosted wallet.') }
 
 const sampleWallet = {
   id: '01J9ZQ8W0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
   label: 'Donations',
   currency: 'USDT',
   addresses: [

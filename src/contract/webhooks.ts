@@ -1,6 +1,6 @@
 /** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
-import { timestamp } from './fields.js';
+import { mode, timestamp } from './fields.js';
 import { paymentRecord } from './payment-record.js';
 
 const paymentEventType = z.enum([
@@ -28,7 +28,7 @@ export type WebhookEventType = z.output<typeof webhookEventType>;
 /** Fields that every event adds to the record in `data`. */
 const eventFields = {
   /** The mode that the record belongs to. */
-  mode: z.enum(['test', 'live']),
+  mode,
   /** Increases with each event of a record, with gaps. Ignore an event below the highest one you have seen. */
   sequence: z.int(),
   /** Sent by `webhooks test`: nothing happened. Real events leave it out. */

@@ -68,3 +68,13 @@ it.each(sampleParts.filter(({ part }) => part === 'data'))(
     expect(schema.parse(sample)).toEqual(sample);
   },
 );
+
+it('Every record says whether it is of test mode or of live mode', () => {
+  const records = sampleParts
+    .filter(({ part }) => part === 'data')
+    .flatMap(({ name, sample }) => [sample].flat().map((record) => ({ name, record })))
+    .filter(({ record }) => typeof record === 'object' && record !== null && 'id' in record);
+  expect(records.length).toBeGreaterThan(30);
+  const without = records.filter(({ record }) => !('mode' in (record as object)));
+  expect(without.map(({ name }) => name)).toEqual([]);
+});

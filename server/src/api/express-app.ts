@@ -90,7 +90,7 @@ const startHttps: RequestHandler = (_request, response, next) => {
 
 /** Supervisors and scrapers ask often, and their replies cost nothing that a page limit would protect. */
 function isForMachines({ path }: { path: string }): boolean {
-  return /^\/(healthz|metrics)\/?$/.test(path);
+  return /^\/(healthz|metrics)$/.test(path);
 }
 
 /**

@@ -213,6 +213,7 @@ function parseAccountNumber(
 function view(row: StoredBankAccount): BankAccount {
   return {
     id: row.id,
+    mode: row.mode,
     accountNumber: row.account_number,
     accountBank: row.bank_code,
     country: row.country,

@@ -145,6 +145,7 @@ function emailTaken(): Problem {
 function view(row: CustomerRow): Customer {
   return {
     id: row.id,
+    mode: row.mode,
     email: row.email,
     ...(row.full_name !== null && { fullName: row.full_name }),
     ...(row.phone_number !== null && { phoneNumber: row.phone_number }),

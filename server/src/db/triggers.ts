@@ -18,11 +18,15 @@ export async function createTriggers(db: Kysely<unknown>, engine: Engine): Promi
 type Statement = RawBuilder<unknown>;
 
 function sqliteAuditTriggers(): Statement[] {
-  return ['update', 'delete'].map(
-    (event) => sql`
-      create trigger ${sql.id(`audit_log_no_${event}`)} before ${sql.raw(event)} on audit_log
-      begin select raise(abort, 'audit_log is append-only'); end`,
-  );
+  const refuse = (name: string, event: string) => sql`
+    create trigger ${sql.id(`audit_log_no_${name}`)} before ${sql.raw(event)}
+    begin select raise(abort, 'audit_log is append-only'); end`;
+  return [
+    refuse('update', 'update on audit_log'),
+    refuse('delete', 'delete on audit_log'),
+    // `insert or replace` deletes rows without a delete trigger.
+    refuse('replace', 'insert on audit_log when exists (select 1 from audit_log where id = new.id)'),
+  ];
 }
 
 function postgresAuditTrigger(): Statement[] {

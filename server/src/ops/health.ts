@@ -1,6 +1,6 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
-import { networkProblems, type NetworkHealth } from '../scanning/network-health.js';
+import { publicProblems, type NetworkHealth } from '../scanning/network-health.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 import type { CurrentOutage } from './outage.js';
@@ -52,7 +52,7 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
     if (Math.abs(skewMs) > maxSkewMs) throw new NotReady(describeSkew(skewMs));
     for (const one of condition.networks()) {
       const { mode, network, lagMs } = one;
-      const why = networkProblems(one)
+      const why = publicProblems(one)
         .map((problem) => `. ${problem}`)
         .join('');
       if (lagMs === undefined) throw new NotReady(`${network} (${mode}) has not been scanned yet${why}`);
@@ -81,7 +81,7 @@ function describeNetwork(one: ReturnType<Condition['networks']>[number]) {
     ...(lagMs !== undefined && { lagSeconds: Math.floor(lagMs / 1000) }),
     /** The one that answered last, if this process asks any: with several replicas, one reads the network. */
     ...(connection && { node: connection.nodes.find(({ isInUse }) => isInUse)?.name }),
-    problems: networkProblems(one),
+    problems: publicProblems(one),
   };
 }
 
@@ -91,7 +91,7 @@ export function healthRouter(
   networks: Condition['networks'],
   notices: () => readonly string[] = () => [],
 ): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {
     send(response, 'Alive');
   });

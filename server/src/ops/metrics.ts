@@ -109,7 +109,8 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
   }
   watchNodes(sources, registers);
 
-  const router = Router();
+  // Proxies that block this path block no other spelling of it.
+  const router = Router({ caseSensitive: true, strict: true });
   router.get('/metrics', async (request, response) => {
     if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
       throw new Problem(

@@ -16,11 +16,24 @@ export interface Route {
   readonly values: readonly string[];
 }
 
-/** Gives the request an id: random, so that it tells nothing about the traffic. Must run before every other handler. */
-export const startRequest: RequestHandler = (_request, response, next) => {
+/**
+ * Gives the request an id: random, so that it tells nothing about the traffic. Removes ports from `X-Forwarded-For`, which
+ * some proxies add: with them, each connection of a client would count as another client, and Express would not
+ * recognize trusted proxies. Must run before every other handler.
+ */
+export const startRequest: RequestHandler = (request, response, next) => {
   stateOf(response).requestId = randomUUID();
+  const forwarded = request.headers['x-forwarded-for'];
+  if (forwarded !== undefined) {
+    request.headers['x-forwarded-for'] = String(forwarded).split(',').map(withoutPort).join(',');
+  }
   next();
 };
+
+/** `192.0.2.1` of `192.0.2.1:443`, and `2001:db8::1` of `[2001:db8::1]:443`. */
+function withoutPort(address: string): string {
+  return address.trim().replace(/^(?:([\d.]+)|\[([\da-f:.]+)\])(?::\d*)?$/i, '$1$2');
+}
 
 export function requestIdOf(response: Response): string {
   return stateOf(response).requestId;

@@ -8,6 +8,8 @@ export interface NodeStatus extends NodeUsage {
   readonly name: string;
   /** Why the node is not used now; undefined if it is healthy. */
   readonly problem: string | undefined;
+  /** What kind of problem it is: it may be told to anybody. */
+  readonly fault: ReturnType<typeof faultOf> | undefined;
   /** Whether it did the last piece of work. */
   readonly isInUse: boolean;
 }
@@ -181,6 +183,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
       members.map((member) => ({
         name: member.client.name,
         problem: member.problem?.message,
+        fault: member.problem && faultOf(member.problem),
         isInUse: member === inUse,
         ...member.client.usage(),
       })),

@@ -21,16 +21,19 @@ export function networkHealth(
   });
 }
 
-/** A sentence per problem of a network's scan, nodes and tokens. */
-export function networkProblems({
-  problem: scanProblem,
+/**
+ * What anybody may read of a network's problems. The errors themselves quote nodes and providers: the log and
+ * `chains status` have them.
+ */
+export function publicProblems({
+  problem,
   disagreement,
   connection,
 }: Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>): string[] {
   return [
-    ...(scanProblem === undefined ? [] : [scanProblem]),
-    ...(disagreement === undefined ? [] : [`The nodes disagree: ${disagreement}`]),
-    ...(connection?.nodes ?? []).flatMap(({ problem }) => problem ?? []),
-    ...(connection?.assetProblems ?? []).map(({ problem }) => problem),
+    ...(problem === undefined ? [] : ['The scan fails: "chains status" says why']),
+    ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),
+    ...(connection?.nodes ?? []).flatMap(({ name, fault }) => (fault ? `${name} fails (${fault})` : [])),
+    ...(connection?.assetProblems ?? []).map(({ currency }) => `${currency} is off`),
   ];
 }

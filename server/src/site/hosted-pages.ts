@@ -58,6 +58,9 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       'X-Robots-Tag': 'noindex',
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'DENY',
+      // A page that opened this one, or that this one opens, has no hold on its window.
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Permissions-Policy': permissionsPolicy,
     });
     response.type('html').send(page.text);
   }
@@ -139,6 +142,12 @@ function apiAddress(publicUrl: string, checkoutUrl: string): { url: string; orig
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/+$/, '');
 }
+
+/** What the widget never asks a browser for. It does write to the clipboard. */
+const permissionsPolicy = 'camera display-capture geolocation hid microphone midi payment serial usb'
+  .split(' ')
+  .map((feature) => `${feature}=()`)
+  .join(', ');
 
 /** Allows only what the widget needs: scripts, styles and calls of this page and the API, and the merchant's logo. */
 function policy(apiOrigin: string | undefined): string {

@@ -82,6 +82,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
   function view(row: PlanRow): PaymentPlan {
     return {
       id: row.id,
+      mode: row.mode,
       isActive: row.is_active === 1,
       currencies: readCodes(row.currencies),
       currency: row.currency,

@@ -8,6 +8,7 @@ export type Subscriber = ParsedData<Api['subscribers']['list']>[number];
 export function viewSubscriber(row: SubscriberRow): Subscriber {
   return {
     id: row.id,
+    mode: row.mode,
     isActive: row.is_active === 1,
     noOfTimesPayed: row.times_paid,
     paymentPlanId: row.plan_id,

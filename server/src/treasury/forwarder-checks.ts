@@ -12,7 +12,6 @@ import type { ConnectedNetwork } from '../chains/connect.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
-import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 import { addressData } from './factory.js';
 
@@ -71,7 +70,9 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
     } catch (error) {
       signal.throwIfAborted();
       // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
-      problem = before && before.problem === undefined ? undefined : errorMessage(error);
+      if (before && before.problem === undefined) problem = undefined;
+      // `/readyz` shows it to anybody, so it does not quote the node.
+      else problem = 'its nodes cannot be used. "networks check" says why';
     }
     results.set(name, { problem, dueAt: performance.now() + (problem === undefined ? recheckMs : retryMs) });
     if (before && before.problem === problem) return;

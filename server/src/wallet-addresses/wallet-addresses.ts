@@ -191,6 +191,7 @@ function destination({ id, address, currency, network, created_at }: StoredWalle
 function view(row: StoredWalletAddress): WalletAddress {
   return {
     id: row.id,
+    mode: row.mode,
     isPrimary: row.primary_id !== null,
     network: row.network,
     currency: row.currency,

@@ -124,6 +124,7 @@ export function createWallets(deps: WalletsDeps) {
 function view(wallet: WalletTable, addresses: readonly AddressTable[]): Wallet {
   return {
     id: wallet.id,
+    mode: wallet.mode,
     label: wallet.label,
     currency: wallet.currency,
     addresses: addresses.map(({ network, address }) => ({ network, address })),

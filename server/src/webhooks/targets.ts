@@ -49,20 +49,29 @@ const globalIpv6 = parseSubnet('2000::/3');
 /** Ranges of a developer's own machine and network. */
 const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
-/** @param allowed private subnets, such as `10.1.0.0/16`, that live mode may reach */
-export function createTargets(allowed: readonly string[], resolve: Resolve = resolveBySystem): Targets {
-  const allowedSubnets = allowed.map(parseSubnet);
+export interface TargetsOptions {
+  /** Private subnets that both modes may reach, such as `10.1.0.0/16`. */
+  readonly allowed: readonly string[];
+  /** Whether test mode may reach this machine and its network: a developer's own server does, one of many merchants not. */
+  readonly isSandboxOn: boolean;
+  readonly resolve?: Resolve | undefined;
+}
+
+export function createTargets(options: TargetsOptions): Targets {
+  const { isSandboxOn, resolve = resolveBySystem } = options;
+  const allowedSubnets = options.allowed.map(parseSubnet);
 
   function checkAddress(text: string, mode: Mode): void {
     const address = ipaddr.process(text);
     const range = address.range();
     const isForbidden = isIn(address, forbiddenSubnets);
     const isPublic = range === 'unicast' && (address.kind() === 'ipv4' || isIn(address, [globalIpv6]));
+    const isDevelopment = developmentRanges.has(range);
     const isAllowed =
-      isPublic || (mode === 'test' ? developmentRanges.has(range) : isIn(address, allowedSubnets));
+      isPublic || isIn(address, allowedSubnets) || (mode === 'test' && isSandboxOn && isDevelopment);
     if (!isForbidden && isAllowed) return;
     throw new TargetRefused(
-      isForbidden || mode === 'test'
+      isForbidden || (mode === 'test' && !isDevelopment)
         ? `Webhooks are never sent to ${text}: it is a reserved, link-local or cloud metadata address`
         : `${text} is not a public address. WEBHOOK_ALLOW_PRIVATE can allow its subnet`,
     );

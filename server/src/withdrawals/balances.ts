@@ -70,6 +70,7 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
           // Where the merchant pays no fee, nobody's income covers what networks charged: those coins are gone.
           const isShort = currency.type === 'crypto' && coins < available;
           return {
+            mode,
             currency: currency.code,
             availableBalance: unitsToNumber(isShort ? coins : available, currency),
             totalBalance: unitsToNumber(available + reserved + unallocated, currency),

@@ -9,6 +9,7 @@ export function viewPayout(row: PayoutTable, currencies: Currencies): Data<Api['
   const currency = currencies.known(row.currency);
   return {
     id: row.id,
+    mode: row.mode,
     status: row.status,
     amount: unitsToNumber(BigInt(row.amount), currency),
     fee: unitsToNumber(BigInt(row.fee), currency),

@@ -9,6 +9,7 @@ export function viewTransfer(row: TransferTable, currencies: Currencies): Data<A
   const currency = currencies.known(row.currency);
   return {
     id: row.id,
+    mode: row.mode,
     status: row.status,
     amount: unitsToNumber(BigInt(row.amount), currency),
     fee: unitsToNumber(BigInt(row.fee), currency),

@@ -52,7 +52,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     const { status, body } = await create(fields);
     expect([status, body.message]).toEqual([200, 'Bank account created']);
     const { id, createdAt, updatedAt, ...rest } = body.data;
-    expect(rest).toEqual({ ...fields, isPrimary: false, bankName: 'Guaranty Trust Bank' });
+    expect(rest).toEqual({ ...fields, mode: 'test', isPrimary: false, bankName: 'Guaranty Trust Bank' });
     expect(updatedAt).toBe(createdAt);
     expect((await api('GET', `/${String(id)}`)).body).toMatchObject({
       message: 'Bank account fetched',

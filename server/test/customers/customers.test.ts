@@ -35,13 +35,13 @@ describe.each(engines)('customers, on $name', (engine) => {
     const { status, body } = await create(ada);
     expect([status, body.message]).toEqual([200, 'Customer created']);
     const { id, createdAt, ...fields } = body.data;
-    expect(fields).toEqual({ ...ada, isBlacklisted: false });
+    expect(fields).toEqual({ ...ada, mode: 'test', isBlacklisted: false });
     expect(id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect((await retrieve(id)).body.data).toEqual(body.data);
 
     const bare = await create({ email: 'bare@example.com', isBlacklisted: 'true', unknown: 1 });
-    expect(Object.keys(bare.body.data).sort()).toEqual(['createdAt', 'email', 'id', 'isBlacklisted']);
+    expect(Object.keys(bare.body.data).sort()).toEqual(['createdAt', 'email', 'id', 'isBlacklisted', 'mode']);
     expect(bare.body.data['isBlacklisted']).toBe(true);
   });
 
@@ -102,6 +102,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     const emptied = await update(id, { fullName: '', email: 'CHANGED@example.com', isBlacklisted: 'false' });
     expect(emptied.body.data).toEqual({
       id,
+      mode: 'test',
       email: 'CHANGED@example.com',
       phoneNumber: '+15550101',
       isBlacklisted: false,

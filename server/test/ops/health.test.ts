@@ -13,7 +13,8 @@ import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
-const node = { name: 'node 1', problem: undefined, isInUse: true, ...used };
+const node = { name: 'node 1', problem: undefined, fault: undefined, isInUse: true, ...used };
+const quote = 'the provider says: project 4711 of ada@example.com is out of credits';
 const connection = { nodes: [node], requestsLeft: undefined, assetProblems: [] };
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
@@ -67,15 +68,16 @@ it.each<[string, Partial<Condition>]>([
     { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true }] },
   ],
   [
-    'the scan of tron (live) is 61 s behind. node 1 is on another network. USDT on tron is off',
+    'the scan of tron (live) is 61 s behind. The scan fails: "chains status" says why. The nodes disagree: "chains status" says on what. node 1 fails (wrong-network). USDT is off',
     {
       networks: () => [
         {
           ...{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true },
+          ...{ problem: quote, disagreement: quote },
           connection: {
             ...connection,
-            nodes: [{ ...node, problem: 'node 1 is on another network' }],
-            assetProblems: [{ currency: 'USDT', problem: 'USDT on tron is off' }],
+            nodes: [{ ...node, problem: quote, fault: 'wrong-network' }],
+            assetProblems: [{ currency: 'USDT', problem: quote }],
           },
         },
       ],
@@ -100,7 +102,7 @@ it.each<[string, Partial<Condition>]>([
   expect(await ready(change)).toEqual([200, 'Ready', null]);
 });
 
-it('Ready: says of each network with nodes how far it is, which node is in use, and what is wrong', async () => {
+it('Ready: says of each network with nodes how far it is, which node is in use, and what is wrong, but quotes no provider', async () => {
   const app = express();
   app.use(startRequest);
   const networks: Condition['networks'] = () => [
@@ -109,11 +111,11 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
       ...{ mode: 'live', network: 'base', lagMs: 1500, isOffered: true },
       connection: {
         nodes: [
-          { ...node, isInUse: false, problem: 'node 1 cannot be reached' },
+          { ...node, isInUse: false, problem: quote, fault: 'failure' },
           { ...node, name: 'node 2' },
         ],
         requestsLeft: 5,
-        assetProblems: [{ currency: 'USDC', problem: 'USDC on base is off' }],
+        assetProblems: [{ currency: 'USDC', problem: quote }],
       },
     },
   ];
@@ -123,7 +125,7 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { body } = await call(url, 'GET', '/readyz', { headers: { Connection: 'close' } });
   server.close();
-  const problems = ['node 1 cannot be reached', 'USDC on base is off'];
+  const problems = ['node 1 fails (failure)', 'USDC is off'];
   expect(body.data).toEqual({
     networks: [{ mode: 'live', network: 'base', isOffered: true, lagSeconds: 1, node: 'node 2', problems }],
   });

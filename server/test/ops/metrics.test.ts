@@ -33,6 +33,10 @@ describe.each(engines)('On $name, /metrics', (engine) => {
       const refused = await call(url, 'GET', '/metrics', { key });
       expect([refused.status, refused.body.data.code]).toEqual([401, 'invalid_api_key']);
     }
+    // A proxy that blocks /metrics blocks no other spelling of it.
+    for (const path of ['/metrics/', '/METRICS', '/Metrics', '/metrics%2f', '//metrics', '/%6detrics/']) {
+      expect((await call(url, 'GET', path, { key: token })).status, path).toBe(404);
+    }
     await scrape(url);
     await stop();
   });

@@ -43,7 +43,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
   it('creates a plan, and returns it as it is stored', async () => {
     const { status, body } = await create();
     expect(status).toBe(200);
-    expect(body.data).toEqual({ id: body.data['id'], isActive: true, ...plan });
+    expect(body.data).toEqual({ id: body.data['id'], mode: 'test', isActive: true, ...plan });
     const fetched = await server.api('GET', `/v1/payment-plans/${String(body.data['id'])}`);
     expect(fetched.body.data).toEqual(body.data);
   });
@@ -97,6 +97,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     expect((await change(id, { planName: 'Another', currency: 'USD' })).body.data).toEqual({
       ...plan,
       id,
+      mode: 'test',
       amount: 6000,
       isActive: false,
     });

@@ -14,6 +14,7 @@ export const kinds = {
   array: (value: unknown) => Array.isArray(value),
   'array of string': (value: unknown) => Array.isArray(value) && value.every(isText),
   object: isObject,
+  mode: (value: unknown) => value === 'test' || value === 'live',
   'time log': (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isLogEntry),
   'payment status': (value: unknown) =>
     isText(value) && ['in progress', 'error', 'cancelled', 'success'].includes(value),

@@ -2,6 +2,7 @@
 import type { Fields } from './kinds.js';
 
 export const customerFields: Fields = {
+  mode: 'mode',
   id: 'string',
   email: 'string',
   fullName: 'string',
@@ -10,6 +11,7 @@ export const customerFields: Fields = {
   createdAt: 'timestamp',
 };
 export const accountFields: Fields = {
+  mode: 'mode',
   accountNumber: 'string',
   accountBank: 'string',
   country: 'string',
@@ -18,12 +20,14 @@ export const accountFields: Fields = {
 };
 export const countryFields: Fields = { name: 'string', code: 'string', flag: 'string' };
 export const balanceFields: Fields = {
+  mode: 'mode',
   currency: 'string',
   availableBalance: 'number',
   totalBalance: 'number',
   isSuspended: 'boolean',
 };
 export const planFields: Fields = {
+  mode: 'mode',
   id: 'string',
   isActive: 'boolean',
   currencies: 'array of string',
@@ -34,6 +38,7 @@ export const planFields: Fields = {
   planName: 'string',
 };
 export const subscriberFields: Fields = {
+  mode: 'mode',
   id: 'string',
   isActive: 'boolean',
   noOfTimesPayed: 'integer',
@@ -42,6 +47,7 @@ export const subscriberFields: Fields = {
   createdAt: 'timestamp',
 };
 export const addressFields: Fields = {
+  mode: 'mode',
   id: 'string',
   isPrimary: 'boolean',
   network: 'string',
@@ -50,6 +56,7 @@ export const addressFields: Fields = {
   createdAt: 'timestamp',
 };
 export const transferFields: Fields = {
+  mode: 'mode',
   id: 'string',
   status: 'string',
   amount: 'number',
@@ -60,6 +67,7 @@ export const transferFields: Fields = {
 };
 /** The fields that a payment has from its creation. */
 export const createdFields: Fields = {
+  mode: 'mode',
   id: 'string',
   status: 'payment status',
   description: 'string',
@@ -89,6 +97,7 @@ export const lockedFields: Fields = {
   addressInformation: 'object',
 };
 export const transactionFields: Fields = {
+  mode: 'mode',
   id: 'string',
   status: 'payment status',
   description: 'string',
@@ -113,6 +122,7 @@ export const feeFields: Fields = {
   baseCurrency: 'string',
 };
 export const walletFields: Fields = {
+  mode: 'mode',
   id: 'string',
   label: 'string',
   currency: 'string',

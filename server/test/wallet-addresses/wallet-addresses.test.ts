@@ -39,6 +39,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     expect([status, body.message]).toEqual([200, 'Wallet address created']);
     const { id, createdAt, ...fields } = body.data;
     expect(fields).toEqual({
+      mode: 'test',
       address: tron,
       currency: 'USDT',
       network: 'tron',

@@ -1,4 +1,4 @@
-/** Allowed webhook targets: in live mode only public https servers, checked on the address that is connected to. */
+/** Allowed webhook targets: only public servers, and in live mode only https, checked on the address that is connected to. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Resolve } from '../../src/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
@@ -147,6 +147,33 @@ describe.each(engines)('on $name', (engine) => {
 
   it('test mode allows private networks, but still refuses cloud metadata services', () =>
     expectRefused('test', refusedInTestMode));
+
+  it('test mode without the sandbox refuses private networks too, but for those that the operator allows', async () => {
+    const { server: locked, ...ofLocked } = await openShop({
+      engine,
+      env: { SANDBOX: 'off', WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
+      overrides: { webhooks: { resolve } },
+    });
+    onTestFinished(() => locked.stop());
+    const allowed = await receive({ host: '127.0.0.2' });
+    const set = (url: string) => ofLocked.setEndpoint({ url, secret: '' });
+    const port = String(receiver.port);
+    for (const url of ['http://127.0.0.1:PORT/', 'http://[::ffff:127.0.0.1]:PORT/', 'http://10.0.0.1/']) {
+      await expect(set(url.replace('PORT', port)), url).rejects.toThrow(notPublic);
+    }
+    // What a name stands for is known at delivery only, and may have changed since.
+    define('turns.example', ipv4('127.0.0.2'), ipv4('127.0.0.1'));
+    allowed.answer = { status: 200, headers: { connection: 'close' } };
+    await set(`http://turns.example:${allowed.port}/`);
+    await ofLocked.publish(1);
+    await expect.poll(() => allowed.received.length, { timeout: 5000 }).toBe(1);
+    await ofLocked.publish(1);
+    const errors = async () =>
+      (await ofLocked.events({ status: 'pending' })).flatMap(({ attempts }) =>
+        attempts.map(({ error }) => error),
+      );
+    await expect.poll(errors, { timeout: 5000 }).toEqual([expect.stringMatching(notPublic)]);
+  });
 
   it('live mode connects to the address that it checked, and checks again for the next connection', async () => {
     const allowed = await receive({ host: '127.0.0.2', certificate });

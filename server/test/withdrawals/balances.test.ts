@@ -32,6 +32,7 @@ describe.each(engines)('balances, on $name', (engine) => {
       status: 'success',
       message: 'Balances fetched',
       data: [...cryptos, ...fiats].map((currency) => ({
+        mode: 'test',
         currency,
         availableBalance: 0,
         totalBalance: 0,

@@ -93,6 +93,7 @@ describe.each(engines)('payouts, on $name', (engine) => {
     expect(payouts.map(({ id }) => id)).toEqual([...made].reverse());
     expect(payouts[0]).toEqual({
       id: made.at(-1),
+      mode: 'test',
       status: 'processing',
       amount: 25,
       fee: 0,
