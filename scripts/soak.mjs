@@ -6,11 +6,12 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, random lives of payments and subscriptions, and 20,000 malformed requests. npm test and npm run test:long run few rounds of them.
+killed, servers that share a database, random lives of payments and subscriptions, 2,000 histories of nodes that lie, and 20,000 malformed requests. npm test and npm run test:long run few rounds of them.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
   npm run soak -- PATH…           only test files whose path contains one of these
+  npm run soak -- --seed=7 PATH   of random histories only the one with this seed, which a failure has printed; or 1-99
   npm run soak -- --help          show this help
 
 To run as many rounds with npm test, set the environment variable SOAK to the number of times.`;
@@ -45,10 +46,17 @@ function run(program, args, more) {
 function readOptions() {
   try {
     const { values, positionals } = parseArgs({
-      options: { times: { type: 'string', default: '5' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        times: { type: 'string', default: '5' },
+        seed: { type: 'string', default: '' },
+        help: { type: 'boolean', short: 'h' },
+      },
       allowPositionals: true,
     });
     if (!/^[1-9]\d{0,3}$/.test(values.times)) throw new Error('--times must be an integer from 1 to 9999');
+    if (!/^(\d+(-\d+)?)?$/.test(values.seed))
+      throw new Error('--seed must be a number, or two with a dash between');
+    if (values.seed !== '' && positionals.length === 0) throw new Error('--seed needs the path of a test');
     return { ...values, filters: positionals };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
@@ -57,7 +65,7 @@ function readOptions() {
 }
 
 async function main() {
-  const { times, filters, help: isHelp } = readOptions();
+  const { times, seed, filters, help: isHelp } = readOptions();
   if (isHelp) {
     console.log(help);
     return 0;
@@ -73,7 +81,7 @@ async function main() {
   }
   if ((await run('npm', ['run', 'build'])) !== 0) return 1;
   const args = ['run', '--reporter=verbose', ...files];
-  return run(join(root, 'node_modules/.bin/vitest'), args, { SOAK: times });
+  return run(join(root, 'node_modules/.bin/vitest'), args, { SOAK: times, SOAK_SEED: seed });
 }
 
 process.exitCode = await main();

@@ -345,6 +345,7 @@ export async function createApp(options: AppOptions) {
     erasure,
     paymentPlans,
     walletAddresses,
+    wallets,
     depositAddresses,
     balances,
     transfers,

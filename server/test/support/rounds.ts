@@ -17,6 +17,15 @@ export function roundsOf(rounds: Rounds): number {
   return soak === undefined ? rounds.usual : rounds.soak * soak;
 }
 
+/** The seeds of random histories: 1, 2, … or those of `SOAK_SEED`: the one that a failure has printed, or a range such as 1-99. */
+export function seedsOf(count: number): readonly number[] {
+  const [first = 1, last = first] = (env['SOAK_SEED'] || `1-${count}`).split('-').map(Number);
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** Whether one history alone is lived, and is to be shown. */
+export const isAlone = /^\d+$/.test(env['SOAK_SEED'] ?? '');
+
 /** In a soak, prints that a round starts. Vitest would show nothing until the whole test has ended. */
 export function startRound(title: string, round: number, rounds: number): void {
   if (soak !== undefined) stderr.write(`${title}: round ${round + 1} of ${rounds}\n`);

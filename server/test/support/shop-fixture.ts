@@ -48,7 +48,12 @@ export async function reorgAll(
   }
 }
 
-export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
+/** @param env more of the environment, read again at each restart */
+export async function openShop(
+  engine: TestEngine,
+  overrides: Overrides = {},
+  env: Readonly<Record<string, string>> = {},
+) {
   const made = await engine.create();
   const database: Database = await openDatabase(made.url);
   await ensureTestSeed(database);
@@ -63,10 +68,9 @@ export async function openShop(engine: TestEngine, overrides: Overrides = {}) {
       at: time.now,
     }),
   };
-  const config = readConfig({ DATABASE_URL: made.url, BLOCK_INTERVAL_MS: '0' });
   const build = (): Promise<App> =>
     createApp({
-      config,
+      config: readConfig({ DATABASE_URL: made.url, BLOCK_INTERVAL_MS: '0', ...env }),
       database,
       log,
       publicUrl: 'http://localhost',

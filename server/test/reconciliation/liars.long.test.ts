@@ -1,0 +1,46 @@
+/** Random histories among nodes that lie. `SOAK_SEED` lives one of them alone, and shows it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stderr } from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
+import { liveAmongLiars, openWorld, type Figures } from './liars.js';
+
+const batchSize = 25;
+
+describe.each(engines)('histories among nodes that lie, on $name', (engine) => {
+  const isSqlite = engine.name === 'SQLite';
+  const seeds = seedsOf(roundsOf(isSqlite ? { usual: 36, soak: 400 } : { usual: 12, soak: 60 }));
+  const batches = Math.ceil(seeds.length / batchSize);
+  it.each(Array.from({ length: batches }, (_, index) => index))(
+    `end with the chain in the books, and each transfer paid once (batch %i of ${batches})`,
+    { timeout: 600_000 },
+    async (batch) => {
+      startRound(`liars on ${engine.name}`, batch, batches);
+      const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+      const world = await openWorld(engine, join(directory, 'networks.json'));
+      const sums = new Map<string, number>();
+      const failures: string[] = [];
+      try {
+        for (const seed of seeds.slice(batch * batchSize, (batch + 1) * batchSize)) {
+          const figures = await liveAmongLiars(world, seed).catch((error: unknown): Figures => {
+            const { message, cause } = error as Error;
+            failures.push(`Seed ${seed}: ${message}\n${cause instanceof Error ? cause.stack : ''}`);
+            stderr.write(`liars on ${engine.name}: ${failures.at(-1)}\n`);
+            return {};
+          });
+          for (const [name, count] of Object.entries(figures)) {
+            sums.set(name, (sums.get(name) ?? 0) + count);
+          }
+        }
+      } finally {
+        await world.close();
+        await rm(directory, { recursive: true, force: true });
+      }
+      stderr.write(`liars on ${engine.name}: ${JSON.stringify(Object.fromEntries([...sums].sort()))}\n`);
+      expect(failures.join('\n\n')).toBe('');
+    },
+  );
+});
