@@ -37,6 +37,7 @@ const option = (
   confirmations,
   blockSeconds,
   isCostly,
+  networkFee: isCostly ? 3 : blockSeconds / 100,
 });
 
 const currencyOptions = [

@@ -5,7 +5,6 @@ export { PageTitle } from './checkout/page-title.js';
 export { problemOf } from './messages/problems.js';
 export { confirmingView } from './views/confirming.js';
 export { endedView } from './views/ended.js';
-export { exchangeHelp } from './views/exchange.js';
 export { questionPanel } from './views/question.js';
 export { afterQrStyles } from './views/after-qr.styles.js';
 export { timeLog } from './views/time-log.js';

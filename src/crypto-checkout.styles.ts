@@ -335,10 +335,6 @@ export const styles = css`
     .pay {
       padding: calc(var(--_space) * 4);
     }
-    .header {
-      position: sticky;
-      top: calc(var(--_space) * 4);
-    }
     .header .total {
       flex: 1 0 100%;
       margin-top: calc(var(--_space) * 2);

@@ -51,19 +51,19 @@ const settleMs = 200;
  * @csspart option - A coin or network to choose.
  * @csspart warning - The warning about wrong networks.
  * @csspart asset - The coin and network to send on.
- * @csspart copy-amount - The button that copies the amount.
+ * @csspart copy-amount - The row with the amount, which a press copies.
  * @csspart amount - The exact amount to send.
- * @csspart base-amount - The price in the base currency.
  * @csspart rate - The rate that is fixed.
  * @csspart fee - Who bears which fee.
  * @csspart wrong-asset - Says which wrong coin arrived.
  * @csspart check - What the last check saw.
+ * @csspart check-now - The button that checks now.
  * @csspart progress - How much has arrived, or how many confirmations it has.
  * @csspart countdown - The time left.
- * @csspart qr-panel - The white panel with the QR code and its caption.
+ * @csspart qr-panel - The QR code and its caption, folded away on phones; without it where the card has two columns.
  * @csspart qr - The QR code.
  * @csspart address - The address to pay to.
- * @csspart copy-address - The button that copies the address.
+ * @csspart copy-address - The row with the address, which a press copies.
  * @csspart wallet - The link that opens a wallet app.
  * @csspart exchange - Help for paying from an exchange.
  * @csspart time-log - The time log, with its title.
@@ -78,7 +78,7 @@ const settleMs = 200;
  * @csspart copy-id - The button that copies the payment's id.
  * @csspart support - The link to the shop's support.
  * @csspart new-payment - The button that starts a new payment.
- * @csspart action - The main button.
+ * @csspart action - The main button: what the payer does next.
  * @csspart back - The button that goes back to the previous choice.
  * @csspart restart - The button that changes to another coin.
  * @csspart cancel - The button that cancels the payment.
@@ -90,7 +90,7 @@ const settleMs = 200;
  * @csspart dialog - The modal.
  * @csspart close - The button that closes the modal.
  * @csspart wallets - The wallets in the browser, and what they do.
- * @csspart wallet-option - A wallet to pay from.
+ * @csspart wallet-option - A further wallet to pay from: the first one is the main button.
  * @csspart wallet-app - A link that opens the page in a wallet app.
  * @csspart wallet-status - What the wallet waits for, or what was sent.
  * @csspart wallet-problem - Why nothing was sent.

@@ -33,6 +33,8 @@ export interface Texts {
 }
 
 const noticeMs = 6_000;
+/** From here on, the card's styles have two columns. */
+const wideWidth = 720;
 
 export class Flow implements ReactiveController {
   readonly #host: FlowHost;
@@ -52,6 +54,11 @@ export class Flow implements ReactiveController {
   readonly #openPanels = new Map<Panel, boolean>();
   /** Found out once, so that a turned phone or a resized window opens and closes nothing. */
   #hasRoomForQr: boolean | undefined;
+  /** True if the card has two columns. */
+  #isWide = false;
+  #card: HTMLElement | null = null;
+  // In the next frame: a change in this one would be reported to the page as an error.
+  readonly #sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#measure()));
   #lastChoice: Choice | undefined;
   #shownKey = '';
   #title: PageTitle | undefined;
@@ -92,6 +99,7 @@ export class Flow implements ReactiveController {
   }
 
   hostDisconnected(): void {
+    this.#observe(null);
     clearTimeout(this.#noticeTimer);
     this.#notice = undefined;
     this.#title?.show('');
@@ -108,7 +116,8 @@ export class Flow implements ReactiveController {
   }
 
   hostUpdated(): void {
-    const { status, payment, order, isConnected } = this.#host;
+    const { status, payment, order, isConnected, shadowRoot } = this.#host;
+    if (isConnected) this.#observe(shadowRoot?.querySelector<HTMLElement>('.card') ?? null);
     if (typeof this.#afterQr === 'object') {
       this.#title ??= new this.#afterQr.PageTitle();
       // An update that was asked for before the element was removed comes after it.
@@ -126,6 +135,23 @@ export class Flow implements ReactiveController {
     if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
   }
 
+  /** The card, not the host: in a modal, the host is the button that opens it. */
+  #observe(card: HTMLElement | null): void {
+    if (card === this.#card) return;
+    this.#sizes.disconnect();
+    this.#card = card;
+    if (!card) return;
+    this.#measure();
+    this.#sizes.observe(card);
+  }
+
+  #measure(): void {
+    const isWide = (this.#card?.offsetWidth ?? 0) >= wideWidth;
+    if (isWide === this.#isWide) return;
+    this.#isWide = isWide;
+    this.#host.requestUpdate();
+  }
+
   /** What to draw; undefined while the order has no payment. */
   show(first: FirstContext): Shown | undefined {
     const { controller } = this;
@@ -136,10 +162,11 @@ export class Flow implements ReactiveController {
     // A check that failed is over with the next one that does not.
     if (this.#isReconnecting && !isReconnecting) this.#checkResult = '';
     this.#isReconnecting = isReconnecting;
-    const view = viewOfState(state, this.#contextOf(first, controller));
+    const context = this.#contextOf(first, controller);
+    const view = viewOfState(state, context);
     return {
       state,
-      view: wallets?.viewOfSent(view, first.text) ?? view,
+      view: wallets?.viewWithWallet(view, context) ?? view,
       isReconnecting: this.#isReconnecting,
       problem: this.#problem(state, first),
       notice: this.#notice?.text,
@@ -166,6 +193,8 @@ export class Flow implements ReactiveController {
       afterQr: typeof this.#afterQr === 'object' ? this.#afterQr : undefined,
       hasAfterQrFailed: this.#afterQr === 'failed',
       walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
+      isWide: this.#isWide,
+      isTouch: matchMedia('(pointer: coarse)').matches,
       isOpen: (panel) =>
         this.#openPanels.get(panel) ?? (panel === 'qr' && (this.#hasRoomForQr ??= hasRoomForQr())),
       setOpen: (panel, isOpen) => this.#openPanels.set(panel, isOpen),

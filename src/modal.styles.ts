@@ -40,9 +40,6 @@ export const modalStyles = css`
   dialog .test {
     border-radius: 0;
   }
-  dialog .header {
-    top: calc(48px + var(--_space) * 4);
-  }
   dialog .card {
     border: 0;
     border-radius: 0;

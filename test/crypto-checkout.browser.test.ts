@@ -16,7 +16,15 @@ import {
   waitFor,
 } from './support/element.js';
 import { useFakeApi } from './support/fake-api.js';
-import { bitcoin, createdPayment, paymentInState, lockedPayment, quotedPayment } from './support/payments.js';
+import {
+  bitcoin,
+  createdPayment,
+  paymentInState,
+  lockedPayment,
+  quotedPayment,
+  usdtOnBase,
+  usdtOnTron,
+} from './support/payments.js';
 
 const api = useFakeApi();
 
@@ -206,7 +214,8 @@ describe('choosing a coin and a network', () => {
     const details = [...(element.shadowRoot?.querySelectorAll('.nested .detail') ?? [])].map(
       (detail) => detail.textContent,
     );
-    expect(details).to.deep.equal(['Higher network fee · about 1 min', 'Low network fee · about 1 min']);
+    // Cheapest first, and no time where both take as long.
+    expect(details).to.deep.equal(['Lowest fee', 'Higher network fee']);
   });
 
   it('goes back with the choice still picked', async () => {
@@ -237,8 +246,22 @@ describe('choosing a coin and a network', () => {
     ]);
   });
 
-  it('has a search for 8 or more coins', async () => {
-    const coins = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'];
+  it('says how long each network takes where they differ, and five digits of each amount', async () => {
+    const slow = { ...usdtOnTron, blockSeconds: 120, networkFee: 0.01 };
+    const exact = { ...bitcoin, amount: 0.000521349 };
+    const element = await mountPayment(createdPayment({ currencyOptions: [slow, usdtOnBase, exact] }));
+    expect(getPart(element, 'options').textContent).to.match(/≈ 0\.00052135\sBTC/);
+    pickOption(element, 'USDT');
+    await waitForStatus(element, 'choosing-network');
+    const details = [...(element.shadowRoot?.querySelectorAll('.nested .detail') ?? [])].map(
+      (detail) => detail.textContent,
+    );
+    // Both cost the same, so that neither is the lowest.
+    expect(details).to.deep.equal(['Higher network fee · about 4 min', 'about 1 min']);
+  });
+
+  it('has a search for 13 or more coins', async () => {
+    const coins = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', ...'ABCDEF'];
     const options = coins.map((currency) => ({
       ...bitcoin,
       currency,
@@ -258,7 +281,7 @@ describe('choosing a coin and a network', () => {
     };
     expect((await type('us')).map(({ value }) => value)).to.deep.equal(['USDT', 'USDC']);
     expect(await type('nothing')).to.have.length(0);
-    expect(await type('')).to.have.length(8);
+    expect(await type('')).to.have.length(13);
   });
 });
 
@@ -272,24 +295,26 @@ describe('the address', () => {
     expect(groups.filter((group) => group.className === 'dim')).to.have.length(groups.length - 4);
   });
 
-  it('comes after the order and the amount, and before the QR code and the time left', async () => {
+  it('comes after the order, the time left and the amount, and before the QR code, where the card has one column', async () => {
     const element = await mountPayment(lockedPayment());
+    element.style.maxWidth = '400px';
+    await waitFor(() => hasPart(element, 'qr-panel'));
     await waitFor(() => hasPart(element, 'qr') && hasPart(element, 'log'));
     const names = [
       'order',
+      'countdown',
       'asset',
-      'amount',
+      'warning',
       'copy-amount',
+      'amount',
+      'exchange',
       'copy-address',
       'address',
-      'warning',
-      'qr',
-      'countdown',
-      'base-amount',
-      'rate',
-      'check',
       'action',
-      'exchange',
+      'qr',
+      'check',
+      'check-now',
+      'rate',
       'log',
     ];
     const parts = names.map((name) => getPart(element, name));
@@ -299,6 +324,36 @@ describe('the address', () => {
     expect(sorted.map((one) => one.getAttribute('part'))).to.deep.equal(names);
   });
 
+  it('has the QR code beside it, below the order, where the card has two columns', async () => {
+    const element = await mountPayment(lockedPayment());
+    element.style.width = '800px';
+    await waitFor(() => hasPart(element, 'qr') && !hasPart(element, 'qr-panel'));
+    const box = (name: string) => getPart(element, name).getBoundingClientRect();
+    expect(box('qr').right).to.be.below(box('amount').left);
+    expect(box('qr').top).to.be.above(box('order').bottom);
+    expect(box('qr').top).to.be.below(box('address').bottom);
+  });
+
+  it('is copied by its row and by the main action, and the amount by its row', async () => {
+    const copied: string[] = [];
+    const writeText = (text: string) => Promise.resolve(void copied.push(text));
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+    const element = await mountPayment(lockedPayment());
+    const { address = '' } = lockedPayment().addressInformation ?? {};
+    expect(textOf(element, 'action')).to.equal('Copy address');
+    press(element);
+    await waitFor(() => textOf(element, 'copy-address').includes('Copied'));
+    press(element, 'copy-amount');
+    await waitFor(() => textOf(element, 'copy-amount').includes('Copied'));
+    getPart(element, 'address').click();
+    await waitFor(() => copied.length === 3);
+    expect(copied).to.deep.equal([address, String(lockedPayment().amount), address]);
+    for (const name of ['copy-amount', 'copy-address']) {
+      expect(getPart(element, name).offsetHeight, name).to.be.at.least(48);
+    }
+    Reflect.deleteProperty(navigator, 'clipboard');
+  });
+
   it('is a bare address in the QR code, and the caption says so', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'qr'));
@@ -306,7 +361,9 @@ describe('the address', () => {
     expect(getPart(element, 'qr').getAttribute('aria-label')).to.contain(
       lockedPayment().addressInformation?.address ?? '-',
     );
-    expect(textOf(element, 'qr-panel')).to.contain('Enter the amount yourself');
+    expect(element.shadowRoot?.querySelector('figcaption')?.textContent).to.contain(
+      'Enter the amount yourself',
+    );
     expect(hasPart(element, 'wallet')).to.equal(false);
   });
 
@@ -319,7 +376,7 @@ describe('the address', () => {
     );
     await waitFor(() => hasPart(element, 'qr'));
     expect(getPart(element, 'wallet').getAttribute('href')).to.equal(`bitcoin:${address}?amount=0.0000007`);
-    expect(textOf(element, 'qr-panel')).to.contain('and the amount');
+    expect(element.shadowRoot?.querySelector('figcaption')?.textContent).to.contain('and the amount');
   });
 
   it('disappears when the payment expires, and one press starts a new payment', async () => {

@@ -251,7 +251,7 @@ for (const locale of ['en', 'fr'] as const) {
     press(element, 'copy-address');
     await waitFor(() => textOf(element, 'notice') === expected.address, expected.address);
     Reflect.deleteProperty(navigator, 'clipboard');
-    press(element);
+    press(element, 'check-now');
     await waitFor(() => expected.checked.test(textOf(element, 'check')), String(expected.checked));
     press(element, 'cancel');
     await element.updateComplete;
@@ -440,9 +440,9 @@ describe('the language', () => {
     await waitFor(() => hasPart(element, 'log'));
     const requests = api.requestsFor('create').length;
     for (const [locale, heading, log] of [
-      ['fr', 'Envoyez votre paiement', 'Journal'],
-      ['zh', '请转账付款', '时间记录'],
-      ['xx', 'Send your payment', 'Time log'],
+      ['fr', 'Envoyez votre paiement', 'Activité'],
+      ['zh', '请转账付款', '动态'],
+      ['xx', 'Send your payment', 'Activity'],
     ] as const) {
       element.locale = locale;
       await waitFor(() => textOf(element, 'heading') === heading, heading);

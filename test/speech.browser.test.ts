@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, (time: string) => readonly string[]>> = {
   ],
 };
 /** Said only where the server takes its time. */
-const passing = ['Getting the price…', 'Locking the price…', 'Calcul du prix…', 'Fixation du prix…'];
+const passing = ['Getting the price…', 'Fixing your price', 'Calcul du prix…', 'Fixation de votre prix'];
 
 describe('announcements', () => {
   for (const [locale, way] of Object.entries(ways)) {
@@ -103,7 +103,7 @@ describe('announcements', () => {
       locale: 'en',
     });
     await waitFor(() => hasPart(element, 'check'));
-    press(element);
+    press(element, 'check-now');
     await element.updateComplete;
     expect(textOf(element, 'check')).to.equal('Checking…');
     await waitFor(() => /^Nothing seen yet, checked \d+:\d\d:\d\d [AP]M$/.test(textOf(element, 'check')));

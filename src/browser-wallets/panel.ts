@@ -29,6 +29,8 @@ interface PanelProps {
   readonly payment: Payment;
   readonly evm: EvmAsset;
   readonly wallets: readonly Wallet[];
+  /** The main action pays with it. */
+  readonly mainWallet: Wallet | undefined;
   readonly sent: SentTransfer | undefined;
   /** A phone's own browser has no wallets, but wallet apps have browsers. */
   readonly isOnPhone: boolean;
@@ -36,14 +38,14 @@ interface PanelProps {
 }
 
 export function walletPanel(props: PanelProps, context: ViewContext): TemplateResult | typeof nothing {
-  const { state, evm, wallets, sent, isOnPhone } = props;
+  const { state, evm, wallets, mainWallet, sent, isOnPhone } = props;
   const apps = wallets.length === 0 && isOnPhone && !sent ? walletApps(evm.pageUrl) : [];
   if (wallets.length === 0 && apps.length === 0 && !sent) return nothing;
   const isDone = sent && (state.name === 'choosing' || state.name === 'asking');
-  const shown = state.name === 'waiting' ? wallets.filter((one) => one === state.wallet) : wallets;
+  const others = state.name === 'waiting' ? [] : wallets.filter((one) => one !== mainWallet);
   // The live regions stay, because screen readers announce only changes to them.
   return html`<div part="wallets" class="wallets" tabindex="-1">
-    ${isDone ? nothing : shown.map((wallet) => walletButton(wallet, props, context))}
+    ${isDone ? nothing : others.map((wallet) => walletButton(wallet, props, context))}
     ${apps.map(
       ({ name, url }) =>
         html`<a part="wallet-app" class="second" href=${url} rel="noreferrer"
@@ -73,8 +75,7 @@ export function walletPanel(props: PanelProps, context: ViewContext): TemplateRe
   </div>`;
 }
 
-function walletButton(wallet: Wallet, { state, actions }: PanelProps, context: ViewContext): TemplateResult {
-  const isWaiting = state.name === 'waiting';
+function walletButton(wallet: Wallet, { actions }: PanelProps, context: ViewContext): TemplateResult {
   const hide = (event: Event) => {
     // A page's policy may not allow data: URLs.
     if (event.target instanceof HTMLElement) event.target.hidden = true;
@@ -83,12 +84,15 @@ function walletButton(wallet: Wallet, { state, actions }: PanelProps, context: V
     part="wallet-option"
     class="wallet-option"
     type="button"
-    aria-disabled=${isWaiting ? 'true' : 'false'}
     @click=${() => actions.pay(wallet)}
   >
     ${wallet.icon === undefined ? nothing : html`<img class="wallet-icon" src=${wallet.icon} alt="" @error=${hide} />`}
-    <span>${context.text('payFromWallet', { wallet: nameOf(wallet, context) })}</span>
+    <span>${payLabel(wallet, context)}</span>
   </button>`;
+}
+
+export function payLabel(wallet: Wallet, context: ViewContext): string {
+  return context.text('payFromWallet', { wallet: nameOf(wallet, context) });
 }
 
 function afterSending(

@@ -5,7 +5,7 @@ import type { Payment } from '../contract/checkout.js';
 import { addStyles } from '../views/add-styles.js';
 import { isTimeUp, type View, type ViewContext, type WalletPanel } from '../views/view.js';
 import { discoverWallets } from './discovery.js';
-import { sentText, walletPanel, type PanelActions, type PanelState } from './panel.js';
+import { payLabel, sentText, walletPanel, type PanelActions, type PanelState } from './panel.js';
 import { payFromWallet, type Step } from './pay.js';
 import { refusalOf, WalletRefusal, type Refusal, type Wallet } from './provider.js';
 import { readSent, readSentLog } from './sent-memory.js';
@@ -77,6 +77,7 @@ export class WalletPayments implements ReactiveController {
         payment,
         evm: payment.evm,
         wallets: this.#wallets,
+        mainWallet: this.#mainWallet,
         sent: readSent(payment),
         isOnPhone: matchMedia('(pointer: coarse)').matches,
         actions: this.#actions,
@@ -97,12 +98,28 @@ export class WalletPayments implements ReactiveController {
     return { ...state, payment: { ...payment, transactionTimeLog } };
   }
 
-  /** While what the wallet sent is under way, the card says that first, so that nobody sends it again. */
-  viewOfSent(view: View, text: ViewContext['text']): View {
+  /**
+   * The first wallet is the main action. While what a wallet sent is under way, the card says that first, and has none, so that
+   * nobody sends it again.
+   */
+  viewWithWallet(view: View, context: ViewContext): View {
     const payment = payableOf(this.#progress());
     const sent = payment && readSent(payment);
-    if (!sent || this.#state.name !== 'choosing') return view;
-    return { ...view, heading: text('watching'), sentence: sentText(sent, text) };
+    const { name } = this.#state;
+    if (sent && name === 'choosing') {
+      const sentence = sentText(sent, context.text);
+      return { ...view, heading: context.text('watching'), sentence, isOnlySpoken: false, action: undefined };
+    }
+    const wallet = this.#mainWallet;
+    if (!payment?.evm || !wallet || !transferOf(payment)) return view;
+    if (name === 'asking') return { ...view, action: undefined };
+    const action = { label: payLabel(wallet, context), run: () => void this.#pay(wallet) };
+    return { ...view, action, isBusy: name === 'waiting' };
+  }
+
+  /** The one that the payer is busy with, or else the first. */
+  get #mainWallet(): Wallet | undefined {
+    return 'wallet' in this.#state ? this.#state.wallet : this.#wallets[0];
   }
 
   readonly #actions: PanelActions = {

@@ -22,9 +22,6 @@ export const walletStyles = css`
     font-weight: 600;
     text-decoration: none;
   }
-  .wallet-option[aria-disabled='true'] {
-    opacity: 0.6;
-  }
   .wallet-icon {
     width: 24px;
     height: 24px;

@@ -67,6 +67,8 @@ export const currencyOption = s.object({
   /** The usual time between two blocks, and whether sending usually costs the payer more than some cents. Our addition. */
   blockSeconds: s.optional(s.number),
   isCostly: s.optional(s.boolean),
+  /** What sending usually costs the payer, in dollars. Our addition. */
+  networkFee: s.optional(s.number),
 });
 
 const customerDetails = s.object({

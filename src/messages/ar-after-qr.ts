@@ -25,11 +25,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'وصل {amount} على {network}، لكن هذه الدفعة تقبل {currency} على {asked}. المبلغ لدى المتجر: اطلب إعادته.',
 
-  exchange: 'أدفع من منصة تداول',
-  exchangeNote: 'تخصم المنصات رسومها مما تُدخله. يجب أن يصل هذا كاملًا:',
-  exchangeAmount: 'المبلغ الذي يجب أن يصل',
-  exchangeFee: 'يجب أن تعرض خانة «ستستلم» {amount}. إذا عرضت أقل فأضف الفرق.',
-
   confirmingHeading: 'رُصدت الدفعة',
   confirmingStatus: ({ required }) =>
     `رُصد {seen}: {confirmations} من أصل ${plural('ar', required, confirmations)}. يمكنك إغلاق هذه الصفحة، وسيُبلَّغ المتجر.`,
@@ -75,7 +70,7 @@ export const texts: AfterQrMessages = {
   copyId: 'نسخ معرّف الدفعة',
   newPayment: 'بدء دفعة جديدة',
 
-  log: 'سجل الوقت',
+  log: 'النشاط',
   copyLog: 'نسخ كنص',
   log_payment_started: 'بدأ الدفع',
   log_currency_set: 'اختير {currency} على {network}',

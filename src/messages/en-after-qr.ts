@@ -16,11 +16,6 @@ export const enAfterQr = {
   wrongAsset:
     '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
 
-  exchange: 'I pay from an exchange',
-  exchangeNote: 'Exchanges take their fee from what you enter. This must arrive in full:',
-  exchangeAmount: 'Amount that must arrive',
-  exchangeFee: '“You receive” must show {amount}. If it shows less, add the difference.',
-
   confirmingHeading: 'Payment found',
   confirmingStatus: ({ required }: TextValues) =>
     `{seen} seen: {confirmations} of {required} ${plural('en', required, confirmations)}. You may close this page; the shop is told.`,
@@ -68,7 +63,7 @@ export const enAfterQr = {
   copyId: 'Copy payment ID',
   newPayment: 'Start a new payment',
 
-  log: 'Time log',
+  log: 'Activity',
   copyLog: 'Copy as text',
   log_payment_started: 'Payment started',
   log_currency_set: '{currency} on {network} chosen',

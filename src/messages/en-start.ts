@@ -13,7 +13,7 @@ export const enStart = {
   creatingStatus: 'Starting the payment…',
   changedStatus:
     'The shop changed the price from {old} to {amount}. Your earlier payment is cancelled: send nothing to its address.',
-  failedHeading: 'The payment did not open',
+  failedHeading: 'Could not start',
   failedStatus: 'Try again. If it still fails, ask the shop.',
   tryAgain: 'Try again',
 

@@ -17,11 +17,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'Llegaron {amount} en {network}, pero este pago espera {currency} en {asked}. Los tiene la tienda: pídele que te los devuelva.',
 
-  exchange: 'Pago desde un exchange',
-  exchangeNote: 'Los exchanges descuentan su comisión de lo que escribes. Esto debe llegar completo:',
-  exchangeAmount: 'Importe que debe llegar',
-  exchangeFee: '«Recibes» debe mostrar {amount}. Si muestra menos, suma la diferencia.',
-
   confirmingHeading: 'Pago detectado',
   confirmingStatus: ({ required }) =>
     `{seen} detectados: {confirmations} de {required} ${plural('es', required, confirmations)}. Puedes cerrar esta página; se avisa a la tienda.`,
@@ -69,7 +64,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Copiar ID del pago',
   newPayment: 'Iniciar un pago nuevo',
 
-  log: 'Registro',
+  log: 'Actividad',
   copyLog: 'Copiar como texto',
   log_payment_started: 'Pago iniciado',
   log_currency_set: '{currency} en {network} elegido',

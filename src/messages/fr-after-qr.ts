@@ -17,12 +17,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 
-  exchange: 'Je paie depuis une plateforme',
-  exchangeNote:
-    'Les plateformes prélèvent leurs frais sur ce que vous saisissez. Ceci doit arriver en entier\u00a0:',
-  exchangeAmount: 'Montant qui doit arriver',
-  exchangeFee: '«\u00a0Vous recevez\u00a0» doit afficher {amount}. Si c’est moins, ajoutez la différence.',
-
   confirmingHeading: 'Paiement détecté',
   confirmingStatus: ({ confirmations: count }) =>
     `{seen} détectés\u00a0: {confirmations} ${plural('fr', count, confirmations)} sur {required}. Vous pouvez fermer cette page\u00a0; la boutique est prévenue.`,
@@ -74,7 +68,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Copier l’identifiant du paiement',
   newPayment: 'Commencer un nouveau paiement',
 
-  log: 'Journal',
+  log: 'Activité',
   copyLog: 'Copier en texte',
   log_payment_started: 'Paiement commencé',
   log_currency_set: '{currency} sur {network} choisi',

@@ -14,11 +14,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ya iso a kan {network}, amma wannan biyan yana neman {currency} a kan {asked}. Yana hannun shagon: nemi a dawo maka da shi.',
 
-  exchange: 'Ina biya daga exchange',
-  exchangeNote: 'Exchange yana cire cajinsa daga abin da ka shigar. Dole wannan ya iso cikakke:',
-  exchangeAmount: 'Adadin da dole ya iso',
-  exchangeFee: 'Dole “Za ka karɓa” ya nuna {amount}. Idan ya gaza haka, ƙara bambancin.',
-
   confirmingHeading: 'An ga kuɗin',
   confirmingStatus:
     'An ga {seen}: tabbaci {confirmations} cikin {required}. Za ka iya rufe wannan shafi; za a sanar da shagon.',
@@ -66,7 +61,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Kwafi lambar biyan',
   newPayment: 'Fara sabon biya',
 
-  log: 'Tarihi',
+  log: 'Abin da ya faru',
   copyLog: 'Kwafi a matsayin rubutu',
   log_payment_started: 'An fara biyan',
   log_currency_set: 'An zaɓi {currency} a kan {network}',

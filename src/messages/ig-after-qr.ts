@@ -14,11 +14,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} rutere na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya.',
 
-  exchange: 'Ana m akwụ site na exchange',
-  exchangeNote: 'Exchange na-ewepụ ụgwọ ha n’ihe ị tinyere. Nke a ga-erute n’uju:',
-  exchangeAmount: 'Ego ga-erute',
-  exchangeFee: '“Ị ga-anata” ga-egosi {amount}. Ọ bụrụ na o ruteghị, tinyekwuo ihe fọdụrụ.',
-
   confirmingHeading: 'A hụla ego ahụ',
   confirmingStatus:
     'A hụrụ {seen}: nkwenye {confirmations} n’ime {required}. Ị nwere ike imechi peeji a; a ga-agwa ụlọ ahịa.',
@@ -65,7 +60,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Detuo nọmba ịkwụ ụgwọ',
   newPayment: 'Malite ịkwụ ụgwọ ọhụrụ',
 
-  log: 'Ndekọ oge',
+  log: 'Ihe mere',
   copyLog: 'Detuo dị ka ederede',
   log_payment_started: 'Ịkwụ ụgwọ amalitela',
   log_currency_set: 'A họrọ {currency} na {network}',

@@ -17,11 +17,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
 
-  exchange: 'Pago por uma corretora',
-  exchangeNote: 'As corretoras descontam a taxa do que você digita. Isto deve chegar por inteiro:',
-  exchangeAmount: 'Valor que deve chegar',
-  exchangeFee: '“Você recebe” deve mostrar {amount}. Se mostrar menos, some a diferença.',
-
   confirmingHeading: 'Pagamento detectado',
   confirmingStatus: ({ required }) =>
     `{seen} detectados: {confirmations} de {required} ${plural('pt', required, confirmations)}. Você pode fechar esta página; a loja é avisada.`,
@@ -69,7 +64,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Copiar ID do pagamento',
   newPayment: 'Iniciar novo pagamento',
 
-  log: 'Histórico',
+  log: 'Atividade',
   copyLog: 'Copiar como texto',
   log_payment_started: 'Pagamento iniciado',
   log_currency_set: '{currency} em {network} escolhido',

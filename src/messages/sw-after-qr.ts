@@ -14,11 +14,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} imefika kwenye {network}, lakini malipo haya yanahitaji {currency} kwenye {asked}. Duka linayo: omba irudishwe.',
 
-  exchange: 'Ninalipa kutoka soko la crypto',
-  exchangeNote: 'Masoko hukata ada yao kutoka kiasi unachoweka. Hiki lazima kifike chote:',
-  exchangeAmount: 'Kiasi kinachopaswa kufika',
-  exchangeFee: '“Utapokea” lazima ionyeshe {amount}. Ikionyesha pungufu, ongeza tofauti.',
-
   confirmingHeading: 'Malipo yamepatikana',
   confirmingStatus:
     '{seen} imeonekana: uthibitisho {confirmations} kati ya {required}. Unaweza kufunga ukurasa huu; duka litajulishwa.',
@@ -65,7 +60,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Nakili kitambulisho cha malipo',
   newPayment: 'Anza malipo mapya',
 
-  log: 'Kumbukumbu',
+  log: 'Shughuli',
   copyLog: 'Nakili kama maandishi',
   log_payment_started: 'Malipo yameanza',
   log_currency_set: '{currency} kwenye {network} imechaguliwa',

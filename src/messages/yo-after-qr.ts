@@ -14,11 +14,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ti dé lórí {network}, ṣùgbọ́n {currency} lórí {asked} ni ìsanwó yìí ń gbà. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà.',
 
-  exchange: 'Mò ń sanwó láti exchange',
-  exchangeNote: 'Exchange máa ń yọ owó iṣẹ́ wọn nínú iye tí o bá tẹ̀. Èyí gbọ́dọ̀ dé ní pípé:',
-  exchangeAmount: 'Iye tó gbọ́dọ̀ dé',
-  exchangeFee: '“Ohun tí o máa gbà” gbọ́dọ̀ fi {amount} hàn. Bí ó bá dín, fi ìyàtọ̀ kún un.',
-
   confirmingHeading: 'A ti rí owó náà',
   confirmingStatus:
     'A ti rí {seen}: ìfìdímúlẹ̀ {confirmations} nínú {required}. O lè pa ojú ewé yìí dé; a óò sọ fún ilé ìtajà.',
@@ -65,7 +60,7 @@ export const texts: AfterQrMessages = {
   copyId: 'Da nọ́ńbà ìsanwó kọ',
   newPayment: 'Bẹ̀rẹ̀ ìsanwó tuntun',
 
-  log: 'Àkọsílẹ̀ àkókò',
+  log: 'Ohun tó ṣẹlẹ̀',
   copyLog: 'Dà á kọ bí ọ̀rọ̀',
   log_payment_started: 'Ìsanwó bẹ̀rẹ̀',
   log_currency_set: 'A yan {currency} lórí {network}',

@@ -14,11 +14,6 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{network} 上收到了 {amount}，但这笔付款需要 {asked} 上的 {currency}。款项在商家处：请向商家申请退回。',
 
-  exchange: '我从交易所付款',
-  exchangeNote: '交易所会从您输入的金额中扣除手续费。以下金额必须全额到账：',
-  exchangeAmount: '必须到账的金额',
-  exchangeFee: '“到账金额”必须显示 {amount}。如果较少，请补上差额。',
-
   confirmingHeading: '已检测到付款',
   confirmingStatus:
     '已检测到 {seen}：已确认 {confirmations}/{required} 次。您可以关闭此页面，商家会收到通知。',
@@ -63,7 +58,7 @@ export const texts: AfterQrMessages = {
   copyId: '复制付款编号',
   newPayment: '发起新的付款',
 
-  log: '时间记录',
+  log: '动态',
   copyLog: '复制为文本',
   log_payment_started: '付款已开始',
   log_currency_set: '已选择 {currency}（{network}）',

@@ -35,7 +35,7 @@ export const afterQrStyles = css`
     gap: 12px;
   }
   .receipt .facts,
-  .body > .facts {
+  .body > .facts:not(:has(+ details)) {
     border-block: 1px solid var(--_border);
     padding-block: 6px;
   }

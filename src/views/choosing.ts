@@ -7,22 +7,9 @@ import { isolate } from './isolate.js';
 import { minutesFor } from './minutes.js';
 import type { View, ViewContext } from './view.js';
 
-const minCoinsForSearch = 8;
+const minCoinsForSearch = 13;
 /** Shown first, in this order. The others follow in the server's order. */
-const popularCodes = [
-  'USDT',
-  'BTC',
-  'ETH',
-  'USDC',
-  'BNB',
-  'TRX',
-  'LTC',
-  'tron',
-  'bsc',
-  'ethereum',
-  'polygon',
-  'base',
-];
+const popularCodes = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC'];
 
 export function choosingView(state: ChoosingState, context: ViewContext): View {
   const { text, dispatch, check } = context;
@@ -39,6 +26,7 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
       : !hasOptions
         ? text('noOptions')
         : text(isNetwork ? 'networkStatus' : 'currencyStatus', { currency: currency ?? '' }),
+    isOnlySpoken: hasOptions,
     content: hasOptions ? picker(state, context) : undefined,
     action: hasOptions ? (canContinue ? goOn : undefined) : { label: text('tryAgain'), run: check },
     isBusy: isSetting,
@@ -50,11 +38,11 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
 function picker(state: ChoosingState, context: ViewContext): TemplateResult {
   const { text, money, lastChoice } = context;
   const { payment, query, currency, name } = state;
-  const all = sort(currenciesOf(payment), (option) => option.currency, lastChoice?.currency);
+  const all = sort(currenciesOf(payment), lastChoice?.currency);
   const needle = query.trim().toLowerCase();
   const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(needle));
   return html`
-    ${all.length < minCoinsForSearch ? nothing : searchField(query, context)}
+    ${all.length < minCoinsForSearch || name === 'choosing-network' ? nothing : searchField(query, context)}
     ${
       found.length === 0
         ? html`<p class="quiet">${text('noMatch', { query })}</p>`
@@ -68,7 +56,11 @@ function picker(state: ChoosingState, context: ViewContext): TemplateResult {
                   option.name === option.currency
                     ? option.name
                     : html`${option.name} <small>${option.currency}</small>`,
-                detail: option.amount > 0 ? `≈ ${money(option.amount, option.currency)}` : '',
+                // The exact amount comes with the lock.
+                detail:
+                  option.amount > 0
+                    ? `≈ ${money(Number(option.amount.toPrecision(5)), option.currency)}`
+                    : '',
                 note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
               };
               return html`${radioOption('currency', option.currency, isPicked, context, label)}
@@ -100,30 +92,41 @@ function networkPicker(
 ): TemplateResult {
   const { text, lastChoice } = context;
   const last = lastChoice?.currency === currency ? lastChoice?.network : undefined;
-  const options = sort(networks, (option) => option.network, last);
+  const options = [...networks].sort((a, b) => feeOf(a) - feeOf(b));
+  const [first, second] = options;
+  // Only a fee that is known to be the lowest is called that.
+  const cheapest = first && second && feeOf(first) < feeOf(second) ? first : undefined;
+  const times = options.map(minutesOf);
+  const hasOwnTimes = new Set(times).size > 1;
   return html`<div class="nested">
     <div part="options" class="options" role="radiogroup" aria-label=${text('network')}>
-      ${options.map((option, index) =>
-        radioOption('network', option.network, option.network === network, context, {
+      ${options.map((option, index) => {
+        const minutes = times[index];
+        return radioOption('network', option.network, option.network === network, context, {
           id: index === 0 ? 'first-network' : undefined,
           icon: networkIcon(option.network),
           name: option.networkName,
-          detail: networkDetail(option, context),
+          detail: [
+            option === cheapest ? text('lowestFee') : option.isCostly ? text('networkFeeHigh') : '',
+            hasOwnTimes && minutes !== undefined ? text('minutes', { minutes }) : '',
+          ]
+            .filter(Boolean)
+            .join(' · '),
           note: option.network === last ? text('lastUsed') : '',
-        }),
-      )}
+        });
+      })}
     </div>
     <p part="warning" class="warning">${text('networkWarning')}</p>
   </div>`;
 }
 
-function networkDetail(
-  { blockSeconds, isCostly, confirmations }: CurrencyOption,
-  { text }: ViewContext,
-): string {
-  if (blockSeconds === undefined) return '';
-  const minutes = minutesFor(blockSeconds, confirmations);
-  return `${text(isCostly ? 'networkFeeHigh' : 'networkFeeLow')} · ${text('minutes', { minutes })}`;
+/** What sending usually costs, in dollars. A server that does not say comes last. */
+function feeOf({ networkFee = Infinity }: CurrencyOption): number {
+  return networkFee;
+}
+
+function minutesOf({ blockSeconds, confirmations }: CurrencyOption): number | undefined {
+  return blockSeconds === undefined ? undefined : minutesFor(blockSeconds, confirmations);
 }
 
 interface OptionLabel {
@@ -174,15 +177,10 @@ function radioOption(
 }
 
 /** What was used last comes first, then what is popular. */
-function sort(
-  options: CurrencyOption[],
-  codeOf: (option: CurrencyOption) => string,
-  last: string | undefined,
-): CurrencyOption[] {
-  const rank = (option: CurrencyOption) => {
-    const code = codeOf(option);
-    const index = popularCodes.indexOf(code);
-    return code === last ? -1 : index === -1 ? popularCodes.length : index;
+function sort(options: CurrencyOption[], last: string | undefined): CurrencyOption[] {
+  const rank = ({ currency }: CurrencyOption) => {
+    const index = popularCodes.indexOf(currency);
+    return currency === last ? -1 : index === -1 ? popularCodes.length : index;
   };
   return [...options].sort((a, b) => rank(a) - rank(b));
 }

@@ -10,7 +10,7 @@ import type { View, ViewContext } from './view.js';
 import { wrongAssets } from './wrong-assets.js';
 
 export function confirmingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, check } = context;
+  const { text, money } = context;
   const { payment } = state;
   const { currency = '', confirmations = 0, confirmationsRequired: required = 1, blockSeconds } = payment;
   const seen = money(payment.amountSeen ?? payment.amountReceived ?? 0, currency);
@@ -34,7 +34,6 @@ export function confirmingView(state: TrackedState, context: ViewContext): View 
       }
       ${transactionList(payment, context)} ${checkLine(context)}
     `,
-    action: { label: text('checkNow'), run: check },
     more: html`${timeLog(state, context)}`,
     badge: badge('waiting'),
   };

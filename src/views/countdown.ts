@@ -1,5 +1,5 @@
 /** The time left to pay, with announcements for screen readers. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, svg, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
 
 /** The usual time to pay. The ring is full at this and above. */
@@ -10,12 +10,16 @@ export function countdown({ text, remainingMs }: ViewContext): TemplateResult | 
   // Rounded down: we know the server's time only to the second, and must not promise more than there is.
   const seconds = Math.floor(remainingMs / 1000);
   const share = Math.min(1, remainingMs / fullRingMs);
-  return html`<div class="time ${seconds <= 60 ? 'urgent' : ''}">
+  const urgency = seconds <= 60 ? 'urgent' : seconds <= 300 ? 'soon' : '';
+  return html`<div class="time ${urgency}">
     <svg class="ring" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-      <circle cx="10" cy="10" r="8" />
-      <circle cx="10" cy="10" r="8" pathLength="1" stroke-dasharray="${share} 1" />
+      ${
+        urgency
+          ? svg`<path d="M10 2 19 18H1zM10 8v4m0 3v.1" />`
+          : svg`<circle cx="10" cy="10" r="8" /><circle cx="10" cy="10" r="8" pathLength="1" stroke-dasharray="${share} 1" />`
+      }
     </svg>
-    ${text('timeLeft')}
+    ${urgency ? html`<small>${text(urgency)}</small>` : nothing}
     <span part="countdown" dir="ltr" role="timer" aria-label=${text('timeLeft')}
       >${formatSeconds(seconds)}</span
     >

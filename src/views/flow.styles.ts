@@ -59,7 +59,7 @@ export const flowStyles = css`
     outline: none;
     cursor: pointer;
   }
-  .option .icon {
+  .option > .icon {
     grid-row: span 2;
     width: 36px;
     height: 36px;
@@ -89,28 +89,16 @@ export const flowStyles = css`
     font-style: normal;
     font-size: calc(var(--_rem) * 0.75);
   }
-  /* Where a tap leads on, or what is chosen. */
-  .option::after {
+  /* A tick for what is chosen. */
+  .option:has(:checked)::after {
     content: '';
     grid-area: 1 / 3 / 3;
     width: 8px;
-    height: 8px;
-    margin-inline-end: 4px;
-    border: solid var(--_muted);
-    border-width: 2px 2px 0 0;
+    height: 15px;
+    margin-inline-end: 6px;
+    border: solid var(--_text);
+    border-width: 0 3px 3px 0;
     rotate: 45deg;
-  }
-  .option:dir(rtl)::after {
-    rotate: -135deg;
-  }
-  .option:has(:checked)::after {
-    width: 12px;
-    height: 12px;
-    margin: 0;
-    border: 4px solid var(--_accent);
-    border-radius: 50%;
-    box-shadow: 0 0 0 2px var(--_text);
-    background: var(--_background);
   }
   .nested {
     display: grid;
@@ -130,46 +118,66 @@ export const flowStyles = css`
     forced-color-adjust: none;
   }
 
-  .target {
-    display: grid;
-    gap: 12px;
-    padding: 16px;
-    background: var(--_surface);
-  }
-  .chip {
+  .chip,
+  .asset {
     display: flex;
     align-items: center;
-    gap: 6px;
+    gap: 10px;
+  }
+  .chip {
     font-size: calc(var(--_rem) * 0.9375);
+    font-weight: 500;
+    line-height: 1.35;
   }
-  .chip .icon {
-    width: 24px;
-    height: 24px;
+  .asset {
+    gap: 0;
   }
-  .chip .icon + .icon {
+  .asset .icon + .icon {
     width: 18px;
     height: 18px;
     margin-inline-start: -12px;
     align-self: end;
     border-radius: 6px;
-    outline: 2px solid var(--_surface);
+    outline: 2px solid var(--_background);
   }
-  .chip b {
-    font-weight: 600;
+  .target {
+    overflow: clip;
+  }
+  .row {
+    display: grid;
+    grid-template-columns: 1fr auto;
+    column-gap: 12px;
+    align-items: center;
+    width: 100%;
+    min-height: 48px;
+    padding: 10px 16px;
+    border: 0;
+    border-radius: 0;
+    background: var(--_surface);
+    text-align: start;
+  }
+  .row:hover {
+    background: color-mix(in srgb, var(--_surface), var(--_text) 5%);
+  }
+  .row:focus-visible {
+    outline-offset: -3px;
+  }
+  progress + .quiet {
+    margin-top: calc(var(--_space) * -1.25);
+  }
+  .row .quiet,
+  .row [part] {
+    grid-column: 1;
+  }
+  .row .mark {
+    grid-area: 1 / 2 / 3;
   }
   .amount {
-    font-size: clamp(calc(var(--_rem) * 1.375), 7cqi, calc(var(--_rem) * 2));
+    font-size: clamp(calc(var(--_rem) * 1.375), 7cqi, calc(var(--_rem) * 1.75));
     font-weight: 700;
     font-variant-numeric: tabular-nums;
     letter-spacing: -0.02em;
-    line-height: 1.15;
-    text-align: start;
-  }
-  .address-box {
-    display: grid;
-    gap: 2px;
-    padding-top: 10px;
-    border-top: 1px solid var(--_border);
+    line-height: 1.2;
   }
   /* Both keep their own order from left to right, beside texts from right to left. */
   [dir='rtl'] :is(.amount, .address) {
@@ -177,7 +185,7 @@ export const flowStyles = css`
   }
   .address {
     font:
-      600 calc(var(--_rem) * 0.9375) / 1.55 ui-monospace,
+      600 calc(var(--_rem) * 0.9375) / 1.5 ui-monospace,
       Menlo,
       Consolas,
       monospace;
@@ -189,6 +197,11 @@ export const flowStyles = css`
   .address .dim {
     font-weight: 400;
     color: var(--_muted);
+  }
+  .target details {
+    padding-inline: 16px;
+    border-block: 1px solid var(--_border);
+    margin: 0;
   }
   .pair {
     display: grid;
@@ -259,6 +272,9 @@ export const flowStyles = css`
   [open] > summary::after {
     rotate: 225deg;
   }
+  .order > figure {
+    padding-top: calc(var(--_space) * 3);
+  }
   figure {
     display: grid;
     gap: 10px;
@@ -287,15 +303,6 @@ export const flowStyles = css`
     color: var(--_muted);
     text-align: center;
   }
-  .test-note {
-    padding: 4px 12px;
-    border-radius: var(--_inner);
-    background: var(--_test);
-    color: var(--_on-test);
-    font-size: calc(var(--_rem) * 0.8125);
-    font-weight: 600;
-  }
-
   .facts {
     font-size: calc(var(--_rem) * 0.9375);
   }
@@ -318,17 +325,33 @@ export const flowStyles = css`
     font-variant-numeric: tabular-nums;
     text-align: end;
   }
-  .time {
+  .title:has(.time) {
     flex-wrap: wrap;
-    gap: 8px;
+    gap: 4px 12px;
+  }
+  .title h2 {
+    flex: 1 1 auto;
+  }
+  .time {
+    gap: 6px;
     color: var(--_muted);
     font-size: calc(var(--_rem) * 0.9375);
+  }
+  .title .time {
+    margin-inline-start: auto;
   }
   .time [role='timer'] {
     color: var(--_text);
     font-size: calc(var(--_rem) * 1.0625);
     font-weight: 700;
     font-variant-numeric: tabular-nums;
+  }
+  .soon {
+    --_tint: var(--_caution);
+  }
+  .soon *,
+  .urgent * {
+    color: var(--_tint) !important;
   }
   .ring {
     fill: none;
@@ -337,15 +360,28 @@ export const flowStyles = css`
     transform: rotate(-90deg);
   }
   .ring circle + circle {
-    stroke: var(--_tint, var(--_accent));
+    stroke: var(--_accent);
+  }
+  .ring path {
+    transform: rotate(90deg);
+    transform-origin: center;
+    stroke: var(--_tint);
+    stroke-width: 2;
+    stroke-linejoin: round;
   }
   .check {
     display: flex;
     align-items: center;
     gap: 10px;
-    min-height: 3em;
+    margin-block: calc(var(--_space) * -0.75);
     font-size: calc(var(--_rem) * 0.9375);
     color: var(--_muted);
+  }
+  .check p {
+    flex: 1;
+  }
+  .check button {
+    margin-inline-end: -8px;
   }
   .pulse {
     flex: none;

@@ -57,13 +57,14 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
     @focusin=${preload}
   >
     ${isTest ? html`<p part="test-mode" class="test">${text('testMode')}</p>` : nothing}
-    <div class="order"><slot name="header">${header}</slot></div>
+    <div class="order"><slot name="header">${header}</slot>${view.side}</div>
     <div class="pay">
       <div class="title">
         ${view.badge}
         <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
+        ${view.time}
       </div>
-      <p part="status" class="status" role="status">${view.sentence}</p>
+      <p part="status" class=${view.isOnlySpoken ? 'unseen' : 'status'} role="status">${view.sentence}</p>
       ${
         problem
           ? html`<div part="error" class="error" role="alert">

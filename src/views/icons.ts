@@ -1,5 +1,5 @@
 /** Icons of coins and networks, drawn for this project. Unknown codes get their first letter. */
-import { html, svg, type TemplateResult } from 'lit';
+import { html, nothing, svg, type TemplateResult } from 'lit';
 
 /** White on `colour`, in a 32 × 32 square: `line` is stroked, `solid` is filled. */
 interface Glyph {
@@ -75,6 +75,12 @@ const networks = new Map<string, Glyph>([
 /** A coin's icon: round, and decorative, since the name is next to it. */
 export function coinIcon(code: string): TemplateResult {
   return icon(coins.get(code), code, 16);
+}
+
+/** A coin's icon with its network's at the corner, unless the coin is the network's own. */
+export function assetIcon(coin: string, network: string): TemplateResult {
+  const isOwn = coins.has(coin) && coins.get(coin) === networks.get(network);
+  return html`<span class="asset">${coinIcon(coin)}${isOwn ? nothing : networkIcon(network)}</span>`;
 }
 
 /** A network's icon: a rounded square, to tell it from the coin of the same name. */

@@ -8,122 +8,157 @@ import { paymentUri } from '../money/payment-uri.js';
 import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { disclosure } from './disclosure.js';
-import { coinIcon, networkIcon } from './icons.js';
+import { exchangeHelp } from './exchange.js';
+import { assetIcon } from './icons.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import type { View, ViewContext } from './view.js';
 
 export function payingView(state: TrackedState, context: ViewContext): View {
-  const { text, money, clock, check, afterQr } = context;
+  const { text, money, clock, afterQr, isWide } = context;
   const { payment, name } = state;
   const { currency = '', amount = 0, amountReceived = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
   const isPartial = name === 'partially-paid';
-  const network = networkName(payment);
   const due = amountDue(payment);
-  const values = {
-    amount: money(amount, currency),
+  const worth = money(Number(worthOf(due, amount, baseAmount).toFixed(2)), baseCurrency);
+  const progress = text('partialSeen', {
     seen: money(payment.amountSeen ?? amountReceived, currency),
     confirmed: money(amountReceived, currency),
+  });
+  const values = {
+    amount: money(amount, currency),
+    progress,
     due: money(due, currency),
-    worth: money(Number(worthOf(due, amount, baseAmount).toFixed(2)), baseCurrency),
-    network,
+    worth,
+    network: networkName(payment),
     time: clock(expiresBy),
   };
+  const qr = qrPanel(payment, due, context);
   return {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
     sentence: text(isPartial ? 'partialStatus' : 'awaitingStatus', values),
+    isOnlySpoken: true,
+    time: countdown(context),
     content: html`
       ${afterQr?.wrongAssets(state, context)}
       ${
         isPartial && amount > 0
           ? html`<progress
-              part="progress"
-              .value=${payment.amountSeen ?? amountReceived}
-              .max=${amount}
-              aria-label=${text('partialHeading')}
-            ></progress>`
+                part="progress"
+                .value=${payment.amountSeen ?? amountReceived}
+                .max=${amount}
+                aria-label=${text('partialHeading')}
+              ></progress>
+              <p class="quiet" aria-hidden="true">${progress}</p>`
           : nothing
       }
-      ${target(payment, due, context)} ${context.walletPanel?.(state, context) ?? nothing}
-      ${qrPanel(payment, due, context)} ${countdown(context)} ${priceFacts(payment, context)}
-      ${checkLine(context)}
+      ${target(payment, due, isPartial ? worth : '', context)}
     `,
-    action: { label: text('checkNow'), run: check },
-    more: html`${afterQr?.exchangeHelp(state, context)} ${afterQr?.timeLog(state, context)}`,
+    side: isWide ? qr : nothing,
+    action: mainAction(payment, due, context),
+    more: html`${context.walletPanel?.(state, context) ?? nothing} ${isWide ? nothing : qr}
+    ${checkLine(context)} ${priceFacts(payment, context)} ${afterQr?.timeLog(state, context)}`,
     canCancel: !isPartial,
     canRestart: !isPartial,
   };
 }
 
-/** Coin and network, the amount, the address, and a button to copy each. */
-function target(payment: Payment, due: number, context: ViewContext): TemplateResult {
-  const { text, money, copy, copied } = context;
+/** What the address and the amount are copied as, and the link that opens a wallet, where wallets agree on one. */
+function requestOf(payment: Payment, amount: number) {
+  const { currency = '', currencyNetwork: network = '', addressInformation } = payment;
+  return { currency, network, address: addressInformation?.address ?? '', amount };
+}
+
+/** A phone has the wallet on it. Elsewhere nobody knows whether one would answer, so the link stays beside the QR code. */
+function mainAction(payment: Payment, due: number, context: ViewContext): View['action'] {
+  const { text, isTouch } = context;
+  const { text: uri, holdsAmount } = paymentUri(requestOf(payment, due));
+  return holdsAmount && isTouch
+    ? { label: text('openInWallet'), run: () => location.assign(uri) }
+    : { label: text('copyAddress'), run: copyAddress(payment, context) };
+}
+
+function copyAddress(payment: Payment, { text, copy }: ViewContext): () => void {
+  const { currency = '', addressInformation } = payment;
+  const notice = text('addressCopied', { currency, network: networkName(payment) });
+  return () => copy('address', addressInformation?.address ?? '', notice);
+}
+
+/** Coin and network, and the amount and the address as two rows that are copied by a press. */
+function target(payment: Payment, due: number, worth: string, context: ViewContext): TemplateResult {
+  const { text, money, copy } = context;
   const { currency = '', currencyNetwork = '' } = payment;
   const address = payment.addressInformation?.address ?? '';
-  const network = networkName(payment);
   const amount = money(due, currency);
-  const values = { amount, currency, network };
-  const copyButton = (what: 'amount' | 'address', content: string, notice: string) =>
-    html`<button part="copy-${what}" class="second" type="button" @click=${() => copy(what, content, notice)}>
-      ${copyIcon(copied === what)} ${text(what === 'amount' ? 'copyAmount' : 'copyAddress')}
-    </button>`;
-  return html`<div class="target">
-    <p part="asset" class="chip">
-      ${coinIcon(currency)} ${networkIcon(currencyNetwork)}
-      <b>${text('coinOnNetwork', values)}</b>
+  const values = { amount: plainAmount(due), currency, network: networkName(payment) };
+  const copyAmount = () => copy('amount', values.amount, text('amountCopied', values));
+  return html`<p part="asset" class="chip">
+      ${assetIcon(currency, currencyNetwork)}
+      <span part="warning">${text('addressWarning', values)}</span>
     </p>
-    <p part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</p>
-    <div class="pair">
-      ${copyButton('amount', plainAmount(due), text('amountCopied', { ...values, amount: plainAmount(due) }))}
-      ${copyButton('address', address, text('addressCopied', values))}
-    </div>
-    <p class="address-box">
-      <span class="quiet">${text('address', values)}</span>
-      <span part="address" class="address" dir="ltr"
-        >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
-      >
-    </p>
-    <p part="warning" class="warning">${text('addressWarning', values)}</p>
-  </div>`;
+    <div class="target">
+      ${copyRow(
+        'amount',
+        worth && ` ≈ ${worth}`,
+        html`<span part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</span>`,
+        copyAmount,
+        context,
+      )}
+      ${exchangeHelp(payment, context)}
+      ${copyRow(
+        'address',
+        '',
+        html`<span part="address" class="address" dir="ltr"
+          >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
+        >`,
+        copyAddress(payment, context),
+        context,
+      )}
+    </div>`;
+}
+
+function copyRow(
+  what: 'amount' | 'address',
+  note: string,
+  content: TemplateResult,
+  run: () => void,
+  { text, copied }: ViewContext,
+): TemplateResult {
+  const isDone = copied === what;
+  return html`<button part="copy-${what}" class="row" type="button" @click=${run}>
+    <span class="quiet"
+      ><span class="unseen">${text(what === 'amount' ? 'copyAmount' : 'copyAddress')}</span
+      ><span aria-hidden="true">${text(isDone ? 'copiedShort' : what)}</span>${isolate(note)}</span
+    >
+    ${content} ${copyIcon(isDone)}
+  </button>`;
 }
 
 function qrPanel(payment: Payment, amount: number, context: ViewContext): TemplateResult {
-  const { text, money, drawQr, isTest } = context;
-  const { currency = '', currencyNetwork = '' } = payment;
-  const address = payment.addressInformation?.address ?? '';
-  const request = { currency, network: currencyNetwork, address, amount };
+  const { text, money, drawQr, isTouch, isWide } = context;
+  const request = requestOf(payment, amount);
+  const { currency, address } = request;
   const { text: uri, holdsAmount } = paymentUri(request);
   const label = holdsAmount
     ? text('qrPayment', { amount: money(amount, currency), address })
     : text('qrAddress', { address });
-  return html`
-    ${holdsAmount ? html`<a part="wallet" class="second" href=${uri}>${text('openInWallet')}</a>` : nothing}
-    ${disclosure(
-      'qr',
-      'qr-panel',
-      text('qr'),
-      html`<figure>
-        ${
-          drawQr === 'failed'
-            ? html`<p class="qr">${text('qrFailed')}</p>`
-            : (drawQr?.(request, label) ?? html`<div class="qr loading"></div>`)
-        }
-        <figcaption>
-          ${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}
-          ${isTest ? html`<b class="test-note">${text('testMode')}</b>` : nothing}
-        </figcaption>
-      </figure>`,
-      context,
-    )}
-  `;
+  const figure = html`<figure>
+    ${
+      drawQr === 'failed'
+        ? html`<p class="qr">${text('qrFailed')}</p>`
+        : (drawQr?.(request, label) ?? html`<div class="qr loading"></div>`)
+    }
+    <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}</figcaption>
+    ${holdsAmount && !isTouch ? html`<a part="wallet" href=${uri}>${text('openInWallet')}</a>` : nothing}
+  </figure>`;
+  return isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context);
 }
 
-/** The rate, until when it is fixed, the price and the fee. */
+/** The rate, until when it is fixed, and the fee. */
 function priceFacts(payment: Payment, { text, money, clock }: ViewContext): TemplateResult {
   const { currency = '', amount = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
   const price = money(worthOf(1, amount, baseAmount), baseCurrency);
   const rows = [
-    ['base-amount', text('price'), money(baseAmount, baseCurrency)],
     ['rate', text('rate', { time: clock(expiresBy) }), text('rateValue', { currency, price })],
     ['fee', text('fee'), text('feeValue')],
   ] as const;

@@ -10,13 +10,14 @@ export function quotedView(state: QuotedState, { text, money, dispatch }: ViewCo
   // The same coin would be refused again.
   const isRefused = canGoBack && /^(unsupported_currency|amount_below_minimum)$/.test(problem.code);
   const again = {
-    label: text(isRefused ? 'back' : 'tryAgain'),
+    label: text(isRefused ? 'restart' : 'tryAgain'),
     run: () => dispatch({ type: isRefused ? 'went-back' : 'continued' }),
   };
   const values = { amount: money(amount, currency), network: networkName(payment) };
   return {
     heading: text('quotedHeading'),
-    sentence: isRefused ? '' : text(isBusy ? 'lockingStatus' : 'quotedStatus', values),
+    sentence: isRefused ? '' : text(isBusy ? 'quotedHeading' : 'quotedStatus', values),
+    isOnlySpoken: isBusy,
     action: isBusy ? undefined : again,
     isBusy,
     canGoBack: canGoBack && !isRefused,

@@ -9,12 +9,12 @@ import type { View, ViewContext } from './view.js';
 import { wrongAssets } from './wrong-assets.js';
 
 export function timeUpView(state: TrackedState, context: ViewContext): View {
-  const { text, check } = context;
+  const { text } = context;
   return {
     heading: text('timeUpHeading'),
     sentence: text('timeUp'),
-    content: html`${wrongAssets(state, context)} ${countdown(context)}${checkLine(context)}`,
-    action: { label: text('checkNow'), run: check },
+    time: countdown(context),
+    content: html`${wrongAssets(state, context)} ${checkLine(context)}`,
     more: html`${timeLog(state, context)}`,
     badge: badge('waiting'),
   };

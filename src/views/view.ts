@@ -9,7 +9,13 @@ export interface View {
   readonly heading: string;
   /** The state in one sentence. Screen readers announce it when it changes. */
   readonly sentence: string;
+  /** True if the heading and what stands below it say the same already: the sentence is for screen readers alone. */
+  readonly isOnlySpoken?: boolean;
+  /** The time left, beside the heading. */
+  readonly time?: TemplateResult | typeof nothing;
   readonly content?: TemplateResult | undefined;
+  /** Beside the rest on wide screens, below the order. */
+  readonly side?: TemplateResult | typeof nothing;
   /** The main button. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
   /** Below the main button. */
@@ -37,7 +43,6 @@ export interface AfterQrViews {
   readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly timeLog: (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
-  readonly exchangeHelp: (state: TrackedState, context: ViewContext) => TemplateResult;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
@@ -94,6 +99,10 @@ export interface ViewContext extends FirstContext {
   /** Its code could not be loaded. */
   readonly hasAfterQrFailed: boolean;
   readonly walletPanel: WalletPanel | undefined;
+  /** True if the element has room for two columns. */
+  readonly isWide: boolean;
+  /** True on phones and tablets, which have the payer's wallet on them. */
+  readonly isTouch: boolean;
   readonly isOpen: (panel: Panel) => boolean;
   readonly setOpen: (panel: Panel, isOpen: boolean) => void;
   readonly dispatch: (action: Action) => void;

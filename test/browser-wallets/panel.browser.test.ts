@@ -48,10 +48,11 @@ async function mountPayment(payment: Payment = evmPayment()): Promise<CryptoChec
   return element;
 }
 
+/** The first wallet is the main action, the others follow it. */
 const options = (element: CryptoCheckout) =>
-  [...(element.shadowRoot?.querySelectorAll<HTMLElement>('[part=wallet-option]') ?? [])].map((option) =>
-    option.textContent.trim(),
-  );
+  [...(element.shadowRoot?.querySelectorAll<HTMLElement>('[part=action], [part=wallet-option]') ?? [])]
+    .map((option) => option.textContent.trim())
+    .filter((label) => label.startsWith('Pay with'));
 const shows = (element: CryptoCheckout, count: number) => waitFor(() => options(element).length === count);
 const problem = (element: CryptoCheckout) => textOf(element, 'wallet-problem');
 
@@ -62,8 +63,13 @@ describe('wallets', () => {
     const element = await mountPayment();
     await shows(element, 2);
     announce(wallet);
-    await element.updateComplete;
-    expect(options(element)).to.deep.equal(['Pay with Test Wallet', 'Pay with Other Wallet']);
+    announce(new ScriptedWallet(), { uuid: 'wallet-3', name: 'Third Wallet' });
+    await shows(element, 3);
+    expect(options(element)).to.deep.equal([
+      'Pay with Test Wallet',
+      'Pay with Other Wallet',
+      'Pay with Third Wallet',
+    ]);
     const images = [...(element.shadowRoot?.querySelectorAll('img') ?? [])].map((image) => image.src);
     expect(images).to.deep.equal([icon]);
   });
@@ -119,8 +125,8 @@ describe('wallets', () => {
     const explorer = 'https://scan.example/tx/{txHash}';
     const element = await mountPayment(evmPayment({ explorer }));
     await shows(element, 1);
-    press(element, 'wallet-option');
-    press(element, 'wallet-option');
+    press(element);
+    press(element);
     await waitFor(() => hasPart(element, 'wallet-hash'));
     expect(textOf(element, 'heading')).to.equal('Watching the network');
     expect(textOf(element, 'status')).to.equal(
@@ -134,14 +140,14 @@ describe('wallets', () => {
     expect(log).not.to.contain(sentHash);
     expect(element.status).to.equal('awaiting-funds');
     expect(wallet.sent).to.have.length(1);
-    expect(element.shadowRoot?.activeElement?.getAttribute('part') ?? 'none').not.to.equal('wallet-option');
+    expect(element.shadowRoot?.activeElement?.getAttribute('part') ?? 'none').not.to.equal('action');
   });
 
   it('ask before they send again, also after a reload or in another tab', async () => {
     const wallet = install();
     const first = await mountPayment();
     await shows(first, 1);
-    press(first, 'wallet-option');
+    press(first);
     await waitFor(() => hasPart(first, 'wallet-hash'));
     const parent = first.parentElement;
     const attributes = { 'public-key': 'pk_test_x', 'payment-id': api.payment.id, locale: 'en' };
@@ -164,7 +170,7 @@ describe('wallets', () => {
     await element.updateComplete;
     press(element, 'wallet-again');
     await shows(element, 1);
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => wallet.sent.length === 2);
   });
 
@@ -175,16 +181,16 @@ describe('wallets', () => {
     wallet.answers['eth_sendTransaction'] = () => {
       throw walletError(4001);
     };
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => problem(element) !== '');
     expect(problem(element)).to.equal('You declined in Test Wallet. Nothing was sent.');
     wallet.balance = 5n;
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => problem(element).includes('ETH'));
     expect(problem(element)).to.equal('This account does not have enough ETH. Nothing was sent.');
     wallet.balance = 10n ** 20n;
     delete wallet.answers['eth_sendTransaction'];
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => hasPart(element, 'wallet-hash'));
   });
 
@@ -193,7 +199,7 @@ describe('wallets', () => {
     const element = await mountPayment();
     await shows(element, 1);
     api.payment = { ...api.payment, state: 'partially_paid', amountSeen: 0.01, amountDue: 0.0023 };
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => wallet.sent.length === 1);
     expect(wallet.sent).to.deep.include({
       ...(wallet.sent[0] as object),
@@ -206,7 +212,7 @@ describe('wallets', () => {
     const element = await mountPayment();
     await shows(element, 1);
     api.payment = { ...api.payment, status: 'cancelled', state: 'cancelled' };
-    press(element, 'wallet-option');
+    press(element);
     await waitForStatus(element, 'cancelled');
     await aTimeout(50);
     expect(wallet.calls).to.deep.equal([]);
@@ -217,7 +223,7 @@ describe('wallets', () => {
     const element = await mountPayment();
     await shows(element, 1);
     api.handlers.verify = () => Response.error();
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => problem(element) !== '');
     expect(problem(element)).to.equal('No connection to the payment service. Try again.');
     expect(wallet.calls).to.deep.equal([]);
@@ -229,7 +235,7 @@ describe('wallets', () => {
     wallet.answers['eth_sendTransaction'] = () => new Promise((resolve) => (answer = resolve));
     const element = await mountPayment();
     await shows(element, 1);
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => wallet.sent.length === 1);
     await waitFor(() => textOf(element, 'wallet-status').startsWith('Confirm'));
     expect(textOf(element, 'wallet-status')).to.match(/^Confirm 0\.0123\sETH in Test Wallet…$/);
@@ -247,7 +253,7 @@ describe('wallets', () => {
     wallet.answers['eth_requestAccounts'] = () => new Promise((resolve) => (connect = resolve));
     const element = await mountPayment();
     await shows(element, 1);
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => wallet.calls.length === 1);
     element.remove();
     connect([wallet.account]);
@@ -283,7 +289,7 @@ describe('wallets', () => {
     const element = await mountPayment();
     await shows(element, 1);
     await expect(element).to.be.accessible();
-    press(element, 'wallet-option');
+    press(element);
     await waitFor(() => hasPart(element, 'wallet-hash'));
     press(element, 'wallet-again');
     await element.updateComplete;

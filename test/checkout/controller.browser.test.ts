@@ -292,7 +292,7 @@ describe('polling', () => {
     await element.refresh();
     Reflect.deleteProperty(api.handlers, 'verify');
     const asked = api.requestsFor('verify').length;
-    press(element);
+    press(element, 'check-now');
     window.dispatchEvent(new Event('online'));
     await waitFor(() => textOf(element, 'check').includes('did not get through'));
     await aTimeout(1_500);

@@ -64,6 +64,12 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
       const box = await checkout.part(name).boundingBox();
       expect(box && box.y >= 0 && box.y + box.height, `${name} ends at`).toBeLessThanOrEqual(664);
     }
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const part of [checkout.part('countdown'), checkout.part('qr-panel').locator('summary')]) {
+      const box = await part.boundingBox();
+      expect(box && box.y >= 0 && box.y + box.height).toBeLessThanOrEqual(844);
+    }
+    await page.setViewportSize({ width: 390, height: 664 });
     // The hosted page leaves it to the checkout to say so, above everything.
     expect(
       await page
@@ -73,7 +79,7 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
     ).toBe(1);
     const isOpen = () => checkout.part('qr-panel').evaluate((panel) => (panel as HTMLDetailsElement).open);
     expect(await isOpen()).toBe(false);
-    await page.setViewportSize({ width: 844, height: 390 });
+    await page.setViewportSize({ width: 700, height: 390 });
     await stage.send(payment, '5');
     await checkout.reach('partially-paid');
     expect(await isOpen(), 'turned, and after a part').toBe(false);
@@ -85,6 +91,29 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
     await checkout.part('qr').waitFor();
   } finally {
     await context.close();
+  }
+});
+
+test('on a desktop, the QR code stands beside amount, address and time, and all of it is 700 px tall at most', async () => {
+  const { url } = await stage.createLocked('USDT', 'tron');
+  const page = await stage.page();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('awaiting-funds');
+  await checkout.part('qr').waitFor();
+  await checkout.part('time-log').waitFor();
+  const boxOf = async (name: string) => {
+    const box = await checkout.part(name).boundingBox();
+    if (!box) throw new Error(`${name} is not drawn`);
+    return box;
+  };
+  const [card, qr, amount] = await Promise.all([boxOf('card'), boxOf('qr'), boxOf('amount')]);
+  expect(card.height).toBeLessThanOrEqual(700);
+  expect(qr.x + qr.width).toBeLessThan(amount.x);
+  for (const name of ['qr', 'amount', 'address', 'countdown', 'action', 'check-now']) {
+    const { y, height } = await boxOf(name);
+    expect(y + height, `${name} ends at`).toBeLessThanOrEqual(800);
   }
 });
 
@@ -124,7 +153,7 @@ test('"Check now" says what it saw, and when', async () => {
   const checkout = checkoutOn(await stage.page());
   await checkout.element.page().goto(url);
   await checkout.reach('awaiting-funds');
-  await checkout.act();
+  await checkout.part('check-now').click();
   await checkout
     .part('check')
     .filter({ hasText: /Nothing seen yet, checked \d{1,2}:\d\d:\d\d/ })

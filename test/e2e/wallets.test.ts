@@ -177,7 +177,7 @@ const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address
 
 test('ether is paid from a wallet that first has to be told of the chain', async () => {
   const { checkout, payment, wallet } = await openPayment('ETH');
-  await checkout.part('wallet-option').click();
+  await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   expect(await checkout.part('status').innerText()).toBe(
     'Sent from your wallet, waiting for the network. Do not send again.',
@@ -205,7 +205,7 @@ test('ether is paid from a wallet that first has to be told of the chain', async
 
 test('a token with more decimals than the books is paid exactly', async () => {
   const { checkout, payment, wallet } = await openPayment('USDT');
-  await checkout.part('wallet-option').click();
+  await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   await broadcast(wallet);
   await anvil.mine(3);
@@ -221,7 +221,7 @@ test('a token with more decimals than the books is paid exactly', async () => {
 test('a payer who declines, reloads, and pays the rest of a part payment pays once', async () => {
   const { page, checkout, payment, wallet } = await openPayment('ETH');
   wallet.answer = 'declines';
-  await checkout.part('wallet-option').click();
+  await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   const problem = checkout.part('wallet-problem');
   await problem.filter({ hasText: 'You declined in Test Wallet. Nothing was sent.' }).waitFor();
   wallet.answer = 'confirms';
@@ -231,7 +231,7 @@ test('a payer who declines, reloads, and pays the rest of a part payment pays on
   await anvil.send(address, part);
   await checkout.reach('partially-paid');
   await page.reload();
-  await checkout.part('wallet-option').click();
+  await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   await broadcast(wallet);
   expect(await balanceOf(address)).toBe(whole);
@@ -262,7 +262,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   expect(await isValid()).toBe(false);
   await page.getByRole('button', { name: 'Buy' }).click();
   await page.getByRole('dialog').waitFor();
-  await checkout.part('wallet-option').click();
+  await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   await broadcast(wallet);
   // A real key press: it closes the modal, and the payment goes on.

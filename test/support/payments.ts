@@ -22,6 +22,7 @@ const option = (
   confirmations: 2,
   blockSeconds,
   isCostly,
+  networkFee: isCostly ? 3 : 0.01,
 });
 
 export const usdtOnTron = option('USDT', 'Tether USD', 'tron', 'Tron', 3.25, 3, true);

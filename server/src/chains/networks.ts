@@ -33,9 +33,9 @@ export interface Network {
   readonly blockExplorer?: string;
   /** The usual time between two blocks, which payers are told. Absent on test networks, where nothing is usual. */
   readonly blockSeconds?: number;
-  /** Sending usually costs the payer more than some cents, but for this currency, if there is one. */
-  readonly highFees?: HighFees;
-  /** By currency code. */
+  /** What sending usually costs the payer; unknown if absent. */
+  readonly networkFee?: NetworkFee;
+  /** By currency code. The network's own coin comes first. */
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
@@ -62,17 +62,30 @@ export function inclusionHoursOf(network: Pick<Network, 'inclusionHours'> | unde
   return network?.inclusionHours ?? 6;
 }
 
-export interface HighFees {
-  readonly except?: string;
+/** In US dollars, as a rule of thumb: it orders networks, and nothing is paid by it. */
+export interface NetworkFee {
+  /** For the network's own coin. */
+  readonly coin: number;
+  /** For a token; the same as for the coin if absent. */
+  readonly token?: number;
 }
+
+const costlyAbove = 0.25;
 
 /** What payers are told of a network before they send on it. */
 export function usageOf(
-  { blockSeconds, highFees }: Pick<Network, 'blockSeconds' | 'highFees'>,
+  {
+    blockSeconds,
+    networkFee,
+    assets,
+  }: Pick<Network, 'blockSeconds' | 'networkFee'> & { readonly assets: object },
   currency: string,
 ) {
   if (blockSeconds === undefined) return {};
-  return { blockSeconds, isCostly: highFees !== undefined && highFees.except !== currency };
+  if (networkFee === undefined) return { blockSeconds, isCostly: false };
+  const [coin] = Object.keys(assets);
+  const fee = currency === coin ? networkFee.coin : (networkFee.token ?? networkFee.coin);
+  return { blockSeconds, isCostly: fee > costlyAbove, networkFee: fee };
 }
 
 export interface EvmNetwork {

@@ -279,7 +279,7 @@ function configure(
       ...(explorer && { explorer: explorer.tx }),
       ...(evm && { evm }),
       ...(mode === 'live' && { blockSeconds: settings.blockSeconds ?? preset.blockSeconds }),
-      ...(mode === 'live' && preset.highFees && { highFees: preset.highFees }),
+      ...(mode === 'live' && preset.networkFee && { networkFee: preset.networkFee }),
       ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
       assets,
     },

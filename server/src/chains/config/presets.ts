@@ -9,7 +9,7 @@
  */
 import type { Mode } from '../../shared/scope.js';
 import type { BlockId } from '../chain.js';
-import type { AddressNet, Asset, Depth, DepthRule, Family, HighFees } from '../networks.js';
+import type { AddressNet, Asset, Depth, DepthRule, Family, NetworkFee } from '../networks.js';
 
 /**
  * What a node must say about itself: the id of its chain, or the hashes of block 0 and of a block after all forks that kept that
@@ -48,7 +48,7 @@ export interface Preset {
   readonly blockSeconds: number;
   /** If it is not 6: blocks can be full for a day where fees are bid up. */
   readonly inclusionHours?: number;
-  readonly highFees?: HighFees;
+  readonly networkFee?: NetworkFee;
   /** Blocks are made on demand alone, so that an old one says nothing about the node. */
   readonly isOnDemand?: true;
   readonly explorer?: Explorer;
@@ -115,7 +115,7 @@ const presets = {
     confirmations: 19,
     blockSeconds: 3,
     // Wallets without energy burn coins for a token, and twice as many if the address is new, as those of payments are.
-    highFees: { except: 'TRX' },
+    networkFee: { coin: 0.1, token: 3 },
     explorer: {
       tx: 'https://tronscan.org/#/transaction/{txHash}',
       address: 'https://tronscan.org/#/address/{address}',
@@ -131,7 +131,7 @@ const presets = {
     name: 'Ethereum',
     identity: { chainId: 1 },
     blockSeconds: 12,
-    highFees: {},
+    networkFee: { coin: 0.3, token: 0.8 },
     explorer: explorer('https://etherscan.io'),
     assets: {
       ETH: coin(18, '0.0005', inTestMode('0.00001', '0.0002')),
@@ -155,7 +155,7 @@ const presets = {
     confirmations: upTo('10000', 2, 6),
     blockSeconds: 600,
     inclusionHours: 24,
-    highFees: {},
+    networkFee: { coin: 1 },
     explorer: explorer('https://mempool.space'),
     assets: { BTC: coin(8, '0.00002', inTestMode('0.00001', '0.00002')) },
   },
@@ -165,6 +165,7 @@ const presets = {
     name: 'BNB Smart Chain',
     identity: { chainId: 56 },
     blockSeconds: 1,
+    networkFee: { coin: 0.02 },
     explorer: explorer('https://bscscan.com'),
     walletRpcUrl: 'https://bsc-dataseed.bnbchain.org',
     assets: {
@@ -179,6 +180,7 @@ const presets = {
     name: 'Base',
     identity: { chainId: 8453 },
     blockSeconds: 2,
+    networkFee: { coin: 0.01 },
     explorer: explorer('https://basescan.org'),
     walletRpcUrl: 'https://mainnet.base.org',
     assets: {
@@ -192,6 +194,7 @@ const presets = {
     name: 'Polygon',
     identity: { chainId: 137 },
     blockSeconds: 2,
+    networkFee: { coin: 0.01 },
     explorer: explorer('https://polygonscan.com'),
     walletRpcUrl: 'https://polygon-rpc.com',
     assets: {
@@ -206,6 +209,7 @@ const presets = {
     name: 'Arbitrum One',
     identity: { chainId: 42161 },
     blockSeconds: 0.25,
+    networkFee: { coin: 0.02 },
     explorer: explorer('https://arbiscan.io'),
     walletRpcUrl: 'https://arb1.arbitrum.io/rpc',
     assets: {
@@ -220,6 +224,7 @@ const presets = {
     name: 'OP Mainnet',
     identity: { chainId: 10 },
     blockSeconds: 2,
+    networkFee: { coin: 0.01 },
     explorer: explorer('https://optimistic.etherscan.io'),
     walletRpcUrl: 'https://mainnet.optimism.io',
     assets: {
@@ -242,6 +247,7 @@ const presets = {
     },
     confirmations: upTo('10000', 6, 12),
     blockSeconds: 150,
+    networkFee: { coin: 0.01 },
     explorer: explorer('https://litecoinspace.org'),
     assets: { LTC: coin(8, '0.001', inTestMode('0.0001', '0.0002')) },
   },

@@ -4,7 +4,7 @@ import type { Asset, Network } from '../networks.js';
 
 /** Most used first. */
 export const simulatedNetworks: readonly Network[] = Object.entries(networkPresets).flatMap(
-  ([code, { name, family, blockSeconds, inclusionHours, highFees, assets: presets }]) => {
+  ([code, { name, family, blockSeconds, inclusionHours, networkFee, assets: presets }]) => {
     const assets: Record<string, Asset> = {};
     for (const [currency, { simulated }] of Object.entries(presets)) {
       if (simulated) assets[currency] = simulated;
@@ -13,7 +13,7 @@ export const simulatedNetworks: readonly Network[] = Object.entries(networkPrese
     const usual = {
       blockSeconds,
       ...(inclusionHours !== undefined && { inclusionHours }),
-      ...(highFees && { highFees }),
+      ...(networkFee && { networkFee }),
     };
     return [{ code, name, mode: 'test', confirmations: 2, family, assets, ...usual }];
   },

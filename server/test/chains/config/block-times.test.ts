@@ -32,7 +32,13 @@ test.each([
   ['optimism', 'USDC', false],
   ['bsc', 'USDT', false],
 ])('on %s, sending %s is costly: %s', (code, currency, isCostly) => {
-  expect(usageOf(networkPresets[code] ?? {}, currency)).toMatchObject({ isCostly });
+  expect(usageOf(presetOf(code), currency)).toMatchObject({ isCostly });
+});
+
+test('payers are told what sending usually costs, so that the cheapest network comes first', () => {
+  const fees = ['base', 'bsc', 'ethereum', 'tron'].map((code) => usageOf(presetOf(code), 'USDT').networkFee);
+  expect(fees).toEqual([0.01, 0.02, 0.8, 3]);
+  expect(usageOf({ blockSeconds: 2, assets: {} }, 'USDT')).toEqual({ blockSeconds: 2, isCostly: false });
 });
 
 test('simulated networks have the pace and the fees of the live ones', () => {
@@ -41,3 +47,9 @@ test('simulated networks have the pace and the fees of the live ones', () => {
     expect(usageOf(network, 'USDT')).toMatchObject({ blockSeconds });
   }
 });
+
+function presetOf(code: string): Parameters<typeof usageOf>[0] {
+  const preset = networkPresets[code];
+  if (!preset) throw new Error(`no preset ${code}`);
+  return preset;
+}
