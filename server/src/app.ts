@@ -279,7 +279,13 @@ export async function createApp(options: AppOptions) {
 
   const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, log };
   const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
-  const treasury = createTreasury({ ...shared, rates, transfers, gasKey: config.gasKey });
+  const treasury = createTreasury({
+    ...shared,
+    rates,
+    transfers,
+    isCrossChecked: depths.isCrossChecked,
+    gasKey: config.gasKey,
+  });
   const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
   const features: readonly Feature[] = [treasury, psbtPayouts, reconciliation];
 

@@ -36,7 +36,7 @@ export function createFollow(deps: PsbtDeps) {
     const failures = createFailures();
     const down = new Set<string>();
     const heights = new Map<string, number | undefined>();
-    for (const { id, mode, network } of await followed(deps)) {
+    for (const { id, mode, network, state } of await followed(deps)) {
       signal.throwIfAborted();
       const name = `${mode}/${network}`;
       if (down.has(name)) continue;
@@ -46,8 +46,10 @@ export function createFollow(deps: PsbtDeps) {
           heights.set(name, height);
           if (height === undefined || readUpTo.get(id) === height) return;
           const found = await look(deps, id, signal);
-          // Both took whole blocks to find out, and last until the next block at least.
-          if (found?.kind === 'conflict' || found?.kind === 'gone') readUpTo.set(id, height);
+          // Both took whole blocks to find out, and last until the next block at least. And what was discarded may lie unspent
+          // for ever: its coins are asked for once a block.
+          const isAtRest = state === 'discarded' && found?.kind === 'absent';
+          if (found?.kind === 'conflict' || found?.kind === 'gone' || isAtRest) readUpTo.set(id, height);
           else readUpTo.delete(id);
         } catch (error) {
           if (!(error instanceof NodesUnavailable)) throw error;

@@ -15,7 +15,7 @@ export interface StoredPsbt extends PsbtTable {
   readonly versions: readonly PsbtVersionTable[];
 }
 
-export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'problem'>;
+export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem'>;
 
 /** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
 export interface KnownCoin {
@@ -93,7 +93,7 @@ export function listPsbts(
 export async function followedPsbts(reader: Reader, since: number): Promise<FollowedPsbt[]> {
   return reader
     .selectFrom('psbts')
-    .select(['id', 'mode', 'network', 'problem'])
+    .select(['id', 'mode', 'network', 'state', 'problem'])
     .where((e) =>
       e.or([
         e('state', 'in', ['open', 'sent', 'conflicted']),

@@ -6,11 +6,13 @@ import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import type { TreasuryOwners } from './owners.js';
 import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
+import { isToldByTwo, type IsCrossChecked } from './second-node.js';
 import * as store from './watch-store.js';
 
 export interface PaymentSettlerDeps extends TreasuryBooksDeps {
   /** Ends a transfer that a treasury has paid. */
   readonly settle: (transaction: Transaction, id: string, txHash: string) => Promise<unknown>;
+  readonly isCrossChecked: IsCrossChecked;
   readonly log: Pick<Logger, 'warn' | 'info'>;
 }
 
@@ -19,8 +21,8 @@ const graceMs = 120_000;
 
 /** @returns what settles all that can be settled on a network */
 export function createPaymentSettler(deps: PaymentSettlerDeps) {
-  const { database, clock, settle, log } = deps;
-  /** Ambiguous payments that were logged. */
+  const { database, clock, settle, isCrossChecked, log } = deps;
+  /** Payments that wait, and were logged. */
   const logged = new Set<string>();
 
   /** The payments that the operator has not used to settle a transfer. */
@@ -73,7 +75,28 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
     );
   }
 
-  return async (on: EvmConnected, owners: TreasuryOwners): Promise<void> => {
+  /** Whether as many nodes tell a payment as its amount asks for. */
+  async function isConfirmed(
+    on: EvmConnected,
+    owners: TreasuryOwners,
+    transfer: TransferTable,
+    payment: TreasuryPaymentTable,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { currency, amount, mode, network, tx_hash: txHash } = payment;
+    if (!isCrossChecked(on.network, { units: BigInt(amount), currency })) return true;
+    if (await isToldByTwo(on, owners, [transfer], payment, signal)) return true;
+    if (!logged.has(txHash)) {
+      log.warn(
+        { mode, network, transfers: [transfer.id], txHash },
+        'One node says that the treasury has paid a large transfer. It waits until a second one says so, and none differs',
+      );
+    }
+    logged.add(txHash);
+    return false;
+  }
+
+  return async (on: EvmConnected, owners: TreasuryOwners, signal: AbortSignal): Promise<void> => {
     const place = { mode: on.network.mode, network: on.network.code };
     const [open, transfers] = await database.snapshot(async (reader) => [
       await store.openPayments(reader, place),
@@ -90,7 +113,8 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
       }
       for (const [index, payment] of paid.entries()) {
         const transfer = waiting[index];
-        if (transfer) await settleOne(on, transfer, payment);
+        if (transfer && (await isConfirmed(on, owners, transfer, payment, signal)))
+          await settleOne(on, transfer, payment);
       }
     }
   };

@@ -59,7 +59,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
         continue;
       }
       // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
-      await settlePaid(watched, owners);
+      await settlePaid(watched, owners, signal);
       if (final <= cursor) return;
       const pending = await store.pendingTransfers(database.reader, place);
       const work = { cursor, final, tip: scan.head_height, watched: watchedFor(watched, owners, pending) };

@@ -22,6 +22,7 @@ import { createGasSweeper, type GasSweeper, type GasSweeperDeps } from './gas-sw
 import { readGasKey } from './key-file.js';
 import { createPayoutExports, type PayoutExports } from './payout-exports.js';
 import { readTreasuryStatus, treasuryFigures, type TreasuryStatus } from './status.js';
+import type { IsCrossChecked } from './second-node.js';
 import { createSettledByHand } from './settled-by-hand.js';
 import { ensureUsableTreasury } from './usable-treasury.js';
 import { createTreasuryWatcher, type TreasuryWatcher } from './treasury-watcher.js';
@@ -35,6 +36,7 @@ export interface TreasuryDeps extends RoomDeps {
   readonly depositKeys: DepositKeys;
   readonly transfers: Pick<Transfers, 'settle'>;
   readonly auditLog: AuditLog;
+  readonly isCrossChecked: IsCrossChecked;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */

@@ -1,6 +1,7 @@
 /** `ledger check --chain` beside wallets that this server does not control: Litecoin Core, and anvil. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/audit/check-report.js';
+import { startNodeProxy } from '../support/core-proxy.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { openPayoutShop, type PayoutShop } from './fixture.js';
@@ -41,6 +42,29 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       expect(await check()).toEqual([
         `The addresses of ${merchant.id} hold ${custody} LTC, as the books say`,
       ]);
+    });
+
+    it('of a discarded PSBT, unspent as they are, are asked for once a block', async () => {
+      const proxy = await startNodeProxy(node.url);
+      const watched = await openPayoutShop(engine, { ...node, url: proxy.url });
+      try {
+        const merchant = await watched.merchant();
+        await merchant.fund('0.3');
+        await merchant.transfers('0.1');
+        await watched.discard((await merchant.export()).id);
+        const asked = () => proxy.calls.filter(({ method }) => method === 'gettxout').length;
+        await watched.follow();
+        const before = asked();
+        await watched.follow();
+        await watched.follow();
+        expect(asked()).toBe(before);
+        await node.mine(1);
+        await watched.follow();
+        expect(asked()).toBeGreaterThan(before);
+      } finally {
+        await watched.close();
+        await proxy.close();
+      }
     });
 
     it('differ when the wallet spends by itself, which is told and no fault', async () => {

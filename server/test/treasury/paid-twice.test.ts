@@ -22,6 +22,52 @@ const hangUp: ProviderProxy['respond'] = (response) => {
   return true;
 };
 
+describe.each(engines)('a large transfer that a treasury pays, on $name', (engine) => {
+  it('is settled when a second node has its payment, and none that has the block lacks it', async () => {
+    const anvil = await startAnvil();
+    const proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
+    const [, second] = proxies;
+    const nodes = proxies.map(({ url }) => url);
+    const fixture = await openTreasury(engine, { anvil, network: { nodes, crossCheckAbove: '2 USD' } });
+    try {
+      await fixture.setTreasury();
+      await fixture.pay('USDT');
+      const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
+        'sweeps export --network evm-dev --format json',
+      );
+      for (const { to, data } of transactions) await transact(anvil, to, data);
+      await fixture.watch();
+      const create = async (amount: number) => {
+        const { body } = await fixture.merchant.transfer({
+          ...{ amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
+        });
+        return (body.data as { id: string }).id;
+      };
+      const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
+      const [small, large] = [await create(1), await create(3)];
+      for (const amount of [1_000_000n, 3_000_000n]) {
+        const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
+        await transact(anvil, fixture.token, data, treasury);
+      }
+      second.change = withoutLogs;
+      await fixture.watch();
+      expect([await status(small), await status(large)]).toEqual(['success', 'pending']);
+      second.change = undefined;
+      second.respond = hangUp;
+      await fixture.watch();
+      expect(await status(large)).toBe('pending');
+      second.respond = undefined;
+      await fixture.watch();
+      expect(await status(large)).toBe('success');
+      await fixture.booksInOrder();
+    } finally {
+      await fixture.stop();
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await anvil.stop();
+    }
+  });
+});
+
 describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => {
   let anvil: Anvil;
   let node: ProviderProxy;
