@@ -6,9 +6,7 @@ import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 
-export type BankAccountRow = BankAccountTable;
-
-export interface StoredBankAccount extends BankAccountRow {
+export interface StoredBankAccount extends BankAccountTable {
   /** The account's own id if it is the merchant's primary one, otherwise null. */
   readonly primary_id: string | null;
 }
@@ -22,7 +20,7 @@ export interface BankAccountQuery extends PageRequest {
 }
 
 /** @returns false if the merchant already has this account */
-export async function insertBankAccount(transaction: Transaction, row: BankAccountRow): Promise<boolean> {
+export async function insertBankAccount(transaction: Transaction, row: BankAccountTable): Promise<boolean> {
   const result = await transaction
     .insertInto('bank_accounts')
     .values(row)
@@ -83,7 +81,7 @@ export async function setPrimary(transaction: Transaction, scope: Scope, id: str
 export async function updateBankAccount(
   transaction: Transaction,
   id: string,
-  changes: Partial<BankAccountRow>,
+  changes: Partial<BankAccountTable>,
 ): Promise<void> {
   await transaction.updateTable('bank_accounts').set(changes).where('id', '=', id).execute();
 }

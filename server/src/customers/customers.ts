@@ -7,9 +7,9 @@ import type { NewId } from '../shared/ids.js';
 import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
-import type { CustomerRow } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import type { CustomerTable } from '../db/schema.js';
 
 export type Customer = Data<typeof api.customers.retrieve>;
 
@@ -40,7 +40,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
   const newRow = (
     scope: Scope,
     { email, fullName, phoneNumber, isBlacklisted }: NewCustomer,
-  ): CustomerRow => ({
+  ): CustomerTable => ({
     id: newId(),
     merchant_id: scope.merchantId,
     mode: scope.mode,
@@ -76,7 +76,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       id: string,
       { email, fullName, phoneNumber, isBlacklisted }: CustomerChange,
     ): Promise<Customer> {
-      const changes: Partial<CustomerRow> = {
+      const changes: Partial<CustomerTable> = {
         ...(email !== undefined && { email, email_lower: email.toLowerCase() }),
         ...(fullName !== undefined && { full_name: fullName || null }),
         ...(phoneNumber !== undefined && { phone_number: phoneNumber || null }),
@@ -142,7 +142,7 @@ function emailTaken(): Problem {
   return new Problem('customer_exists', 'A customer with this email already exists', { param: 'email' });
 }
 
-function view(row: CustomerRow): Customer {
+function view(row: CustomerTable): Customer {
   return {
     id: row.id,
     mode: row.mode,

@@ -7,8 +7,6 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { inScope, rowById } from '../db/rows.js';
 
-export type CustomerRow = CustomerTable;
-
 export interface CustomerQuery extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
   readonly emailLower?: string | undefined;
@@ -16,7 +14,7 @@ export interface CustomerQuery extends PageRequest {
 }
 
 /** @returns false if a customer with this email exists */
-export async function insertCustomer(transaction: Transaction, row: CustomerRow): Promise<boolean> {
+export async function insertCustomer(transaction: Transaction, row: CustomerTable): Promise<boolean> {
   const result = await transaction
     .insertInto('customers')
     .values(row)
@@ -25,12 +23,12 @@ export async function insertCustomer(transaction: Transaction, row: CustomerRow)
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<CustomerRow | undefined> {
+export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<CustomerTable | undefined> {
   return rowById(reader, 'customers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
 /** A customer of any merchant and mode, by an id from the database. */
-export function readCustomer(reader: Reader, id: string): Promise<CustomerRow> {
+export function readCustomer(reader: Reader, id: string): Promise<CustomerTable> {
   return rowById(reader, 'customers', id).executeTakeFirstOrThrow();
 }
 
@@ -47,7 +45,7 @@ export async function findCustomerByEmail(
   reader: Reader,
   { merchantId, mode }: Scope,
   emailLower: string,
-): Promise<CustomerRow | undefined> {
+): Promise<CustomerTable | undefined> {
   const [row] = await findByEmail(reader, { merchantId, mode, emailLower });
   return row;
 }
@@ -57,8 +55,8 @@ export function updateCustomer(
   transaction: Transaction,
   scope: Scope,
   id: string,
-  changes: Partial<CustomerRow>,
-): Promise<CustomerRow | undefined> {
+  changes: Partial<CustomerTable>,
+): Promise<CustomerTable | undefined> {
   return transaction
     .updateTable('customers')
     .set(changes)
@@ -71,7 +69,7 @@ export function listCustomers(
   reader: Reader,
   scope: Scope,
   query: CustomerQuery,
-): Promise<Page<CustomerRow>> {
+): Promise<Page<CustomerTable>> {
   const { isBlacklisted, emailLower, phoneNumber } = query;
   const rows = reader
     .selectFrom('customers')

@@ -3,13 +3,11 @@ import type { ApiKeyTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-export type KeyRow = ApiKeyTable;
-
-export function findByDigest(reader: Reader, digest: string): Promise<KeyRow | undefined> {
+export function findByDigest(reader: Reader, digest: string): Promise<ApiKeyTable | undefined> {
   return reader.selectFrom('api_keys').selectAll().where('digest', '=', digest).executeTakeFirst();
 }
 
-export function listKeys(reader: Reader): Promise<KeyRow[]> {
+export function listKeys(reader: Reader): Promise<ApiKeyTable[]> {
   return reader.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
 }
 
@@ -31,7 +29,7 @@ export async function findPublicKey(
   return row?.public_key ?? undefined;
 }
 
-export async function insertKey(transaction: Transaction, row: KeyRow): Promise<void> {
+export async function insertKey(transaction: Transaction, row: ApiKeyTable): Promise<void> {
   await transaction.insertInto('api_keys').values(row).execute();
 }
 
@@ -55,7 +53,7 @@ export async function revokeKey(
   transaction: Transaction,
   id: string,
   now: number,
-): Promise<KeyRow | undefined> {
+): Promise<ApiKeyTable | undefined> {
   const row = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
   if (row?.revoked_at === null) {
     await transaction.updateTable('api_keys').set({ revoked_at: now }).where('id', '=', id).execute();

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { orNotFound } from '../shared/problem.js';
 import * as store from './key-store.js';
+import type { ApiKeyTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { Caller, KeyOwner, KeyScope, Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -214,7 +215,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
   };
 }
 
-function view(row: store.KeyRow): KeyRecord {
+function view(row: ApiKeyTable): KeyRecord {
   return {
     id: row.id,
     merchantId: row.merchant_id,

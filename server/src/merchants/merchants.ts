@@ -7,8 +7,8 @@ import type { NewId } from '../shared/ids.js';
 import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, notFound, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
-import type { MerchantRow } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
+import type { MerchantTable } from '../db/schema.js';
 
 export interface Merchant {
   readonly id: string;
@@ -51,9 +51,9 @@ export type Merchants = ReturnType<typeof createMerchants>;
 const cachedMs = 5000;
 
 export function createMerchants(clock: Clock, newId: NewId) {
-  const cache = new Map<string, { readonly row: MerchantRow; readonly until: number }>();
+  const cache = new Map<string, { readonly row: MerchantTable; readonly until: number }>();
 
-  async function row(reader: Reader, id: string): Promise<MerchantRow> {
+  async function row(reader: Reader, id: string): Promise<MerchantTable> {
     const found = orNotFound(await store.findMerchant(reader, id), 'merchant');
     return found;
   }
@@ -63,7 +63,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
      * A merchant's settings, from memory. A change by this process takes effect at once, one by another within 5 s.
      * Problem: `not_found`.
      */
-    async settings(reader: Reader, id: string): Promise<MerchantRow> {
+    async settings(reader: Reader, id: string): Promise<MerchantTable> {
       const cached = cache.get(id);
       if (cached && performance.now() < cached.until) return cached.row;
       const found = await row(reader, id);
@@ -75,7 +75,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
     async create(transaction: Transaction, input: NewMerchant): Promise<Merchant> {
       check(input);
       const now = clock.real();
-      const created: MerchantRow = {
+      const created: MerchantTable = {
         id: newId(),
         name: input.name,
         business_name: input.businessName ?? input.name,
@@ -203,7 +203,7 @@ function isRedirectOrigin(text: string): boolean {
   return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(text);
 }
 
-function view(row: MerchantRow): Merchant {
+function view(row: MerchantTable): Merchant {
   return {
     id: row.id,
     name: row.name,

@@ -8,10 +8,11 @@ import type { PaymentPlans, PlanTerms } from './plans.js';
 import type { Payments } from '../payments/payments.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './subscriber-store.js';
-import type { DueSubscriber, SubscriberRow } from './subscriber-store.js';
+import type { DueSubscriber } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import { scopeOf, type Mode } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
+import type { SubscriberTable } from '../db/schema.js';
 
 export type Charges = ReturnType<typeof createCharges>;
 
@@ -32,7 +33,7 @@ export function createCharges(deps: ChargesDeps) {
   /** Creates the payment of a cycle, and the event that it is due. */
   async function issue(
     transaction: Transaction,
-    row: SubscriberRow,
+    row: SubscriberTable,
     { plan, cycle, email }: { plan: PlanTerms; cycle: number; email: string },
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = row;
@@ -76,7 +77,7 @@ export function createCharges(deps: ChargesDeps) {
      * Problems: those of creating a payment.
      * @param row locked, or inserted in the same transaction
      */
-    async charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void> {
+    async charge(transaction: Transaction, row: SubscriberTable, now: number): Promise<void> {
       const scope = scopeOf(row);
       const plan = await paymentPlans.terms(transaction, scope, row.plan_id);
       const due = (cycle: number) => dueAt(row.created_at, plan.frequency, cycle);

@@ -7,14 +7,12 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { inScope, rowById } from '../db/rows.js';
 
-export type PlanRow = PaymentPlanTable;
-
 export interface PlanQuery extends PageRequest {
   /** In upper case. */
   readonly currency?: string | undefined;
 }
 
-export async function insertPlan(transaction: Transaction, row: PlanRow): Promise<void> {
+export async function insertPlan(transaction: Transaction, row: PaymentPlanTable): Promise<void> {
   await transaction.insertInto('payment_plans').values(row).execute();
 }
 
@@ -22,12 +20,16 @@ function selectPlan(reader: Reader, scope: Scope, id: string) {
   return rowById(reader, 'payment_plans', id).$call(inScope(scope));
 }
 
-export function findPlan(reader: Reader, scope: Scope, id: string): Promise<PlanRow | undefined> {
+export function findPlan(reader: Reader, scope: Scope, id: string): Promise<PaymentPlanTable | undefined> {
   return selectPlan(reader, scope, id).executeTakeFirst();
 }
 
 /** Locks a plan until the transaction ends. */
-export function lockPlan(transaction: Transaction, scope: Scope, id: string): Promise<PlanRow | undefined> {
+export function lockPlan(
+  transaction: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<PaymentPlanTable | undefined> {
   return selectPlan(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
@@ -36,20 +38,20 @@ export function lockPlanShared(
   transaction: Transaction,
   scope: Scope,
   id: string,
-): Promise<PlanRow | undefined> {
+): Promise<PaymentPlanTable | undefined> {
   return selectPlan(transaction, scope, id).$call(forShare(transaction)).executeTakeFirst();
 }
 
 export async function updatePlan(
   transaction: Transaction,
   id: string,
-  changes: Partial<PlanRow>,
+  changes: Partial<PaymentPlanTable>,
 ): Promise<void> {
   await transaction.updateTable('payment_plans').set(changes).where('id', '=', id).execute();
 }
 
 /** Newest first. */
-export function listPlans(reader: Reader, scope: Scope, query: PlanQuery): Promise<Page<PlanRow>> {
+export function listPlans(reader: Reader, scope: Scope, query: PlanQuery): Promise<Page<PaymentPlanTable>> {
   const { currency } = query;
   const rows = reader
     .selectFrom('payment_plans')

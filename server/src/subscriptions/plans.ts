@@ -8,8 +8,9 @@ import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './plan-store.js';
-import type { PlanQuery, PlanRow } from './plan-store.js';
+import type { PlanQuery } from './plan-store.js';
 import type { Transaction } from '../db/engine.js';
+import type { PaymentPlanTable } from '../db/schema.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
 
@@ -79,7 +80,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     return [...new Set(parsed)];
   }
 
-  function view(row: PlanRow): PaymentPlan {
+  function view(row: PaymentPlanTable): PaymentPlan {
     return {
       id: row.id,
       mode: row.mode,
@@ -97,7 +98,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
     async create(transaction, scope, input) {
       const currency = requireCurrency(currencies, input.currency, 'currency');
       const now = clock.now(scope);
-      const row: PlanRow = {
+      const row: PaymentPlanTable = {
         id: newId(),
         merchant_id: scope.merchantId,
         mode: scope.mode,
@@ -132,7 +133,7 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       const row = orNotFound(await store.lockPlan(transaction, scope, id), 'payment plan');
       const now = clock.now(scope);
       const isTurnedOn = change.isActive === true && row.is_active === 0;
-      const changes: Partial<PlanRow> = {
+      const changes: Partial<PaymentPlanTable> = {
         ...(change.amount !== undefined && {
           amount: parseAmount(change.amount, currencies.known(row.currency), 'amount').toString(),
         }),

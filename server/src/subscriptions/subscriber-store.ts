@@ -10,16 +10,13 @@ import { send } from '../db/send.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
 import { inScope, rowById } from '../db/rows.js';
 
-export type SubscriberRow = SubscriberTable;
-export type CycleRow = SubscriberCycleTable;
-
 export interface SubscriberQuery extends PageRequest {
   readonly customerId?: string | undefined;
   readonly isActive?: boolean | undefined;
 }
 
 /** @returns false if the customer already has an active subscription to the plan */
-export async function insertSubscriber(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
+export async function insertSubscriber(transaction: Transaction, row: SubscriberTable): Promise<boolean> {
   const result = await transaction
     .insertInto('subscribers')
     .values(row)
@@ -32,7 +29,11 @@ function selectSubscriber(reader: Reader, scope: Scope, id: string) {
   return rowById(reader, 'subscribers', id).$call(inScope(scope)).where('removed_at', 'is', null);
 }
 
-export function findSubscriber(reader: Reader, scope: Scope, id: string): Promise<SubscriberRow | undefined> {
+export function findSubscriber(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<SubscriberTable | undefined> {
   return selectSubscriber(reader, scope, id).executeTakeFirst();
 }
 
@@ -41,12 +42,15 @@ export function lockSubscriber(
   transaction: Transaction,
   scope: Scope,
   id: string,
-): Promise<SubscriberRow | undefined> {
+): Promise<SubscriberTable | undefined> {
   return selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** The same for a subscriber of any merchant, even if it was removed. */
-export function lockSubscriberOfCycle(transaction: Transaction, cycle: CycleRow): Promise<SubscriberRow> {
+export function lockSubscriberOfCycle(
+  transaction: Transaction,
+  cycle: SubscriberCycleTable,
+): Promise<SubscriberTable> {
   return rowById(transaction, 'subscribers', cycle.subscriber_id)
     .$call(forUpdate(transaction))
     .executeTakeFirstOrThrow();
@@ -55,7 +59,7 @@ export function lockSubscriberOfCycle(transaction: Transaction, cycle: CycleRow)
 export async function updateSubscriber(
   transaction: Transaction,
   id: string,
-  changes: Partial<SubscriberRow>,
+  changes: Partial<SubscriberTable>,
 ): Promise<void> {
   await send(transaction, transaction.updateTable('subscribers').set(changes).where('id', '=', id));
 }
@@ -65,7 +69,7 @@ export function listSubscribers(
   reader: Reader,
   scope: Scope,
   query: SubscriberQuery,
-): Promise<Page<SubscriberRow>> {
+): Promise<Page<SubscriberTable>> {
   const { customerId, isActive } = query;
   const rows = reader
     .selectFrom('subscribers')
@@ -112,7 +116,7 @@ function dueOnMovedClocks(reader: Reader, realNow: number) {
 }
 
 export interface DueSubscriber {
-  readonly row: SubscriberRow;
+  readonly row: SubscriberTable;
   /** The time of the merchant's clock. */
   readonly now: number;
 }
@@ -150,7 +154,7 @@ export async function claimDue(
 }
 
 function dueAt(
-  { offset_ms: offsetMs, ...row }: SubscriberRow & { offset_ms: number | null },
+  { offset_ms: offsetMs, ...row }: SubscriberTable & { offset_ms: number | null },
   realNow: number,
 ): DueSubscriber {
   return { row, now: realNow + (offsetMs ?? 0) };
@@ -165,12 +169,15 @@ export async function postponeCharge(transaction: Transaction, id: string, until
     .execute();
 }
 
-export async function insertCycle(transaction: Transaction, row: CycleRow): Promise<void> {
+export async function insertCycle(transaction: Transaction, row: SubscriberCycleTable): Promise<void> {
   await send(transaction, transaction.insertInto('subscriber_cycles').values(row));
 }
 
 /** The cycle that a payment counts for; undefined for other payments. */
-export function findCycle(transaction: Transaction, paymentId: string): Promise<CycleRow | undefined> {
+export function findCycle(
+  transaction: Transaction,
+  paymentId: string,
+): Promise<SubscriberCycleTable | undefined> {
   return transaction
     .selectFrom('subscriber_cycles')
     .selectAll()
@@ -189,7 +196,7 @@ export function findReplaceableCycle(
   transaction: Transaction,
   { subscriberId, cycle }: NamedCycle,
   { merchant_id, mode, base_amount, base_currency }: ReplacementTerms,
-): Promise<CycleRow | undefined> {
+): Promise<SubscriberCycleTable | undefined> {
   return transaction
     .selectFrom(['subscriber_cycles', 'payments'])
     .selectAll('subscriber_cycles')
@@ -207,8 +214,8 @@ export function findReplaceableCycle(
 /** Reads a cycle again, whose subscriber is locked now. */
 export function reloadCycle(
   transaction: Transaction,
-  { subscriber_id: subscriberId, cycle }: CycleRow,
-): Promise<CycleRow> {
+  { subscriber_id: subscriberId, cycle }: SubscriberCycleTable,
+): Promise<SubscriberCycleTable> {
   return transaction
     .selectFrom('subscriber_cycles')
     .selectAll()
@@ -218,8 +225,8 @@ export function reloadCycle(
 
 export async function updateCycle(
   transaction: Transaction,
-  { subscriber_id: subscriberId, cycle }: CycleRow,
-  changes: Pick<CycleRow, 'payment_id' | 'outcome'>,
+  { subscriber_id: subscriberId, cycle }: SubscriberCycleTable,
+  changes: Pick<SubscriberCycleTable, 'payment_id' | 'outcome'>,
 ): Promise<void> {
   await send(
     transaction,
@@ -246,7 +253,7 @@ export async function newestOutcomes(
   transaction: Transaction,
   subscriberId: string,
   limit: number,
-): Promise<CycleRow['outcome'][]> {
+): Promise<SubscriberCycleTable['outcome'][]> {
   const rows = await transaction
     .selectFrom('subscriber_cycles')
     .select('outcome')

@@ -1,11 +1,11 @@
 /** A subscriber as the API shows it. */
 import type { Api, ParsedData } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
-import type { SubscriberRow } from './subscriber-store.js';
+import type { SubscriberTable } from '../db/schema.js';
 
 export type Subscriber = ParsedData<Api['subscribers']['list']>[number];
 
-export function viewSubscriber(row: SubscriberRow): Subscriber {
+export function viewSubscriber(row: SubscriberTable): Subscriber {
   return {
     id: row.id,
     mode: row.mode,

@@ -7,11 +7,11 @@ import type { Outbox } from '../webhooks/outbox.js';
 import type { Charges } from './charges.js';
 import { endSubscription } from './subscription-status.js';
 import * as store from './subscriber-store.js';
-import type { SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber, type Subscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import type { SubscriberTable } from '../db/schema.js';
 
 export interface SubscriberFilter extends PageRequest {
   /** The customer's email, in any case. */
@@ -44,7 +44,7 @@ export function createSubscribers(deps: SubscribersDeps) {
       const customer = await customers.link(transaction, scope, { email });
       // Another replica may have turned the plan on, with a clock that is slightly ahead of this one's.
       const now = Math.max(clock.now(scope), plan.activeSince);
-      const row: SubscriberRow = {
+      const row: SubscriberTable = {
         id: newId(),
         merchant_id: scope.merchantId,
         mode: scope.mode,

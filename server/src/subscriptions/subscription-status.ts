@@ -4,10 +4,10 @@ import type { ChangedPayment, OnStatusChange } from '../payments/update-payment.
 import type { Outbox } from '../webhooks/outbox.js';
 import { parseReference } from './cycle-reference.js';
 import * as store from './subscriber-store.js';
-import type { CycleRow, SubscriberRow } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 import { scopeOf } from '../shared/scope.js';
+import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
 
 /** Why a subscription ended: every charge was made and has ended, three in a row were not paid, or it was removed. */
 export type EndReason = 'completed' | 'unpaid' | 'removed';
@@ -19,7 +19,7 @@ const outcomes = {
   success: 'paid',
   error: 'unpaid',
   cancelled: 'unpaid',
-} as const satisfies Record<PaymentStatus, CycleRow['outcome']>;
+} as const satisfies Record<PaymentStatus, SubscriberCycleTable['outcome']>;
 
 /**
  * Applies a status change of a subscription's payment, which can go back and forth. Ignores other payments, except one
@@ -57,19 +57,19 @@ export function createSubscriptionStatus(outbox: Outbox): OnStatusChange {
 async function findReplaceable(
   transaction: Transaction,
   payment: ChangedPayment,
-): Promise<CycleRow | undefined> {
+): Promise<SubscriberCycleTable | undefined> {
   const named = payment.status === 'success' ? parseReference(payment.tx_ref) : undefined;
   return named && store.findReplaceableCycle(transaction, named, payment);
 }
 
 /** Whether an active subscription ends because it was not paid. One that has ended stays ended. */
-async function isUnpaid(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
+async function isUnpaid(transaction: Transaction, row: SubscriberTable): Promise<boolean> {
   if (row.is_active === 0) return false;
   const newest = await store.newestOutcomes(transaction, row.id, unpaidInARow);
   return newest.length === unpaidInARow && newest.every((outcome) => outcome === 'unpaid');
 }
 
-async function completion(transaction: Transaction, row: SubscriberRow): Promise<'completed' | undefined> {
+async function completion(transaction: Transaction, row: SubscriberTable): Promise<'completed' | undefined> {
   const isCharged = row.is_active === 1 && row.charge_at === null;
   return isCharged && !(await store.isAnyOpen(transaction, row.id)) ? 'completed' : undefined;
 }
@@ -78,7 +78,7 @@ async function completion(transaction: Transaction, row: SubscriberRow): Promise
 export async function endSubscription(
   transaction: Transaction,
   outbox: Outbox,
-  row: SubscriberRow,
+  row: SubscriberTable,
   reason: EndReason,
 ): Promise<void> {
   const ended = { ...row, is_active: 0, charge_at: null } as const;

@@ -5,9 +5,7 @@ import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 
-export type WalletAddressRow = WalletAddressTable;
-
-export interface StoredWalletAddress extends WalletAddressRow {
+export interface StoredWalletAddress extends WalletAddressTable {
   /** The address's own id if it is the primary one of its currency and network, otherwise null. */
   readonly primary_id: string | null;
 }
@@ -22,7 +20,10 @@ export interface WalletAddressQuery extends PageRequest {
 }
 
 /** @returns false if the merchant already has this address */
-export async function insertWalletAddress(transaction: Transaction, row: WalletAddressRow): Promise<boolean> {
+export async function insertWalletAddress(
+  transaction: Transaction,
+  row: WalletAddressTable,
+): Promise<boolean> {
   const result = await transaction
     .insertInto('wallet_addresses')
     .values(row)
@@ -33,7 +34,7 @@ export async function insertWalletAddress(transaction: Transaction, row: WalletA
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-export async function setPrimary(transaction: Transaction, row: WalletAddressRow): Promise<void> {
+export async function setPrimary(transaction: Transaction, row: WalletAddressTable): Promise<void> {
   const { merchant_id, mode, currency, network, id } = row;
   await transaction
     .insertInto('primary_wallet_addresses')

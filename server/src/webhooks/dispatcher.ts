@@ -8,10 +8,10 @@ import { signingSecrets } from './endpoints.js';
 import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
-import type { EndpointRow, EventRow } from './store.js';
 import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
+import type { OutboxTable, WebhookEndpointTable } from '../db/schema.js';
 
 export interface DispatcherOptions extends RoomDeps {
   readonly sender: Sender;
@@ -21,8 +21,8 @@ export interface DispatcherOptions extends RoomDeps {
 
 /** An event that this process is delivering, and its endpoint. */
 interface Claimed {
-  readonly event: EventRow;
-  readonly endpoint: EndpointRow;
+  readonly event: OutboxTable;
+  readonly endpoint: WebhookEndpointTable;
   readonly claim: string;
 }
 
@@ -194,7 +194,11 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /** @returns false if the endpoint was changed since the attempt, so that the 410 was about the old one */
-  async function disable(transaction: Transaction, used: EndpointRow, now: number): Promise<boolean> {
+  async function disable(
+    transaction: Transaction,
+    used: WebhookEndpointTable,
+    now: number,
+  ): Promise<boolean> {
     const { merchant_id: merchantId, mode } = used;
     const endpoint = await store.lockEndpoint(transaction, { merchantId, mode });
     if (endpoint?.updated_at !== used.updated_at || endpoint.url !== used.url) return false;
@@ -275,11 +279,11 @@ export function createDispatcher(options: DispatcherOptions) {
 }
 
 /** The body: the same in every attempt, byte for byte. */
-function bodyOf({ type, created_at: createdAt, data }: EventRow): string {
+function bodyOf({ type, created_at: createdAt, data }: OutboxTable): string {
   return `{"type":${JSON.stringify(type)},"timestamp":"${isoTime(createdAt)}","data":${data}}`;
 }
 
-function endpointKey({ merchant_id: merchantId, mode }: Pick<EventRow, 'merchant_id' | 'mode'>): string {
+function endpointKey({ merchant_id: merchantId, mode }: Pick<OutboxTable, 'merchant_id' | 'mode'>): string {
   return `${mode}/${merchantId}`;
 }
 

@@ -4,11 +4,11 @@ import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import * as store from './store.js';
-import type { EndpointRow } from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Database } from '../db/database.js';
 import type { Transaction, Reader } from '../db/engine.js';
+import type { WebhookEndpointTable } from '../db/schema.js';
 
 export interface Endpoint extends Scope {
   readonly url: string;
@@ -107,12 +107,12 @@ interface FormerSecret {
   readonly until: number;
 }
 
-function readFormerSecrets({ former_secrets: json }: EndpointRow): FormerSecret[] {
+function readFormerSecrets({ former_secrets: json }: WebhookEndpointTable): FormerSecret[] {
   return JSON.parse(json) as FormerSecret[];
 }
 
 /** The secrets to sign with now, newest first. */
-export function signingSecrets(row: EndpointRow, now: number): string[] {
+export function signingSecrets(row: WebhookEndpointTable, now: number): string[] {
   const former = readFormerSecrets(row).filter(({ until }) => until > now);
   return [row.secret, ...former.map(({ secret }) => secret)];
 }
@@ -141,6 +141,6 @@ function checkUrl(targets: Pick<Targets, 'check'>, text: string, mode: Mode): vo
   }
 }
 
-function view(row: EndpointRow): Endpoint {
+function view(row: WebhookEndpointTable): Endpoint {
   return { ...scopeOf(row), url: row.url, disabledAt: row.disabled_at };
 }

@@ -9,27 +9,26 @@ import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 import { inScope, rowById } from '../db/rows.js';
 
-export type EventRow = OutboxTable;
-export type EndpointRow = WebhookEndpointTable;
-export type AttemptRow = WebhookTryTable;
-
 const endpointsOf = (reader: Reader, scope: Scope) =>
   reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
 
-export function findEndpoint(reader: Reader, scope: Scope): Promise<EndpointRow | undefined> {
+export function findEndpoint(reader: Reader, scope: Scope): Promise<WebhookEndpointTable | undefined> {
   return endpointsOf(reader, scope).executeTakeFirst();
 }
 
 /** Like `findEndpoint`, and locks the row until the transaction ends. */
-export function lockEndpoint(transaction: Transaction, scope: Scope): Promise<EndpointRow | undefined> {
+export function lockEndpoint(
+  transaction: Transaction,
+  scope: Scope,
+): Promise<WebhookEndpointTable | undefined> {
   return endpointsOf(transaction, scope).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-export function listEndpoints(reader: Reader): Promise<EndpointRow[]> {
+export function listEndpoints(reader: Reader): Promise<WebhookEndpointTable[]> {
   return reader.selectFrom('webhook_endpoints').selectAll().execute();
 }
 
-export async function putEndpoint(transaction: Transaction, row: EndpointRow): Promise<void> {
+export async function putEndpoint(transaction: Transaction, row: WebhookEndpointTable): Promise<void> {
   const { merchant_id: _merchant, mode: _mode, ...changes } = row;
   await transaction
     .insertInto('webhook_endpoints')
@@ -46,7 +45,7 @@ export async function deleteEndpoint(transaction: Transaction, { merchantId, mod
 }
 
 /** The newest event of a subject. */
-export function findNewest(reader: Reader, subjectId: string): Promise<EventRow | undefined> {
+export function findNewest(reader: Reader, subjectId: string): Promise<OutboxTable | undefined> {
   return reader
     .selectFrom('outbox')
     .selectAll()
@@ -56,11 +55,11 @@ export function findNewest(reader: Reader, subjectId: string): Promise<EventRow 
     .executeTakeFirst();
 }
 
-export async function insertEvent(transaction: Transaction, row: EventRow): Promise<void> {
+export async function insertEvent(transaction: Transaction, row: OutboxTable): Promise<void> {
   await send(transaction, transaction.insertInto('outbox').values(row));
 }
 
-export function findEvent(reader: Reader, id: string): Promise<EventRow | undefined> {
+export function findEvent(reader: Reader, id: string): Promise<OutboxTable | undefined> {
   return rowById(reader, 'outbox', id).executeTakeFirst();
 }
 
@@ -79,7 +78,7 @@ export function makeDue(transaction: Transaction, id: string, now: number): Prom
 export async function updateEvent(
   transaction: Transaction,
   id: string,
-  changes: Partial<EventRow>,
+  changes: Partial<OutboxTable>,
   claim?: string,
 ): Promise<void> {
   let update = transaction.updateTable('outbox').set(changes).where('id', '=', id);
@@ -149,7 +148,7 @@ export interface Claim {
 }
 
 /** Claims due events that no process has claimed, the longest overdue first. */
-export async function claimDue(transaction: Transaction, claim: Claim): Promise<EventRow[]> {
+export async function claimDue(transaction: Transaction, claim: Claim): Promise<OutboxTable[]> {
   const due = await transaction
     .selectFrom('outbox')
     .select('id')
@@ -201,7 +200,7 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
     .execute();
 }
 
-export async function insertAttempt(transaction: Transaction, row: AttemptRow): Promise<void> {
+export async function insertAttempt(transaction: Transaction, row: WebhookTryTable): Promise<void> {
   await send(transaction, transaction.insertInto('webhook_tries').values(row));
 }
 
@@ -213,9 +212,9 @@ export interface EventFilter {
   readonly limit: number;
 }
 
-export interface EventWithAttempts extends EventRow {
+export interface EventWithAttempts extends OutboxTable {
   /** Oldest first. */
-  readonly attempts: Omit<AttemptRow, 'event_id'>[];
+  readonly attempts: Omit<WebhookTryTable, 'event_id'>[];
 }
 
 /** Newest first. */
