@@ -1,7 +1,7 @@
 /** No transfer of a treasury is paid twice: a node that omits logs, a watcher that is behind, and what was exported already. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAddress } from 'viem';
-import { engines } from '../support/engines.js';
+import type { TestEngine } from '../support/engines.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { factory, transact } from '../support/forwarders.js';
 import { openMerchant } from '../support/merchant-fixture.js';
@@ -22,446 +22,455 @@ const hangUp: ProviderProxy['respond'] = (response) => {
   return true;
 };
 
-describe.each(engines)('a large transfer that a treasury pays, on $name', (engine) => {
-  it('is settled when a second node has its payment, and none that has the block lacks it', async () => {
-    const anvil = await startAnvil();
-    const proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
-    const [, second] = proxies;
-    const nodes = proxies.map(({ url }) => url);
-    const fixture = await openTreasury(engine, { anvil, network: { nodes, crossCheckAbove: '2 USD' } });
-    try {
+const testLargeTransfer = (engine: TestEngine): unknown =>
+  describe(`a large transfer that a treasury pays, on ${engine.name}`, () => {
+    it('is settled when a second node has its payment, and none that has the block lacks it', async () => {
+      const anvil = await startAnvil();
+      const proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
+      const [, second] = proxies;
+      const nodes = proxies.map(({ url }) => url);
+      const fixture = await openTreasury(engine, { anvil, network: { nodes, crossCheckAbove: '2 USD' } });
+      try {
+        await fixture.setTreasury();
+        await fixture.pay('USDT');
+        const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
+          'sweeps export --network evm-dev --format json',
+        );
+        for (const { to, data } of transactions) await transact(anvil, to, data);
+        await fixture.watch();
+        const create = async (amount: number) => {
+          const { body } = await fixture.merchant.transfer({
+            ...{ amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
+          });
+          return (body.data as { id: string }).id;
+        };
+        const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
+        const [small, large] = [await create(1), await create(3)];
+        for (const amount of [1_000_000n, 3_000_000n]) {
+          const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
+          await transact(anvil, fixture.token, data, treasury);
+        }
+        second.change = withoutLogs;
+        await fixture.watch();
+        expect([await status(small), await status(large)]).toEqual(['success', 'pending']);
+        second.change = undefined;
+        second.respond = hangUp;
+        await fixture.watch();
+        expect(await status(large)).toBe('pending');
+        second.respond = undefined;
+        await fixture.watch();
+        expect(await status(large)).toBe('success');
+        await fixture.booksInOrder();
+      } finally {
+        await fixture.stop();
+        await Promise.all(proxies.map((proxy) => proxy.close()));
+        await anvil.stop();
+      }
+    });
+  });
+
+const testTransfers = (engine: TestEngine): unknown =>
+  describe(`a transfer that a treasury pays, on ${engine.name}`, () => {
+    let anvil: Anvil;
+    let node: ProviderProxy;
+    /** Another node of the network, which answers in one test alone. */
+    let second: ProviderProxy;
+    let fixture: TreasuryFixture;
+
+    beforeAll(async () => {
+      anvil = await startAnvil();
+      node = await startProviderProxy(anvil.url);
+      second = await startProviderProxy(anvil.url);
+      second.respond = hangUp;
+      fixture = await openTreasury(engine, { anvil, network: { nodes: [node.url, second.url] } });
       await fixture.setTreasury();
       await fixture.pay('USDT');
+      await fixture.pay('ETH');
       const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
         'sweeps export --network evm-dev --format json',
       );
       for (const { to, data } of transactions) await transact(anvil, to, data);
       await fixture.watch();
-      const create = async (amount: number) => {
-        const { body } = await fixture.merchant.transfer({
-          ...{ amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
-        });
-        return (body.data as { id: string }).id;
-      };
-      const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
-      const [small, large] = [await create(1), await create(3)];
-      for (const amount of [1_000_000n, 3_000_000n]) {
-        const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
-        await transact(anvil, fixture.token, data, treasury);
-      }
-      second.change = withoutLogs;
-      await fixture.watch();
-      expect([await status(small), await status(large)]).toEqual(['success', 'pending']);
-      second.change = undefined;
-      second.respond = hangUp;
-      await fixture.watch();
-      expect(await status(large)).toBe('pending');
-      second.respond = undefined;
-      await fixture.watch();
-      expect(await status(large)).toBe('success');
-      await fixture.booksInOrder();
-    } finally {
+    });
+    afterAll(async () => {
       await fixture.stop();
-      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await node.close();
+      await second.close();
       await anvil.stop();
-    }
-  });
-});
-
-describe.each(engines)('a transfer that a treasury pays, on $name', (engine) => {
-  let anvil: Anvil;
-  let node: ProviderProxy;
-  /** Another node of the network, which answers in one test alone. */
-  let second: ProviderProxy;
-  let fixture: TreasuryFixture;
-
-  beforeAll(async () => {
-    anvil = await startAnvil();
-    node = await startProviderProxy(anvil.url);
-    second = await startProviderProxy(anvil.url);
-    second.respond = hangUp;
-    fixture = await openTreasury(engine, { anvil, network: { nodes: [node.url, second.url] } });
-    await fixture.setTreasury();
-    await fixture.pay('USDT');
-    await fixture.pay('ETH');
-    const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
-      'sweeps export --network evm-dev --format json',
-    );
-    for (const { to, data } of transactions) await transact(anvil, to, data);
-    await fixture.watch();
-  });
-  afterAll(async () => {
-    await fixture.stop();
-    await node.close();
-    await second.close();
-    await anvil.stop();
-  });
-
-  const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
-  async function createTransfer(amount: number, currency = 'USDT', to = destination): Promise<string> {
-    const { body } = await fixture.merchant.transfer({
-      ...{ amount, currency, walletAddress: to, walletNetwork: 'evm-dev' },
     });
-    expect(body, JSON.stringify(body)).toMatchObject({ status: 'success' });
-    return (body.data as { id: string }).id;
-  }
-  async function payOut(
-    amount: bigint,
-    currency: 'ETH' | 'USDT' = 'USDT',
-    from: string = treasury,
-  ): Promise<string> {
-    if (currency === 'ETH') return (await transact(anvil, destination, '0x', from, amount)).transactionHash;
-    const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
-    return (await transact(anvil, fixture.token, data, from)).transactionHash;
-  }
-  const exported = async () => {
-    const output = await fixture.command<{ transfers: { id: string }[] }>(
-      `transfers export --network evm-dev --merchant ${fixture.merchantId} --format json`,
-    );
-    return output.transfers.map(({ id }) => id);
-  };
-  const watch = () => fixture.watch().catch(() => undefined);
 
-  it('is settled although the node left out its log when the block was read', async () => {
-    const id = await createTransfer(1.01);
-    await payOut(1_010_000n);
-    await anvil.mine(confirmations);
-    await fixture.scan();
-    // Each range of logs is empty, as from a server behind a balancer that has not read these blocks.
-    node.change = ({ method, params }, result) =>
-      method === 'eth_getLogs' && !('blockHash' in (params[0] as object)) && Array.isArray(result)
-        ? []
-        : undefined;
-    await watch();
-    node.change = undefined;
-    await watch();
-    expect(await status(id)).toBe('success');
-    await fixture.booksInOrder();
-  });
-
-  it('is settled by reading the last blocks again, if the headers have no bloom filter either', async () => {
-    const id = await createTransfer(1.02);
-    await payOut(1_020_000n);
-    await anvil.mine(confirmations);
-    await fixture.scan();
-    node.change = withoutLogs;
-    await watch();
-    node.change = undefined;
-    await watch();
-    expect(await status(id)).toBe('success');
-    await fixture.booksInOrder();
-  });
-
-  it('is exported once, also by two commands at the same moment', async () => {
-    const id = await createTransfer(1.03);
-    const both = await Promise.allSettled([exported(), exported()]);
-    const given = both.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    expect(given).toEqual([id]);
-    expect(await exported()).toEqual([]);
-  });
-
-  it('is not exported again while the watcher is behind, however far', async () => {
-    const id = await createTransfer(1.04);
-    await payOut(1_040_000n);
-    // The watcher cannot read on.
-    node.change = ({ method }) => (method === 'eth_getLogs' ? new Error('not now') : undefined);
-    await anvil.mine(100);
-    await expect(exported()).rejects.toThrow(/\d+ blocks behind .* up to block \d+/);
-    node.change = undefined;
-    await fixture.watch();
-    expect(await status(id)).toBe('success');
-  });
-
-  it('is not failed after the treasury has paid it, however few confirmations that has', async () => {
-    const id = await createTransfer(1.05);
-    await payOut(1_050_000n);
-    await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
-    await fixture.watch();
-    expect(await status(id)).toBe('success');
-  });
-
-  it('is neither exported nor failed if one of several nodes has seen its payment', async () => {
-    const id = await createTransfer(1.055);
-    await payOut(1_055_000n);
-    node.change = withoutLogs;
-    second.respond = undefined;
-    await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
-    expect(await exported()).toEqual([]);
-    second.respond = hangUp;
-    node.change = undefined;
-    await fixture.watch();
-    expect(await status(id)).toBe('success');
-  });
-
-  it('is reserved by its export until it is released, which says what to check and is audited', async () => {
-    const id = await createTransfer(1.06);
-    const released = (words: string) =>
-      fixture.command<{ isReleased: boolean; transfers: string[] }>(`transfers release ${words}`);
-    expect(await exported()).toEqual([id]);
-    const [reserved] = (
-      await fixture.command<{ id: string; exportId: string }[]>('transfers exported')
-    ).slice(-1);
-    expect(reserved?.id).toBe(id);
-    await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/release/);
-    expect(await released(reserved?.exportId ?? '')).toEqual({ isReleased: false, transfers: [id] });
-    expect(await exported()).toEqual([]);
-    expect(await released(`${id} --yes`)).toMatchObject({ isReleased: true });
-    expect(await exported()).toEqual([id]);
-    const audit = await fixture.command<{ action: string; actor: string }[]>(
-      `audit list --merchant ${fixture.merchantId}`,
-    );
-    expect(audit.map(({ action }) => action)).toEqual(
-      expect.arrayContaining(['transfer.exported', 'transfer.released']),
-    );
-    await released(`${id} --yes`);
-    await fixture.command(`transfers fail ${id} --reason No`);
-    expect(await status(id)).toBe('failed');
-  });
-
-  it('is released by proof once the nonce that was signed is used up in blocks that were read', async () => {
-    const id = await createTransfer(1.07);
-    await exported();
-    const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
-    const release = () =>
-      fixture.command<{ isReleased: boolean }>(`transfers release ${id} --nonce ${nonce}`);
-    await fixture.watch();
-    await expect(release()).rejects.toThrow(/can still be used/);
-    await transact(anvil, treasury, '0x', treasury);
-    await fixture.watch();
-    expect(await release()).toMatchObject({ isReleased: true });
-    await fixture.command(`transfers fail ${id} --reason No`);
-  });
-
-  it('is not exported or failed while a node knows that it is on its way', async () => {
-    const id = await createTransfer(1.08);
-    await anvil.automine(false);
-    const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${1_080_000n.toString(16).padStart(64, '0')}`;
-    await anvil.rpc('eth_sendTransaction', [{ from: treasury, to: fixture.token, data }]);
-    await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
-    expect(await exported()).toEqual([]);
-    await anvil.automine(true);
-    await fixture.watch();
-    expect(await status(id)).toBe('success');
-  });
-
-  it('waits if it is like that of another merchant with the same treasury, until both are paid', async () => {
-    const { id: otherId } = await fixture.command<{ id: string }>('merchants create --name Other');
-    const { key } = await fixture.command<{ key: string }>(
-      `keys create --merchant ${otherId} --kind secret --mode test`,
-    );
-    const other = openMerchant({
-      ...fixture.server,
-      api: (method, path, options) => fixture.server.api(method, path, { key, ...options }),
-    });
-    const { depositKeys, treasury: rules } = fixture.server.app;
-    await fixture.server.database.write((transaction) =>
-      depositKeys.set(transaction, { merchantId: otherId, mode: 'test' }, 'evm', { treasury }),
-    );
-    await depositKeys.refresh();
-    await rules.forwarderChecks.refresh(new AbortController().signal);
-    const { address } = await other.lock({ currency: 'USDT', network: 'evm-dev' });
-    await fixture.sendTo(address as `0x${string}`, 'USDT', 50_000_000n);
-    await fixture.watch();
-    const first = await createTransfer(1.09);
-    const { body } = await other.transfer({
-      ...{ amount: 1.09, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
-    });
-    const second = (body.data as { id: string }).id;
-    const both = async () => [await status(first), (await other.retrieve(second)).status];
-    await payOut(1_090_000n);
-    await fixture.watch();
-    expect(await both()).toEqual(['pending', 'pending']);
-    await payOut(1_090_000n);
-    await fixture.watch();
-    expect(await both()).toEqual(['success', 'success']);
-    await fixture.booksInOrder();
-  });
-
-  it('has its gas in the books, also if it is settled by hand before the watcher has read it', async () => {
-    await fixture.watch();
-    const before = await fixture.custody('ETH');
-    const held = await fixture.balance('ETH', treasury);
-    const id = await createTransfer(1.11);
-    const txHash = await payOut(1_110_000n);
-    await anvil.mine(confirmations - 1);
-    await fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
-    const gas = held - (await fixture.balance('ETH', treasury));
-    expect(gas).toBeGreaterThan(0n);
-    expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
-    await fixture.watch();
-    expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
-    await fixture.booksInOrder();
-  });
-
-  it('keeps its sweeps on the books when a node leaves out the logs of the last blocks', async () => {
-    const { address } = await fixture.pay('USDT');
-    const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
-      'sweeps export --network evm-dev --format json',
-    );
-    for (const { to, data } of transactions) await transact(anvil, to, data);
-    await fixture.watch();
-    expect(await fixture.balance('USDT', address)).toBe(0n);
-    const custody = await fixture.custody('USDT');
-    node.change = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
-    await watch();
-    node.change = undefined;
-    expect(await fixture.custody('USDT')).toEqual(custody);
-    const reversed = await fixture.server.database.reader
-      .selectFrom('sweeps')
-      .select('reversals')
-      .where('reversals', '>', 0)
-      .execute();
-    expect(reversed).toEqual([]);
-  });
-
-  const chainCheck = async () => {
-    const checks = await fixture.command<{ violations: string[] }[]>('ledger check --chain');
-    return checks.flatMap(({ violations }) => violations);
-  };
-
-  it('has the gas of the treasury corrected when it is settled once more', async () => {
-    await fixture.watch();
-    const before = await fixture.custody('ETH');
-    const held = await fixture.balance('ETH', treasury);
-    const id = await createTransfer(0.0003, 'ETH');
-    const txHash = await payOut(300_000_000_000_000n, 'ETH');
-    await anvil.mine(confirmations - 1);
-    const settle = `transfers settle ${id} --tx-hash ${txHash}`;
-    await fixture.command(`${settle} --unverified --network-fee 0.5`);
-    await expect(fixture.command(`${settle} --network-fee 0.1`)).rejects.toThrow(
-      /taken from its transaction/,
-    );
-    for (let time = 0; time < 2; time += 1) {
-      await fixture.command(settle);
-      const spent = held - (await fixture.balance('ETH', treasury));
-      expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - spent });
-      await fixture.watch();
-    }
-    expect(await chainCheck()).toEqual([]);
-    await fixture.booksInOrder();
-  });
-
-  describe('if the treasury is a contract', () => {
-    let safe: `0x${string}`;
-
-    beforeAll(async () => {
-      safe = getAddress(await anvil.deploy('Treasury', [0, factory.address]));
-      await fixture.setTreasury(safe);
-      await anvil.send(safe, 10n ** 18n);
-    });
-    const shown = async () => {
-      const figures = fixture.server.app.treasury.figures?.() ?? [];
-      const read = await Promise.all(
-        figures.map(async (one) => [one.name, (await one.read())[0]?.[1]] as const),
-      );
-      return Object.fromEntries(read) as Record<string, number>;
-    };
-    const callSafe = (amount: bigint) => anvil.call('Treasury', safe, 'payOut', [[destination], amount]);
-    const untold = (isUntold: boolean) => {
-      node.change = ({ method, params }) =>
-        isUntold && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
-          ? new Error('missing trie node 12ab (path ) state 0x34cd is not available')
-          : undefined;
-    };
-
-    it('waits for the operator where nodes have dropped the balances, and the network goes on', async () => {
-      const id = await createTransfer(0.0004, 'ETH');
-      const later = await createTransfer(1.12);
-      await callSafe(400_000_000_000_000n);
-      await payOut(1_120_000n, 'USDT');
-      untold(true);
-      await fixture.watch();
-      expect([await status(id), await status(later)]).toEqual(['pending', 'success']);
-      expect(await exported()).toEqual([]);
-      await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/may have paid/);
-      const { treasuries } = await fixture.command<{ treasuries: { behind: number; unclear: string[] }[] }>(
-        'chains status',
-      );
-      expect(treasuries).toMatchObject([{ behind: 0, unclear: [id] }]);
-      expect(await shown()).toMatchObject({
-        ...{ checkout_treasury_lag_seconds: 0, checkout_transfers_unclear: 1 },
-        // Those of the tests before: exported, and neither paid nor released.
-        checkout_transfers_exported: (await fixture.command<unknown[]>('transfers exported')).length,
+    const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
+    async function createTransfer(amount: number, currency = 'USDT', to = destination): Promise<string> {
+      const { body } = await fixture.merchant.transfer({
+        ...{ amount, currency, walletAddress: to, walletNetwork: 'evm-dev' },
       });
-      expect((await shown()).checkout_transfers_exported_age_seconds).toBeGreaterThan(0);
-      untold(false);
-      await fixture.command(`transfers release ${id} --yes`);
-      expect(await exported()).toEqual([id]);
-    });
+      expect(body, JSON.stringify(body)).toMatchObject({ status: 'success' });
+      return (body.data as { id: string }).id;
+    }
+    async function payOut(
+      amount: bigint,
+      currency: 'ETH' | 'USDT' = 'USDT',
+      from: string = treasury,
+    ): Promise<string> {
+      if (currency === 'ETH') return (await transact(anvil, destination, '0x', from, amount)).transactionHash;
+      const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
+      return (await transact(anvil, fixture.token, data, from)).transactionHash;
+    }
+    const exported = async () => {
+      const output = await fixture.command<{ transfers: { id: string }[] }>(
+        `transfers export --network evm-dev --merchant ${fixture.merchantId} --format json`,
+      );
+      return output.transfers.map(({ id }) => id);
+    };
+    const watch = () => fixture.watch().catch(() => undefined);
 
-    it('is settled by hand by what the balances show, and by nothing less', async () => {
-      const id = await createTransfer(0.0005, 'ETH');
-      const txHash = await callSafe(500_000_000_000_000n);
-      await anvil.mine(confirmations - 1);
-      untold(true);
-      const settle = () => fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
-      await expect(settle()).rejects.toThrow(/only its balances show it/);
-      untold(false);
-      await settle();
+    it('is settled although the node left out its log when the block was read', async () => {
+      const id = await createTransfer(1.01);
+      await payOut(1_010_000n);
+      await anvil.mine(confirmations);
+      await fixture.scan();
+      // Each range of logs is empty, as from a server behind a balancer that has not read these blocks.
+      node.change = ({ method, params }, result) =>
+        method === 'eth_getLogs' && !('blockHash' in (params[0] as object)) && Array.isArray(result)
+          ? []
+          : undefined;
+      await watch();
+      node.change = undefined;
+      await watch();
       expect(await status(id)).toBe('success');
       await fixture.booksInOrder();
     });
 
-    it('is released by the nonce of the Safe', async () => {
-      const id = await createTransfer(1.13);
-      await exported();
-      await fixture.watch();
-      const release = (nonce: number) => fixture.command(`transfers release ${id} --nonce ${nonce}`);
-      await expect(release(2)).rejects.toThrow(/next nonce of .* is 2/);
-      await callSafe(1n);
-      await fixture.watch();
-      expect(await release(2)).toMatchObject({ isReleased: true });
+    it('is settled by reading the last blocks again, if the headers have no bloom filter either', async () => {
+      const id = await createTransfer(1.02);
+      await payOut(1_020_000n);
+      await anvil.mine(confirmations);
+      await fixture.scan();
+      node.change = withoutLogs;
+      await watch();
+      node.change = undefined;
+      await watch();
+      expect(await status(id)).toBe('success');
+      await fixture.booksInOrder();
     });
-  });
 
-  it('never goes to a treasury that is a token, a deposit address or the gas key', async () => {
-    const { app, database } = fixture.server;
-    const set = (to: string) =>
-      fixture.command(
-        `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes`,
+    it('is exported once, also by two commands at the same moment', async () => {
+      const id = await createTransfer(1.03);
+      const both = await Promise.allSettled([exported(), exported()]);
+      const given = both.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+      expect(given).toEqual([id]);
+      expect(await exported()).toEqual([]);
+    });
+
+    it('is not exported again while the watcher is behind, however far', async () => {
+      const id = await createTransfer(1.04);
+      await payOut(1_040_000n);
+      // The watcher cannot read on.
+      node.change = ({ method }) => (method === 'eth_getLogs' ? new Error('not now') : undefined);
+      await anvil.mine(100);
+      await expect(exported()).rejects.toThrow(/\d+ blocks behind .* up to block \d+/);
+      node.change = undefined;
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+    });
+
+    it('is not failed after the treasury has paid it, however few confirmations that has', async () => {
+      const id = await createTransfer(1.05);
+      await payOut(1_050_000n);
+      await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+    });
+
+    it('is neither exported nor failed if one of several nodes has seen its payment', async () => {
+      const id = await createTransfer(1.055);
+      await payOut(1_055_000n);
+      node.change = withoutLogs;
+      second.respond = undefined;
+      await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
+      expect(await exported()).toEqual([]);
+      second.respond = hangUp;
+      node.change = undefined;
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+    });
+
+    it('is reserved by its export until it is released, which says what to check and is audited', async () => {
+      const id = await createTransfer(1.06);
+      const released = (words: string) =>
+        fixture.command<{ isReleased: boolean; transfers: string[] }>(`transfers release ${words}`);
+      expect(await exported()).toEqual([id]);
+      const [reserved] = (
+        await fixture.command<{ id: string; exportId: string }[]>('transfers exported')
+      ).slice(-1);
+      expect(reserved?.id).toBe(id);
+      await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/release/);
+      expect(await released(reserved?.exportId ?? '')).toEqual({ isReleased: false, transfers: [id] });
+      expect(await exported()).toEqual([]);
+      expect(await released(`${id} --yes`)).toMatchObject({ isReleased: true });
+      expect(await exported()).toEqual([id]);
+      const audit = await fixture.command<{ action: string; actor: string }[]>(
+        `audit list --merchant ${fixture.merchantId}`,
       );
-    await expect(set(getAddress(fixture.token))).rejects.toThrow(/contract of USDT on .*coins would be lost/);
-    // The next one that a payer gets, and one of the merchant with another key.
-    const [key] = (await app.depositKeys.list(database.reader)).filter(
-      ({ replacedAt }) => replacedAt === null,
-    );
-    const next =
-      key && app.depositKeys.preview({ merchantId: key.merchantId, mode: 'test' }, 'evm', key, undefined);
-    await expect(set(next?.derive(key?.used ?? 0) ?? '')).rejects.toThrow(/deposit address of this server/);
-    const gasKey = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
-    const row = {
-      ...{
-        id: 'gas',
-        mode: 'test' as const,
-        network: 'evm-dev',
-        sender: gasKey,
-        nonce: 0,
-        attempt: 0,
-        tx_hash: '0x',
-      },
-      ...{ raw: '', call_data: '', addresses: 0, currency: 'ETH', gas_limit: '0', max_fee: '0' },
-      ...{
-        priority_fee: '0',
-        status: 'lost' as const,
-        cost: null,
-        block_height: null,
-        created_at: 0,
-        ended_at: 0,
-      },
+      expect(audit.map(({ action }) => action)).toEqual(
+        expect.arrayContaining(['transfer.exported', 'transfer.released']),
+      );
+      await released(`${id} --yes`);
+      await fixture.command(`transfers fail ${id} --reason No`);
+      expect(await status(id)).toBe('failed');
+    });
+
+    it('is released by proof once the nonce that was signed is used up in blocks that were read', async () => {
+      const id = await createTransfer(1.07);
+      await exported();
+      const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
+      const release = () =>
+        fixture.command<{ isReleased: boolean }>(`transfers release ${id} --nonce ${nonce}`);
+      await fixture.watch();
+      await expect(release()).rejects.toThrow(/can still be used/);
+      await transact(anvil, treasury, '0x', treasury);
+      await fixture.watch();
+      expect(await release()).toMatchObject({ isReleased: true });
+      await fixture.command(`transfers fail ${id} --reason No`);
+    });
+
+    it('is not exported or failed while a node knows that it is on its way', async () => {
+      const id = await createTransfer(1.08);
+      await anvil.automine(false);
+      const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${1_080_000n.toString(16).padStart(64, '0')}`;
+      await anvil.rpc('eth_sendTransaction', [{ from: treasury, to: fixture.token, data }]);
+      await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
+      expect(await exported()).toEqual([]);
+      await anvil.automine(true);
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+    });
+
+    it('waits if it is like that of another merchant with the same treasury, until both are paid', async () => {
+      const { id: otherId } = await fixture.command<{ id: string }>('merchants create --name Other');
+      const { key } = await fixture.command<{ key: string }>(
+        `keys create --merchant ${otherId} --kind secret --mode test`,
+      );
+      const other = openMerchant({
+        ...fixture.server,
+        api: (method, path, options) => fixture.server.api(method, path, { key, ...options }),
+      });
+      const { depositKeys, treasury: rules } = fixture.server.app;
+      await fixture.server.database.write((transaction) =>
+        depositKeys.set(transaction, { merchantId: otherId, mode: 'test' }, 'evm', { treasury }),
+      );
+      await depositKeys.refresh();
+      await rules.forwarderChecks.refresh(new AbortController().signal);
+      const { address } = await other.lock({ currency: 'USDT', network: 'evm-dev' });
+      await fixture.sendTo(address as `0x${string}`, 'USDT', 50_000_000n);
+      await fixture.watch();
+      const first = await createTransfer(1.09);
+      const { body } = await other.transfer({
+        ...{ amount: 1.09, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
+      });
+      const second = (body.data as { id: string }).id;
+      const both = async () => [await status(first), (await other.retrieve(second)).status];
+      await payOut(1_090_000n);
+      await fixture.watch();
+      expect(await both()).toEqual(['pending', 'pending']);
+      await payOut(1_090_000n);
+      await fixture.watch();
+      expect(await both()).toEqual(['success', 'success']);
+      await fixture.booksInOrder();
+    });
+
+    it('has its gas in the books, also if it is settled by hand before the watcher has read it', async () => {
+      await fixture.watch();
+      const before = await fixture.custody('ETH');
+      const held = await fixture.balance('ETH', treasury);
+      const id = await createTransfer(1.11);
+      const txHash = await payOut(1_110_000n);
+      await anvil.mine(confirmations - 1);
+      await fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
+      const gas = held - (await fixture.balance('ETH', treasury));
+      expect(gas).toBeGreaterThan(0n);
+      expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
+      await fixture.watch();
+      expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
+      await fixture.booksInOrder();
+    });
+
+    it('keeps its sweeps on the books when a node leaves out the logs of the last blocks', async () => {
+      const { address } = await fixture.pay('USDT');
+      const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
+        'sweeps export --network evm-dev --format json',
+      );
+      for (const { to, data } of transactions) await transact(anvil, to, data);
+      await fixture.watch();
+      expect(await fixture.balance('USDT', address)).toBe(0n);
+      const custody = await fixture.custody('USDT');
+      node.change = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+      await watch();
+      node.change = undefined;
+      expect(await fixture.custody('USDT')).toEqual(custody);
+      const reversed = await fixture.server.database.reader
+        .selectFrom('sweeps')
+        .select('reversals')
+        .where('reversals', '>', 0)
+        .execute();
+      expect(reversed).toEqual([]);
+    });
+
+    const chainCheck = async () => {
+      const checks = await fixture.command<{ violations: string[] }[]>('ledger check --chain');
+      return checks.flatMap(({ violations }) => violations);
     };
-    await database.write((transaction) => transaction.insertInto('gas_transactions').values(row).execute());
-    await expect(set(gasKey)).rejects.toThrow(/gas key/);
-    // A token that NETWORKS_FILE does not name, and a forwarder that was swept, show what they are on the chain.
-    const unknown = getAddress(await anvil.deploy('PlainToken', [6]));
-    await set(unknown);
-    await depositKeysRefreshed();
-    expect(app.treasury.forwarderChecks.problems().map(({ problem }) => problem)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/contract of a token/)]),
-    );
+
+    it('has the gas of the treasury corrected when it is settled once more', async () => {
+      await fixture.watch();
+      const before = await fixture.custody('ETH');
+      const held = await fixture.balance('ETH', treasury);
+      const id = await createTransfer(0.0003, 'ETH');
+      const txHash = await payOut(300_000_000_000_000n, 'ETH');
+      await anvil.mine(confirmations - 1);
+      const settle = `transfers settle ${id} --tx-hash ${txHash}`;
+      await fixture.command(`${settle} --unverified --network-fee 0.5`);
+      await expect(fixture.command(`${settle} --network-fee 0.1`)).rejects.toThrow(
+        /taken from its transaction/,
+      );
+      for (let time = 0; time < 2; time += 1) {
+        await fixture.command(settle);
+        const spent = held - (await fixture.balance('ETH', treasury));
+        expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - spent });
+        await fixture.watch();
+      }
+      expect(await chainCheck()).toEqual([]);
+      await fixture.booksInOrder();
+    });
+
+    describe('if the treasury is a contract', () => {
+      let safe: `0x${string}`;
+
+      beforeAll(async () => {
+        safe = getAddress(await anvil.deploy('Treasury', [0, factory.address]));
+        await fixture.setTreasury(safe);
+        await anvil.send(safe, 10n ** 18n);
+      });
+      const shown = async () => {
+        const figures = fixture.server.app.treasury.figures?.() ?? [];
+        const read = await Promise.all(
+          figures.map(async (one) => [one.name, (await one.read())[0]?.[1]] as const),
+        );
+        return Object.fromEntries(read) as Record<string, number>;
+      };
+      const callSafe = (amount: bigint) => anvil.call('Treasury', safe, 'payOut', [[destination], amount]);
+      const untold = (isUntold: boolean) => {
+        node.change = ({ method, params }) =>
+          isUntold && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
+            ? new Error('missing trie node 12ab (path ) state 0x34cd is not available')
+            : undefined;
+      };
+
+      it('waits for the operator where nodes have dropped the balances, and the network goes on', async () => {
+        const id = await createTransfer(0.0004, 'ETH');
+        const later = await createTransfer(1.12);
+        await callSafe(400_000_000_000_000n);
+        await payOut(1_120_000n, 'USDT');
+        untold(true);
+        await fixture.watch();
+        expect([await status(id), await status(later)]).toEqual(['pending', 'success']);
+        expect(await exported()).toEqual([]);
+        await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/may have paid/);
+        const { treasuries } = await fixture.command<{ treasuries: { behind: number; unclear: string[] }[] }>(
+          'chains status',
+        );
+        expect(treasuries).toMatchObject([{ behind: 0, unclear: [id] }]);
+        expect(await shown()).toMatchObject({
+          ...{ checkout_treasury_lag_seconds: 0, checkout_transfers_unclear: 1 },
+          // Those of the tests before: exported, and neither paid nor released.
+          checkout_transfers_exported: (await fixture.command<unknown[]>('transfers exported')).length,
+        });
+        expect((await shown()).checkout_transfers_exported_age_seconds).toBeGreaterThan(0);
+        untold(false);
+        await fixture.command(`transfers release ${id} --yes`);
+        expect(await exported()).toEqual([id]);
+      });
+
+      it('is settled by hand by what the balances show, and by nothing less', async () => {
+        const id = await createTransfer(0.0005, 'ETH');
+        const txHash = await callSafe(500_000_000_000_000n);
+        await anvil.mine(confirmations - 1);
+        untold(true);
+        const settle = () => fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
+        await expect(settle()).rejects.toThrow(/only its balances show it/);
+        untold(false);
+        await settle();
+        expect(await status(id)).toBe('success');
+        await fixture.booksInOrder();
+      });
+
+      it('is released by the nonce of the Safe', async () => {
+        const id = await createTransfer(1.13);
+        await exported();
+        await fixture.watch();
+        const release = (nonce: number) => fixture.command(`transfers release ${id} --nonce ${nonce}`);
+        await expect(release(2)).rejects.toThrow(/next nonce of .* is 2/);
+        await callSafe(1n);
+        await fixture.watch();
+        expect(await release(2)).toMatchObject({ isReleased: true });
+      });
+    });
+
+    it('never goes to a treasury that is a token, a deposit address or the gas key', async () => {
+      const { app, database } = fixture.server;
+      const set = (to: string) =>
+        fixture.command(
+          `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes`,
+        );
+      await expect(set(getAddress(fixture.token))).rejects.toThrow(
+        /contract of USDT on .*coins would be lost/,
+      );
+      // The next one that a payer gets, and one of the merchant with another key.
+      const [key] = (await app.depositKeys.list(database.reader)).filter(
+        ({ replacedAt }) => replacedAt === null,
+      );
+      const next =
+        key && app.depositKeys.preview({ merchantId: key.merchantId, mode: 'test' }, 'evm', key, undefined);
+      await expect(set(next?.derive(key?.used ?? 0) ?? '')).rejects.toThrow(/deposit address of this server/);
+      const gasKey = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+      const row = {
+        ...{
+          id: 'gas',
+          mode: 'test' as const,
+          network: 'evm-dev',
+          sender: gasKey,
+          nonce: 0,
+          attempt: 0,
+          tx_hash: '0x',
+        },
+        ...{ raw: '', call_data: '', addresses: 0, currency: 'ETH', gas_limit: '0', max_fee: '0' },
+        ...{
+          priority_fee: '0',
+          status: 'lost' as const,
+          cost: null,
+          block_height: null,
+          created_at: 0,
+          ended_at: 0,
+        },
+      };
+      await database.write((transaction) => transaction.insertInto('gas_transactions').values(row).execute());
+      await expect(set(gasKey)).rejects.toThrow(/gas key/);
+      // A token that NETWORKS_FILE does not name, and a forwarder that was swept, show what they are on the chain.
+      const unknown = getAddress(await anvil.deploy('PlainToken', [6]));
+      await set(unknown);
+      await depositKeysRefreshed();
+      expect(app.treasury.forwarderChecks.problems().map(({ problem }) => problem)).toEqual(
+        expect.arrayContaining([expect.stringMatching(/contract of a token/)]),
+      );
+    });
+
+    async function depositKeysRefreshed(): Promise<void> {
+      await fixture.server.app.depositKeys.refresh();
+      await fixture.server.app.treasury.forwarderChecks.refresh(new AbortController().signal);
+    }
   });
 
-  async function depositKeysRefreshed(): Promise<void> {
-    await fixture.server.app.depositKeys.refresh();
-    await fixture.server.app.treasury.forwarderChecks.refresh(new AbortController().signal);
-  }
-});
+export function testPaidTwice(engine: TestEngine): void {
+  testLargeTransfer(engine);
+  testTransfers(engine);
+}

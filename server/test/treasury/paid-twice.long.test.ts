@@ -1,0 +1,5 @@
+/** What keeps a treasury from paying twice, on PostgreSQL; `paid-twice.test.ts` has it on SQLite. */
+import { lastEngine } from '../support/engines.js';
+import { testPaidTwice } from './paid-twice.js';
+
+testPaidTwice(lastEngine);
