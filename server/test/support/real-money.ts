@@ -23,6 +23,7 @@ const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488a
   HDKey.fromMasterSeed(new Uint8Array(32).fill(5), versions).derive(path).publicExtendedKey;
 export const depositKeys: Partial<Record<Family, string>> = {
   evm: account("m/44'/60'/0'"),
+  tron: account("m/44'/195'/0'"),
   litecoin: account("m/84'/1'/0'", { public: 0x045f1cf6, private: 0x045f18bc }),
 };
 
