@@ -38,6 +38,7 @@ export interface BalanceSource {
   readOld(
     asked: readonly AskedBalance[],
     height: number,
+    except: string | undefined,
     signal: AbortSignal,
   ): Promise<BalanceReading | undefined>;
   /** How many transactions an address has sent; undefined if nodes do not tell. @throws NodesUnavailable */

@@ -27,7 +27,7 @@ export async function locate(
   const { asked, place, spent } = surplus;
 
   async function surplusAt(height: number): Promise<bigint | undefined> {
-    const reading = await source.readOld([asked], height, signal);
+    const reading = await source.readOld([asked], height, undefined, signal);
     const [balance] = reading?.amounts ?? [];
     if (balance === undefined) return undefined;
     const { received, left } = (await readBooked(reader, network, [place.address], height)).at(place);

@@ -145,7 +145,8 @@ async function lookAgain(
     place,
   );
   const former = BigInt(row.balance) + booked.left + BigInt(row.spent) - booked.received;
-  const agreed = agreedOn(former, difference);
+  const wasMoved = former > 0n && difference < former && (await movedSince(deps, network, look, row, signal));
+  const agreed = wasMoved ? former : agreedOn(former, difference);
   const { minAmount } = network.network.assets[place.currency] ?? {};
   const size = sizeOf(asset, agreed, minAmount);
   if (size === 'nothing') return noteFirst(deps, network, look, row, options);
@@ -159,6 +160,25 @@ async function lookAgain(
   if (!isBooked) return noteFirst(deps, network, look, row, options);
   await quiet(deps.database, row);
   return 'credited';
+}
+
+/**
+ * The wallet of an extended key may move on what it got before the second look. It did if it has sent a transaction since, and
+ * another answer says of the very block of the first look what the first one said.
+ */
+async function movedSince(
+  { database }: ReconcileDeps,
+  network: Reconciled,
+  { place: { address }, asset }: Look,
+  row: BalanceDifferenceTable,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { balances } = network;
+  if (await isForwarder(database, refOf(network), address)) return false;
+  const sent = await balances.sent(address, signal);
+  if (sent === undefined || sent <= row.sent) return false;
+  const again = await balances.readOld([{ address, asset }], row.height, row.node, signal);
+  return again?.hash === row.hash && again.amounts[0]?.toString() === row.balance;
 }
 
 /** What both looks say: none if they do not agree which way it differs. */

@@ -31,6 +31,8 @@ describe.each(engines)('histories among nodes that lie, on $name', (engine) => {
             stderr.write(`liars on ${engine.name}: ${failures.at(-1)}\n`);
             return {};
           });
+          if ('command: chains rescan' in figures)
+            stderr.write(`liars on ${engine.name}: seed ${seed} needed a rescan\n`);
           for (const [name, count] of Object.entries(figures)) {
             sums.set(name, (sums.get(name) ?? 0) + count);
           }

@@ -192,12 +192,13 @@ export class EvmModel {
       spent.add(tx.spends);
       taken.push(tx);
     }
-    this.mempool = this.mempool.filter(
-      ({ spends, from, nonce }) => !spent.has(spends) && (nonce ?? Infinity) >= (nonces.get(from) ?? 0),
-    );
     for (let made = 0; made < count; made += 1) {
       this.tip = this.add(this.tip, seconds, made === 0 ? taken : []);
     }
+    this.mempool = this.mempool.filter(
+      ({ spends, from, nonce = Infinity }) =>
+        !spent.has(spends) && nonce >= Number(this.balance('nonce', from)),
+    );
   }
 
   /** Replaces the last blocks by empty ones. @param returns which of their transactions wait for a block again */

@@ -62,12 +62,16 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
         except,
       ),
 
-    readOld: (asked, height, signal) =>
-      nodes.run(async (evm) => {
-        const header = dialect.hasBalancesAtBlock ? await evm.header(height) : undefined;
-        const amounts = header && (await unlessRefused(readAll(evm, asked, { blockHash: header.hash })));
-        return amounts && { node: evm.name, height, hash: dialect.writeHash(header.hash), amounts };
-      }, signal),
+    readOld: (asked, height, except, signal) =>
+      nodes.run(
+        async (evm) => {
+          const header = dialect.hasBalancesAtBlock ? await evm.header(height) : undefined;
+          const amounts = header && (await unlessRefused(readAll(evm, asked, { blockHash: header.hash })));
+          return amounts && { node: evm.name, height, hash: dialect.writeHash(header.hash), amounts };
+        },
+        signal,
+        except,
+      ),
 
     sent: (address, signal) =>
       nodes.run((evm) => unlessRefused(evm.nonce(dialect.readAddress(address) ?? address, 'latest')), signal),

@@ -438,7 +438,7 @@ describe('Balances that a node does not tell after a block', () => {
     expect(await chain.balances.read(asked, before, undefined, signal)).toMatchObject({
       ...{ node: 'node 1', height, amounts: [ether] },
     });
-    expect(await chain.balances.readOld(asked, before.height, signal)).toBeUndefined();
+    expect(await chain.balances.readOld(asked, before.height, undefined, signal)).toBeUndefined();
   });
 
   it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(

@@ -1,0 +1,94 @@
+/** The wallet of an extended key may move on at once what a contract sent it: the payment is credited all the same. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HDKey } from '@scure/bip32';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { addressFrom, contractTx, gasPrice, gasUsed, walletTx } from '../support/evm-model.js';
+import { openWorld, type World } from './liars.js';
+
+const { signal } = new AbortController();
+const network = 'evm-dev';
+const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(6)).derive("m/44'/60'/0'");
+
+describe.each(engines)('coins that a wallet moves on at once, on $name', (engine) => {
+  let world: World;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    world = await openWorld(engine, join(directory, 'networks.json'));
+  });
+  afterAll(async () => {
+    await world.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function block(): Promise<void> {
+    const { shop, model } = world;
+    shop.time.now += 1000;
+    model.mine(1, shop.time.now / 1000);
+    await shop.app.scanner.scanNow({ mode: 'test', network });
+    await shop.app.reconciliation.advance(signal);
+  }
+
+  async function openPayment() {
+    const { shop } = world;
+    const actor = await shop.merchant();
+    const { merchantId } = actor;
+    const key = { extendedPublicKey: account.publicExtendedKey, script: undefined };
+    await shop.database.write((transaction) =>
+      shop.app.depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', key),
+    );
+    await shop.app.depositKeys.refresh();
+    await block();
+    return shop.lock(actor, { currency: 'ETH', network });
+  }
+
+  const received = async (address: string) =>
+    (
+      await world.shop.database.reader
+        .selectFrom('receipts')
+        .select('chain_amount')
+        .where('address', '=', address)
+        .where('status', 'in', ['seen', 'confirmed'])
+        .execute()
+    ).reduce((sum, { chain_amount: units }) => sum + BigInt(units), 0n);
+
+  it('are credited, if they were seen after one block', async () => {
+    const { shop, model } = world;
+    const { id, address, amount } = await openPayment();
+    model.send(contractTx({ name: `pays ${id}` }, [{ address, currency: 'ETH', amount }]));
+    await block();
+    const rest = amount - gasPrice * gasUsed;
+    const away = { address: addressFrom('elsewhere'), currency: 'ETH', amount: rest } as const;
+    model.send(walletTx({ name: `moves ${id}`, from: address, nonce: 0 }, away));
+    for (let count = 0; count < 8; count += 1) await block();
+    expect(await received(address)).toBe(amount);
+    expect((await shop.payment(id)).state).toBe('settled');
+    expect(await shop.app.reconciliation.differences()).toEqual([]);
+  });
+
+  it('are not credited, if only one node ever showed them', async () => {
+    const { shop, nodes } = world;
+    const { address } = await openPayment();
+    const { tip } = world.model;
+    const { model } = world;
+    const forged = contractTx({ name: `forged ${address}` }, [
+      { address, currency: 'ETH', amount: 10n ** 18n },
+    ]);
+    for (const node of nodes.slice(0, 1)) node.lies = { tip: model.add(tip, shop.time.now / 1000, [forged]) };
+    await shop.app.scanner.scanNow({ mode: 'test', network });
+    await shop.app.reconciliation.advance(signal);
+    for (const node of nodes) node.lies = {};
+    model.give(address, 'coin', gasPrice * gasUsed);
+    model.send(
+      walletTx(
+        { name: `empty ${address}`, from: address, nonce: 0 },
+        { address, currency: 'ETH', amount: 0n },
+      ),
+    );
+    for (let count = 0; count < 8; count += 1) await block();
+    expect(await received(address)).toBe(0n);
+  });
+});
