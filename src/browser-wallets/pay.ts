@@ -45,6 +45,9 @@ export async function payFromWallet(provider: Provider, deps: PayDeps): Promise<
   await checkFunds(provider, from, transfer, signal);
   // Connecting and switching can take minutes. Nothing may have changed meanwhile, on either side.
   const current = await readTransfer(deps);
+  if (!isSame(current.transfer.recipient, transfer.recipient)) {
+    throw new WalletRefusal('walletAddressChanged');
+  }
   if (!isSameTransfer(current.transfer, transfer)) throw new WalletRefusal('walletChanged');
   const [account] = await readAccounts(provider, 'eth_accounts', signal);
   if (account === undefined || !isSame(account, from)) throw new WalletRefusal('walletAccount');

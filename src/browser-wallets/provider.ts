@@ -24,6 +24,7 @@ export type Refusal =
   | 'walletChain'
   | 'walletUnknownChain'
   | 'walletChanged'
+  | 'walletAddressChanged'
   | 'walletEnded'
   | 'walletFailed'
   | 'problemNetwork';

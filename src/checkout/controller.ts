@@ -140,7 +140,8 @@ export class CheckoutController implements ReactiveController, Stepping {
     if (this.#isShown(paymentId)) return void this.refresh();
     try {
       const payment = await this.#polling.request(signal, () => this.#client.retrieve(paymentId, { signal }));
-      if (!isPayable(order) || !matchesOrder(payment, order)) return void this.refresh();
+      const isOwn = isPayable(order) && matchesOrder(payment, order);
+      if (!isOwn || !(await this.#steps.isOwn(payment, signal))) return void this.refresh();
     } catch {
       // The payer can go on here, and finds that payment with the next press.
       return;

@@ -13,6 +13,11 @@ export function matchesOrder(payment: Payment, order: Order): boolean {
   );
 }
 
+/** Whether a payment's reference is this one, with or without the counter of a later attempt. */
+export function hasReference({ txRef = '' }: Payment, reference: string): boolean {
+  return txRef.startsWith(reference) && /^(:\d+)?$/.test(txRef.slice(reference.length));
+}
+
 /**
  * The request that creates the order's payment. A reference can be used for one payment only, so later attempts
  * append a counter: `order-42`, then `order-42:2`.

@@ -6,7 +6,7 @@ import type { Payment } from '../contract/checkout.js';
 import { ApiError, ReplyError } from '../errors.js';
 import { hasFunds } from '../money/amount-due.js';
 import { rememberChoice } from './last-choice.js';
-import { createPaymentBody, matchesOrder } from './order-payment.js';
+import { createPaymentBody, hasReference, matchesOrder } from './order-payment.js';
 import { isPayable, type Order } from './order.js';
 import type { Polled, Polling } from './polling.js';
 import type { StartedOrder } from './price-change.js';
@@ -91,12 +91,16 @@ export class Steps {
     const { paymentId: rememberedId } = this.#order.memory.read();
     try {
       const payment = await this.#polling.request(signal, () => this.#client.retrieve(id, { signal }));
+      if (!(await this.isOwn(payment, signal))) {
+        if (id === rememberedId) this.#order.memory.forget();
+        return this.#startAnew();
+      }
       // Another price never hides money that has come, or may come.
       const isOpen = payment.status === 'in progress';
       const isSettled = payment.status === 'success' || hasFunds(payment) || (isOpen && wasAsked(payment));
       // One that the page cancelled by another price does not come back with the former price.
-      const isOwn = matchesOrder(payment, order) && (isOpen || !this.#order.isTakenOver(id));
-      if (isSettled || isOwn || !isPayable(order)) return this.#checkout.report(payment);
+      const isSamePrice = matchesOrder(payment, order) && (isOpen || !this.#order.isTakenOver(id));
+      if (isSettled || isSamePrice || !isPayable(order)) return this.#checkout.report(payment);
       if (isOpen && (await this.#isKept(payment, signal))) return;
       this.#order.forget(id);
       if (isOpen || this.#order.isTakenOver(id)) outdated = payment;
@@ -105,9 +109,25 @@ export class Steps {
       if (!isGone || id === order.paymentId) throw error;
       this.#order.memory.forget();
     }
-    // The remembered payment is not this order's. Start the one that the page names, if any; else wait for the payer.
+    this.#startAnew(outdated);
+  }
+
+  /** The remembered payment is not this order's. Starts the one that the page names, if any; else waits for the payer. */
+  #startAnew(outdated?: Payment): void {
     this.#checkout.dispatch({ type: 'reset', outdated });
-    if (order.paymentId !== undefined) this.#checkout.start();
+    if (this.#checkout.order.paymentId !== undefined) this.#checkout.start();
+  }
+
+  /**
+   * Whether a payment that this browser remembers, or another tab names, is the order's. Any script of the page's origin can
+   * write there, and would have the payer pay for another order.
+   */
+  async isOwn(payment: Payment, signal: AbortSignal): Promise<boolean> {
+    const { paymentId, txRef } = this.#checkout.order;
+    if (paymentId === undefined) return txRef === undefined || hasReference(payment, txRef);
+    if (payment.id === paymentId) return true;
+    const named = await this.#polling.request(signal, () => this.#client.retrieve(paymentId, { signal }));
+    return named.txRef !== undefined && hasReference(payment, named.txRef);
   }
 
   /** Two tabs in which the payer starts at the same moment share one payment: the second one finds that of the first. */

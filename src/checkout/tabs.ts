@@ -1,16 +1,38 @@
 /** Keeps the tabs of one browser on the same payment. */
 
+/** Each message costs a request, and any script of the page's origin can send thousands. */
+const maxPerSecond = 5;
+
 /** Tells the other tabs with the same order which payment it has, and hears it from them. */
 export class TabChannel {
   readonly #channel: BroadcastChannel | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #heard = 0;
+  /** The newest of those that came too fast. */
+  #waiting: string | undefined;
 
   /** @param name what identifies the order */
   constructor(name: string, onPayment: (paymentId: string) => void) {
     if (typeof BroadcastChannel === 'undefined') return;
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (typeof data === 'string') onPayment(data);
+      if (typeof data === 'string') this.#hear(data, onPayment);
     };
+  }
+
+  #hear(paymentId: string, onPayment: (paymentId: string) => void): void {
+    if (this.#heard === maxPerSecond) {
+      this.#waiting = paymentId;
+      return;
+    }
+    this.#heard += 1;
+    this.#timer ??= setTimeout(() => {
+      const waiting = this.#waiting;
+      this.#heard = 0;
+      this.#timer = this.#waiting = undefined;
+      if (waiting !== undefined) this.#hear(waiting, onPayment);
+    }, 1000);
+    onPayment(paymentId);
   }
 
   publish(paymentId: string): void {
@@ -18,6 +40,7 @@ export class TabChannel {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     this.#channel?.close();
   }
 }

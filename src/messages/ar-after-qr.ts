@@ -129,6 +129,7 @@ export const texts: AfterQrMessages = {
   walletChain: 'المحفظة {wallet} ليست على {network}. لم يُرسل شيء. بدّل الشبكة فيها ثم اضغط مرة أخرى.',
   walletUnknownChain: 'المحفظة {wallet} لا تعرف {network}. أضفها هناك، أو انسخ المبلغ والعنوان.',
   walletChanged: 'تغيّر المبلغ. لم يُرسل شيء. تحقق منه ثم اضغط مرة أخرى.',
+  walletAddressChanged: 'تغيّر العنوان. لم يُرسل شيء. تحقق منه ثم اضغط مرة أخرى.',
   walletEnded: 'لم يعد دفع هذه الدفعة ممكنًا. لم يُرسل شيء.',
   walletFailed: 'ردّت {wallet} بشكل غير متوقع. لم يُرسل شيء. انسخ المبلغ والعنوان بدلًا من ذلك.',
   walletApp: 'فتح في {wallet}',

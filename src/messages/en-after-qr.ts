@@ -122,6 +122,7 @@ export const enAfterQr = {
   walletChain: '{wallet} is not on {network}. Nothing was sent. Switch there, then press again.',
   walletUnknownChain: '{wallet} does not know {network}. Add it there, or copy the amount and address.',
   walletChanged: 'The amount has changed. Nothing was sent. Check it, then press again.',
+  walletAddressChanged: 'The address has changed. Nothing was sent. Check it, then press again.',
   walletEnded: 'This payment can no longer be paid. Nothing was sent.',
   walletFailed: '{wallet} did not answer as expected. Nothing was sent. Copy the amount and address instead.',
   walletApp: 'Open in {wallet}',

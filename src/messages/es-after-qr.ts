@@ -125,6 +125,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet} no está en {network}. No se envió nada. Cambia allí, y pulsa otra vez.',
   walletUnknownChain: '{wallet} no conoce {network}. Añádela, o copia el importe y la dirección.',
   walletChanged: 'El importe cambió. No se envió nada. Revísalo, y pulsa otra vez.',
+  walletAddressChanged: 'La dirección cambió. No se envió nada. Revísala, y pulsa otra vez.',
   walletEnded: 'Este pago ya no se puede pagar. No se envió nada.',
   walletFailed: '{wallet} dio una respuesta inesperada. No se envió nada. Copia el importe y la dirección.',
   walletApp: 'Abrir en {wallet}',

@@ -130,6 +130,7 @@ export const texts: AfterQrMessages = {
     '{wallet} n’est pas sur {network}. Rien n’a été envoyé. Changez-y de réseau, puis appuyez encore.',
   walletUnknownChain: '{wallet} ne connaît pas {network}. Ajoutez-le, ou copiez le montant et l’adresse.',
   walletChanged: 'Le montant a changé. Rien n’a été envoyé. Vérifiez-le, puis appuyez encore.',
+  walletAddressChanged: 'L’adresse a changé. Rien n’a été envoyé. Vérifiez-la, puis appuyez encore.',
   walletEnded: 'Ce paiement ne peut plus être payé. Rien n’a été envoyé.',
   walletFailed:
     '{wallet} a donné une réponse inattendue. Rien n’a été envoyé. Copiez plutôt le montant et l’adresse.',

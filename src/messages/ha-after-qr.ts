@@ -119,6 +119,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet} ba ya kan {network}. Ba a tura komai ba. Canza a can, sai ka sake dannawa.',
   walletUnknownChain: '{wallet} bai san {network} ba. Ƙara shi a can, ko kwafi adadin da adireshi.',
   walletChanged: 'Adadin ya canza. Ba a tura komai ba. Duba shi, sai ka sake dannawa.',
+  walletAddressChanged: 'Adireshin ya canza. Ba a tura komai ba. Duba shi, sai ka sake dannawa.',
   walletEnded: 'Ba za a iya biyan wannan ba yanzu. Ba a tura komai ba.',
   walletFailed: '{wallet} bai amsa yadda ya kamata ba. Ba a tura komai ba. Kwafi adadin da adireshi.',
   walletApp: 'Buɗe a {wallet}',

@@ -118,6 +118,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet} anọghị na {network}. E zigaghị ihe ọ bụla. Gbanwee ya ebe ahụ, pịa ọzọ.',
   walletUnknownChain: '{wallet} amaghị {network}. Tinye ya ebe ahụ, ma ọ bụ detuo ego ole na adreesị.',
   walletChanged: 'Ego ole agbanweela. E zigaghị ihe ọ bụla. Lelee ya, pịa ọzọ.',
+  walletAddressChanged: 'Adreesị agbanweela. E zigaghị ihe ọ bụla. Lelee ya, pịa ọzọ.',
   walletEnded: 'Enweghịzi ike ịkwụ ụgwọ a. E zigaghị ihe ọ bụla.',
   walletFailed: '{wallet} azaghị otú e kwesịrị. E zigaghị ihe ọ bụla. Detuo ego ole na adreesị kama.',
   walletApp: 'Mepee na {wallet}',

@@ -124,6 +124,7 @@ export const texts: AfterQrMessages = {
     'A carteira não está em {network} ({wallet}). Nada foi enviado. Mude nela, e pressione de novo.',
   walletUnknownChain: '{wallet} não conhece {network}. Adicione a rede, ou copie o valor e o endereço.',
   walletChanged: 'O valor mudou. Nada foi enviado. Confira, e pressione de novo.',
+  walletAddressChanged: 'O endereço mudou. Nada foi enviado. Confira, e pressione de novo.',
   walletEnded: 'Este pagamento não pode mais ser pago. Nada foi enviado.',
   walletFailed: '{wallet} deu uma resposta inesperada. Nada foi enviado. Copie o valor e o endereço.',
   walletApp: 'Abrir com {wallet}',

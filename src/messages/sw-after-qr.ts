@@ -118,6 +118,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet} haiko kwenye {network}. Hakuna kilichotumwa. Badilisha humo, kisha bonyeza tena.',
   walletUnknownChain: '{wallet} haijui {network}. Uongeze humo, au nakili kiasi na anwani.',
   walletChanged: 'Kiasi kimebadilika. Hakuna kilichotumwa. Kikague, kisha bonyeza tena.',
+  walletAddressChanged: 'Anwani imebadilika. Hakuna kilichotumwa. Ikague, kisha bonyeza tena.',
   walletEnded: 'Malipo haya hayawezi kulipwa tena. Hakuna kilichotumwa.',
   walletFailed: '{wallet} haikujibu kama ilivyotarajiwa. Hakuna kilichotumwa. Nakili kiasi na anwani.',
   walletApp: 'Fungua kwenye {wallet}',

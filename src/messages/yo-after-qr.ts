@@ -118,6 +118,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet} kò sí lórí {network}. A kò fi nǹkan kan ránṣẹ́. Yí i padà níbẹ̀, kí o tún tẹ̀ ẹ́.',
   walletUnknownChain: '{wallet} kò mọ {network}. Fi kún un níbẹ̀, tàbí da iye owó àti àdírẹ́sì kọ.',
   walletChanged: 'Iye owó ti yí padà. A kò fi nǹkan kan ránṣẹ́. Yẹ̀ ẹ́ wò, kí o tún tẹ̀ ẹ́.',
+  walletAddressChanged: 'Àdírẹ́sì ti yí padà. A kò fi nǹkan kan ránṣẹ́. Yẹ̀ ẹ́ wò, kí o tún tẹ̀ ẹ́.',
   walletEnded: 'A kò lè san ìsanwó yìí mọ́. A kò fi nǹkan kan ránṣẹ́.',
   walletFailed: '{wallet} kò dáhùn bó ṣe yẹ. A kò fi nǹkan kan ránṣẹ́. Da iye owó àti àdírẹ́sì kọ.',
   walletApp: 'Ṣí i nínú {wallet}',

@@ -116,6 +116,7 @@ export const texts: AfterQrMessages = {
   walletChain: '{wallet}不在 {network} 上，没有转账。请切换网络后再按一次。',
   walletUnknownChain: '{wallet}不支持 {network}。请添加该网络，或复制金额和地址。',
   walletChanged: '金额已更改，没有转账。请核对后再按一次。',
+  walletAddressChanged: '地址已更改，没有转账。请核对后再按一次。',
   walletEnded: '这笔付款已无法支付，没有转账。',
   walletFailed: '{wallet}的答复异常，没有转账。请改为复制金额和地址。',
   walletApp: '在{wallet}中打开',

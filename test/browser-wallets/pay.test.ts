@@ -184,7 +184,7 @@ describe('sends nothing, and asks for nothing to be sent, when', () => {
     ],
     [
       'the address is another one meanwhile',
-      'walletChanged',
+      'walletAddressChanged',
       () =>
         (replies = [
           payment,

@@ -803,6 +803,54 @@ describe('on the page', () => {
     expect(api.requestsFor('cancel')).to.have.length(0);
   });
 
+  describe('another script of the page’s origin', () => {
+    const foreign = { ...createdPayment(), id: 'F'.repeat(26), txRef: 'attackers-order' };
+    const memoryName = `crypto-checkout:${location.origin}:pk_test_x:order-42`;
+    const replies = (own = createdPayment()) => {
+      api.handlers.retrieve = ({ path }) => successReply(path.endsWith(foreign.id) ? foreign : own);
+    };
+
+    it('cannot make this order show another order’s payment, by what the browser remembers', async () => {
+      replies();
+      for (const payment of [foreign, { ...paymentInState('settled'), id: foreign.id, txRef: 'order-421' }]) {
+        api.handlers.retrieve = () => successReply(payment);
+        localStorage.setItem(memoryName, JSON.stringify({ attempt: 1, paymentId: foreign.id }));
+        const element = await mount(orderAttributes);
+        await waitFor(() => api.requestsFor('retrieve').length > 0);
+        await waitForStatus(element, 'idle');
+        expect(element.payment).to.equal(undefined);
+        element.remove();
+        api.requests.length = 0;
+      }
+      expect(api.requestsFor('cancel')).to.have.length(0);
+    });
+
+    it('cannot do so for a payment that the merchant’s server created', async () => {
+      replies();
+      const name = `crypto-checkout:${location.origin}:pk_test_x:${createdPayment().id}`;
+      localStorage.setItem(name, JSON.stringify({ attempt: 1, paymentId: foreign.id }));
+      const element = await mount(resumeAttributes);
+      await waitForStatus(element, 'choosing-currency');
+      expect(element.payment?.id).to.equal(createdPayment().id);
+    });
+
+    it('cannot do so by messages, and a thousand of them make a few requests', async () => {
+      replies();
+      const element = await mount(orderAttributes);
+      press(element);
+      await waitForStatus(element, 'choosing-currency');
+      const before = api.requests.length;
+      const channel = new BroadcastChannel(memoryName);
+      for (let count = 0; count < 1000; count += 1) channel.postMessage(foreign.id);
+      await waitFor(() => api.requestsFor('retrieve').some(({ path }) => path.endsWith(foreign.id)));
+      await aTimeout(300);
+      channel.close();
+      expect(element.payment?.id).to.equal(createdPayment().id);
+      // Of five messages a second, each may look at its payment and at the order's own.
+      expect(api.requests.length - before).to.be.at.most(10);
+    });
+  });
+
   it('a tag that was moved in the middle still hears of the other tab, and tells it', async () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);

@@ -37,6 +37,8 @@ export class FakeApi {
   /** The payment as the server has it. */
   payment: Payment = createdPayment();
   readonly requests: ApiRequest[] = [];
+  /** The reference that the payment was created with. */
+  #txRef: string | undefined;
   /** Replace the default replies. */
   readonly handlers: Partial<Record<Call, Handler>> = {};
   readonly #fetch = window.fetch;
@@ -45,6 +47,7 @@ export class FakeApi {
   /** Replaces `fetch` for the API's paths, and forgets what came before. */
   install(): this {
     this.payment = createdPayment();
+    this.#txRef = undefined;
     this.requests.length = 0;
     this.#replies.length = 0;
     Object.keys(this.handlers).forEach((call) => Reflect.deleteProperty(this.handlers, call));
@@ -90,10 +93,12 @@ export class FakeApi {
     });
   }
 
-  #defaultReply({ call, path }: ApiRequest): Response {
+  #defaultReply({ call, path, body }: ApiRequest): Response {
+    const payment = () => ({ ...this.payment, txRef: this.#txRef ?? this.payment.txRef });
     switch (call) {
       case 'create':
-        return successReply({ payment: this.payment, url: 'https://pay.example/pay/x' });
+        this.#txRef = (body as Payment).txRef;
+        return successReply({ payment: payment(), url: 'https://pay.example/pay/x' });
       case 'set': {
         const [network = '', currency = ''] = path.split('/').reverse();
         const { currencyOptions = [] } = this.payment;
@@ -108,7 +113,7 @@ export class FakeApi {
         return successReply(undefined);
       default:
     }
-    return successReply(this.payment, { date: new Date().toUTCString() });
+    return successReply(payment(), { date: new Date().toUTCString() });
   }
 }
 
