@@ -16,7 +16,7 @@ import { startServer } from '../support/server.js';
 
 export const network = 'litecoin-regtest';
 const { signal } = new AbortController();
-const tpub = { public: 0x043587cf, private: 0x04358394 };
+export const tpub = { public: 0x043587cf, private: 0x04358394 };
 
 export interface ShownPsbt {
   readonly id: string;

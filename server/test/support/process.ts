@@ -1,9 +1,11 @@
 /** Runs the built server as a separate process, for tests that stop or kill it. */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { TestEngine } from './engines.js';
 
 export interface ServerProcess {
   readonly url: string;
@@ -76,4 +78,38 @@ async function readUrl(output: NodeJS.ReadableStream): Promise<string | undefine
     // Discard later output: an unread pipe would block the server.
     output.resume();
   }
+}
+
+/** The servers of one database: one on SQLite, two on PostgreSQL. */
+export interface Servers {
+  /** Of one that is running. */
+  readonly url: string;
+  /** Kills one of them at random, and starts it again. */
+  restartOne(): Promise<void>;
+  kill(): Promise<void>;
+  /** @returns their exit codes */
+  stop(): Promise<(number | null)[]>;
+}
+
+export async function startServers(
+  engine: TestEngine['name'],
+  env: Readonly<Record<string, string>>,
+): Promise<Servers> {
+  const running = [await startProcess(env)];
+  if (engine === 'PostgreSQL') running.push(await startProcess(env));
+  return {
+    get url() {
+      return running[0]?.url ?? '';
+    },
+    async restartOne() {
+      const index = randomInt(running.length);
+      const [killed] = running.splice(index, 1);
+      await killed?.kill();
+      running.push(await startProcess(env));
+    },
+    async kill() {
+      for (const server of running) await server.kill();
+    },
+    stop: () => Promise.all(running.map((server) => server.stop())),
+  };
 }

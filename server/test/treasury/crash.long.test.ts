@@ -15,10 +15,10 @@ import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { deployFactory, factory } from '../support/forwarders.js';
-import { startProcess, type ServerProcess } from '../support/process.js';
+import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 
-const rounds = roundsOf({ usual: 1, soak: 10 });
+const rounds = roundsOf({ usual: 1, soak: 20 });
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const keys = {
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
@@ -31,7 +31,7 @@ describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     const anvil = await startAnvil();
     const mining = new AbortController();
-    let server: ServerProcess | undefined;
+    let servers: Servers | undefined;
     try {
       const token = await anvil.deploy('SilentToken');
       await deployFactory(anvil);
@@ -63,7 +63,7 @@ describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (
         ...{ GAS_KEY_FILE: file('key.json'), GAS_KEY_PASSWORD_FILE: file('password') },
       };
       void mine(anvil, mining.signal);
-      server = await startProcess(env);
+      servers = await startServers(engine.name, env);
       const merchants = JSON.parse(
         (await runCommandLine(databaseUrl, ['merchants', 'list', '--json'])).stdout,
       ) as { id: string }[];
@@ -84,15 +84,16 @@ describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (
       const paid: Hex[] = [];
       for (let round = 0; round < rounds; round += 1) {
         startRound(`sweeps on ${engine.name}`, round, rounds);
-        const address = await newAddress(server.url);
+        const address = await newAddress(servers.url);
         const amount = BigInt(randomInt(12_000_000, 40_000_000));
         await anvil.call('SilentToken', token, 'transfer', [address, amount]);
         total += amount;
         paid.push(address);
         // It plans every two seconds, and asks its node in between: it is killed before, within or after a sweep.
         await delay(randomInt(200, 3500));
-        await server.kill();
-        server = await startProcess(env);
+        await servers.restartOne();
+        const { exitCode, stdout } = await runCommandLine(databaseUrl, ['ledger', 'check']);
+        expect(exitCode, stdout).toBe(0);
       }
       await vi.waitFor(
         async () => {
@@ -105,7 +106,7 @@ describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (
         { timeout: 30_000, interval: 100 },
       );
       await waitUntilBooked(databaseUrl, total);
-      expect(await server.stop()).toBe(0);
+      expect(new Set(await servers.stop())).toEqual(new Set([0]));
 
       const logs = await anvil.rpc<{ topics: Hex[]; transactionHash: Hex }[]>('eth_getLogs', [
         { address: factory.address, fromBlock: '0x0', topics: [sweptTopic] },
@@ -117,7 +118,7 @@ describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (
       expect(new Set(logs.map(({ transactionHash }) => transactionHash)).size).toBe(nonce);
     } finally {
       mining.abort();
-      await server?.kill();
+      await servers?.kill();
       await anvil.stop();
       await dispose();
       await rm(directory, { recursive: true, force: true });
