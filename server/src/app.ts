@@ -202,7 +202,7 @@ export async function createApp(options: AppOptions) {
     depths,
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
-    checkoutUrl,
+    pageUrls: { checkoutUrl, publicUrl },
     ledger,
     outbox,
     customers,

@@ -12,7 +12,7 @@ export interface WalletApp {
  * @see https://docs.cdp.coinbase.com/coinbase-wallet/developer-guidance/mobile-dapp-integration
  * @see https://developer.trustwallet.com/developer/develop-for-trust/deeplinking 60 is Ethereum's number in SLIP-44
  */
-export function walletApps(page: string): WalletApp[] {
+export function walletApps(page = ''): WalletApp[] {
   if (!page.startsWith('https://')) return [];
   const encoded = encodeURIComponent(page);
   return [

@@ -38,8 +38,8 @@ interface PanelProps {
 }
 
 export function walletPanel(props: PanelProps, context: ViewContext): TemplateResult | typeof nothing {
-  const { state, evm, wallets, mainWallet, sent, isOnPhone } = props;
-  const apps = wallets.length === 0 && isOnPhone && !sent ? walletApps(evm.pageUrl) : [];
+  const { state, payment, wallets, mainWallet, sent, isOnPhone } = props;
+  const apps = wallets.length === 0 && isOnPhone && !sent ? walletApps(payment.pageUrl) : [];
   if (wallets.length === 0 && apps.length === 0 && !sent) return nothing;
   const isDone = sent && (state.name === 'choosing' || state.name === 'asking');
   const others = state.name === 'waiting' ? [] : wallets.filter((one) => one !== mainWallet);

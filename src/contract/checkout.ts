@@ -101,8 +101,6 @@ export const evmAsset = s.object({
   rpcUrl: s.optional(s.string),
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash. */
   explorer: s.optional(s.string),
-  /** The payment's hosted page, which a wallet app on a phone can open. */
-  pageUrl: s.string,
 });
 
 /**
@@ -146,6 +144,9 @@ export const payment = s.object({
   currencyOptions: s.optional(s.array(currencyOption)),
   /** Unix epoch milliseconds. */
   expiresBy: s.optional(s.number),
+  /** Its hosted page, for another device or a wallet's browser, and its receipt. Our addition. */
+  pageUrl: s.optional(s.string),
+  receiptUrl: s.optional(s.string),
   transactionFees: s.number,
   totalDue: s.number,
   customer: s.string,

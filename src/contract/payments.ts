@@ -89,6 +89,8 @@ export const samplePayment = {
     },
   ],
   expiresBy: 1767312000000,
+  pageUrl: `https://pay.example.com/pay/${sampleId}`,
+  receiptUrl: `https://pay.example.com/receipt/${sampleId}`,
   transactionFees: 50,
   totalDue: 5000,
   customer: 'ada@example.com',

@@ -107,6 +107,7 @@ export function evmPayment(
     amount: 0.0123,
     amountDue: 0.0123,
     amountSeen: 0,
+    pageUrl: 'https://pay.example/pay/1',
     addressInformation: {
       address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       network: 'evm-dev',
@@ -116,7 +117,6 @@ export function evmPayment(
       chainId: 31337,
       decimals: 18,
       coin: 'ETH',
-      pageUrl: 'https://pay.example/pay/1',
       ...evm,
     },
     ...changes,

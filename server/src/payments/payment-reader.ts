@@ -9,7 +9,7 @@ import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow, StoredRecord } from './store.js';
-import { viewPayment } from './view.js';
+import { viewPayment, type PageUrls } from './view.js';
 import type { Caller, Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
@@ -18,8 +18,7 @@ export interface PaymentReaderDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
   readonly depths: Depths;
-  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
-  readonly checkoutUrl: string;
+  readonly pageUrls: PageUrls;
   /** Whether a payer can pay the merchant in this way now. */
   readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
@@ -89,7 +88,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     baseSum,
 
     view(kind, record) {
-      const payment = viewPayment(record, optionsOf(record), currencies, deps.checkoutUrl);
+      const payment = viewPayment(record, optionsOf(record), currencies, deps.pageUrls);
       return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
     },
 

@@ -11,6 +11,7 @@ import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { OnStatusChange } from './update-payment.js';
+import type { PageUrls } from './view.js';
 import type { RoomDeps } from '../db/room-deps.js';
 
 export interface PaymentTimes {
@@ -26,8 +27,7 @@ export interface PaymentsDeps extends RoomDeps {
   readonly depths: Depths;
   readonly addresses: DepositAddresses;
   readonly isReadable: IsReadable;
-  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
-  readonly checkoutUrl: string;
+  readonly pageUrls: PageUrls;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;

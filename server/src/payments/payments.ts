@@ -46,8 +46,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { ledger, merchant, wallet, outbox } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const { checkoutUrl } = deps;
-  const reader = createPaymentReader({ clock, rates, currencies, depths, isOffered, checkoutUrl });
+  const { pageUrls } = deps;
+  const reader = createPaymentReader({ clock, rates, currencies, depths, isOffered, pageUrls });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const updatePayment = createUpdatePayment({
     clock,

@@ -18,15 +18,21 @@ import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../
 import { confirmationsOf, viewCredits, viewReceipts } from './receipts/view.js';
 import type { LogRow, StoredReceipt, StoredRecord } from './store.js';
 
+export interface PageUrls {
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+  /** Receipts are at `{publicUrl}/receipt/{payment id}`. */
+  readonly publicUrl: string;
+}
+
 /**
  * @param options the currencies to choose from; undefined once the currency is locked
- * @param checkoutUrl hosted pages are at `{checkoutUrl}/{payment id}`
  */
 export function viewPayment(
   row: StoredRecord,
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
-  checkoutUrl: string,
+  { checkoutUrl, publicUrl }: PageUrls,
 ): PaymentRecord {
   const receipts = row.receipts.filter(isLive);
   const base = currencies.known(row.base_currency);
@@ -48,7 +54,12 @@ export function viewPayment(
     baseCurrency: base.code,
     currencies: row.currency === null ? [...new Set(options?.map((option) => option.currency))] : [],
     ...(options && { currencyOptions: [...options] }),
-    ...(row.wallet_id === null && { expiresBy: row.expires_at }),
+    // The deposits of a hosted wallet have neither a page nor an end.
+    ...(row.wallet_id === null && {
+      expiresBy: row.expires_at,
+      pageUrl: `${checkoutUrl}/${row.id}`,
+      receiptUrl: `${publicUrl}/receipt/${row.id}`,
+    }),
     transactionFees: unitsToNumber(BigInt(row.transaction_fees), base),
     totalDue: unitsToNumber(BigInt(row.base_amount), base),
     customer: row.customer_email ?? 'anonymous',
@@ -62,7 +73,7 @@ export function viewPayment(
       row.address_id !== null &&
       row.network !== null && {
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
-        ...viewEvm(row, currencies, checkoutUrl),
+        ...viewEvm(row, currencies),
       }),
     addressSentFrom: [...new Set(receipts.flatMap((receipt) => readSenders(receipt.senders)))],
     transactionTimeLog: row.log.map(viewLogEntry),
@@ -91,11 +102,7 @@ export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord
 }
 
 /** What a wallet in the payer's browser needs; nothing where the chain is simulated or of another kind. */
-function viewEvm(
-  row: StoredRecord,
-  currencies: Currencies,
-  checkoutUrl: string,
-): { readonly evm?: EvmAsset } {
+function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: EvmAsset } {
   const network = currencies.network(row.mode, row.network ?? '');
   const asset = network?.assets[row.currency ?? ''];
   if (!network?.evm || asset?.decimals === undefined) return {};
@@ -105,7 +112,6 @@ function viewEvm(
       chainId,
       decimals: asset.decimals,
       coin,
-      pageUrl: `${checkoutUrl}/${row.id}`,
       ...(asset.contract !== undefined && { contract: asset.contract }),
       ...(rpcUrl !== undefined && { rpcUrl }),
       ...(network.explorer !== undefined && { explorer: network.explorer }),

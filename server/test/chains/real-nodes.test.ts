@@ -136,20 +136,14 @@ describe.each(engines)('real nodes on $name', (engine) => {
     expect(payment.evm).toBeUndefined();
     const set = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/evm-dev`);
     expect(set.evm).toBeUndefined();
-    const pageUrl = `${server.url}/pay/${payment.id}`;
-    const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', pageUrl, contract: getAddress(token) };
+    const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', contract: getAddress(token) };
     const locked = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
     expect(locked.evm).toEqual(evm);
     const path = `/v1/transactions/${payment.id}/verify/checkout`;
     const seen = await server.api('GET', path, { key: server.publicKey });
     expect((seen.body.data as WithEvm).evm).toEqual(evm);
-    const { id, evm: native } = (await lock('ETH', 'evm-dev')) as PaymentView & WithEvm;
-    expect(native).toEqual({
-      chainId: 31_337,
-      decimals: 18,
-      coin: 'ETH',
-      pageUrl: `${server.url}/pay/${id}`,
-    });
+    const { evm: native } = (await lock('ETH', 'evm-dev')) as PaymentView & WithEvm;
+    expect(native).toEqual({ chainId: 31_337, decimals: 18, coin: 'ETH' });
     // A wallet would send real coins to the address of a simulated network.
     expect(((await lock('ETH', 'ethereum')) as WithEvm).evm).toBeUndefined();
     expect(((await lock('BTC', 'bitcoin')) as WithEvm).evm).toBeUndefined();
@@ -192,7 +186,7 @@ describe.each(engines)('real nodes on $name', (engine) => {
     expect(output.text).toMatch(/PROBLEM +node 1: /);
     expect(output.text).toMatch(/ok +node 2: Chain id 31337/);
     expect(output.text).toMatch(/10 USD would be +.*ETH/);
-    expect(progress.length).toBeGreaterThan(5);
+    expect(progress.length).toBeGreaterThan(0);
     expect(JSON.stringify(output) + progress.join()).not.toContain(secret);
   });
 
