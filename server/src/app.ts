@@ -1,4 +1,5 @@
 /** Assembles the application: builds all rules from the configuration and the database, for the server and the command line. */
+import { dirname, join } from 'node:path';
 import type { Api } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
@@ -22,6 +23,11 @@ import type { Network } from './chains/networks.js';
 import { createReconciliation } from './reconciliation/reconciliation.js';
 import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
+import { createChainEvidence } from './restore/chain-evidence.js';
+import { createRestoreGuard } from './restore/guard.js';
+import { openMarker } from './restore/marker.js';
+import { readDatabaseId } from './restore/restore-store.js';
+import { createRestore } from './restore/restore.js';
 import { createSandboxReset } from './sandbox/reset.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
@@ -149,16 +155,26 @@ export async function createApp(options: AppOptions) {
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
   const simulatedSources =
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
-  const depositAddresses = createDepositAddresses((network) => {
-    const isReal = connected.some((one) => one.network === network);
-    if (!isReal) return simulatedSources;
-    return overrides.addressSources ?? treasury.offered(network, depositKeys.sources);
-  }, newId);
+  const marker = openMarker(markerPath(config, await readDatabaseId(database.reader)), log);
+  const guard = createRestoreGuard(marker);
+  const depositAddresses = createDepositAddresses(
+    (network) => {
+      const isReal = connected.some((one) => one.network === network);
+      if (!isReal) return simulatedSources;
+      return overrides.addressSources ?? treasury.offered(network, depositKeys.sources);
+    },
+    newId,
+    guard,
+  );
   const watchedAddresses = createWatchedAddresses(database);
   const connected = connect(config, overrides.adapters ?? builtInAdapters, {
     log,
     now: clock.real,
-    watched: (mode, addresses) => watchedAddresses.find(mode, addresses),
+    watched: async (mode, addresses) =>
+      new Set([
+        ...(await watchedAddresses.find(mode, addresses)),
+        ...(await chainEvidence.watched(mode, addresses)),
+      ]),
     isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
@@ -277,7 +293,7 @@ export async function createApp(options: AppOptions) {
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, log };
+  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, guard, log };
   const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
   const treasury = createTreasury({
     ...shared,
@@ -287,7 +303,17 @@ export async function createApp(options: AppOptions) {
     gasKey: config.gasKey,
   });
   const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
-  const features: readonly Feature[] = [treasury, psbtPayouts, reconciliation];
+  const restore = createRestore({
+    ...{ ...shared, marker },
+    unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
+    hold: (transaction, transfers, actor) => treasury.payoutExports.hold(transaction, transfers, actor),
+  });
+  const chainEvidence = createChainEvidence({
+    ...{ database, depositKeys, connected, startedAt: clock.real() },
+    unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
+    suspect: (transaction, found) => restore.suspect(transaction, found),
+  });
+  const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -295,7 +321,7 @@ export async function createApp(options: AppOptions) {
     clock,
     newId,
     log,
-    sink: receipts,
+    sink: chainEvidence.follow(receipts),
     networks: chains.map((chain) => {
       const real = connected.find((one) => one.chain === chain);
       const network = currencies.network(chain.mode, chain.network);
@@ -360,6 +386,7 @@ export async function createApp(options: AppOptions) {
     psbtPayouts,
     treasury,
     reconciliation,
+    restore,
     features,
     billing,
     endpoints,
@@ -382,6 +409,14 @@ export async function createApp(options: AppOptions) {
     worldRates: isWorldRates(rates) ? rates : undefined,
     createHandlers,
   };
+}
+
+/** Beside the file of SQLite. A database in memory is never restored. */
+function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undefined): string | undefined {
+  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
+  if (id === undefined || file === ':memory:') return undefined;
+  const directory = markerDirectory ?? (file === undefined ? 'data' : dirname(file));
+  return join(directory, `checkout-marker-${id}`);
 }
 
 function connect(config: Config, available: Adapters, deps: Parameters<typeof connectNetworks>[2]) {

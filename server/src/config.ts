@@ -36,6 +36,8 @@ export interface Config {
   /** 0 picks a free port. */
   readonly port: number;
   readonly databaseUrl: string;
+  /** Of the marker that shows a restored database. */
+  readonly markerDirectory: string | undefined;
   /** False behind a connection pooler that does not support them. PostgreSQL only. */
   readonly hasPreparedStatements: boolean;
   /** Where clients reach the server; undefined means `http://HOST:PORT`. */
@@ -159,6 +161,9 @@ const variables = {
       'sqlite:./data/checkout.db',
     ),
   },
+  MARKER_DIRECTORY: path(
+    'Folder of a small file by which the server notices that the database was restored from an older backup (default: that of the SQLite file, or ./data). Keep it out of the backup',
+  ),
   DATABASE_PREPARED_STATEMENTS: onUnlessOff(
     'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not support them, such as PgBouncer before 1.21',
   ),
@@ -305,6 +310,7 @@ export function readConfig(environment: Environment): Config {
     host: data.HOST,
     port: data.PORT,
     databaseUrl: data.DATABASE_URL,
+    markerDirectory: data.MARKER_DIRECTORY,
     hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS,
     publicUrl: data.PUBLIC_URL,
     checkoutUrl: data.CHECKOUT_URL,

@@ -1,5 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -26,6 +26,7 @@ import { prune } from './ops/prune.js';
 import { countQuarantine } from './payments/receipts/quarantine.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
+import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
@@ -84,6 +85,7 @@ async function serve(
   const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
   const testSeed = await ensureTestSeed(database);
+  await database.write((transaction) => ensureDatabaseId(transaction, randomUUID()));
   const app = await createApp({
     config,
     database,

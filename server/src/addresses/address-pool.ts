@@ -53,10 +53,20 @@ export async function takeIndexes(
   return row.next_index - count;
 }
 
-/** @param now a monotonic clock */
+/** Sees to it that no index of a source below this one is taken any more. */
+export async function raiseIndex(transaction: Transaction, sourceId: string, next: number): Promise<void> {
+  const first = await takeIndexes(transaction, sourceId, 0);
+  if (next > first) await takeIndexes(transaction, sourceId, next - first);
+}
+
+/**
+ * @param now a monotonic clock
+ * @param onReserve called in the transaction that reserves indexes, with the first one that is still free
+ */
 export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
   now = () => performance.now(),
+  onReserve: (next: number) => void = () => {},
 ): AddressPool {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
@@ -101,6 +111,7 @@ export function createAddressPool(
     reservedAt = now();
     isReserving = true;
     const first = await takeIndexes(transaction, source.id, size);
+    onReserve(first + size);
     afterCommit(() => {
       isReserving = false;
       for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
@@ -112,9 +123,11 @@ export function createAddressPool(
   }
 
   /** While another transaction is reserving a block, it is better to take a single index than to wait for the block. */
-  function reserveOne(transaction: Transaction): Promise<number> {
+  async function reserveOne(transaction: Transaction): Promise<number> {
     singles += 1;
-    return takeIndexes(transaction, source.id, 1);
+    const index = await takeIndexes(transaction, source.id, 1);
+    onReserve(index + 1);
+    return index;
   }
 
   const isBusy = () => now() - reservedAt < shortBlockMs;

@@ -39,23 +39,33 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
+/** Refuses to give addresses out while the database may be older than what was done with it. */
+export interface AddressGuard {
+  /** @returns a number that changes when what is reserved must not be used any more */
+  ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
+  reserve(mode: Mode, sourceId: string, next: number): void;
+}
+
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
 export function createDepositAddresses(
   sourcesOf: (network: Network) => AddressSources,
   newId: NewId,
+  guard: AddressGuard,
 ): DepositAddresses {
   const pools = new Map<string, AddressPool>();
 
   const findSource = (scope: Scope, network: Network): AddressSource | undefined =>
     sourcesOf(network).find(scope, network.family, network.addressNet);
 
-  function poolOf(scope: Scope, network: Network): { sourceId: string; pool: AddressPool } {
+  function poolOf(scope: Scope, network: Network, epoch: number): { sourceId: string; pool: AddressPool } {
     const { family, name, addressNet } = network;
     const source = findSource(scope, network);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
     // Families and networks can share a key: they then share its index count, but write addresses differently.
-    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}`;
-    const pool = pools.get(key) ?? createAddressPool(source);
+    const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}/${epoch}`;
+    const pool =
+      pools.get(key) ??
+      createAddressPool(source, undefined, (next) => guard.reserve(scope.mode, source.id, next));
     pools.set(key, pool);
     return { sourceId: source.id, pool };
   }
@@ -68,7 +78,8 @@ export function createDepositAddresses(
         'walletId' in owner
           ? { payment_id: null, wallet_id: owner.walletId }
           : { payment_id: owner.paymentId, wallet_id: null };
-      const { sourceId, pool } = poolOf(scope, network);
+      const epoch = await guard.ensureTrusted(transaction, scope.mode);
+      const { sourceId, pool } = poolOf(scope, network, epoch);
       const { index, address } = await pool.take(transaction);
       const row: AddressTable = {
         id: newId(),

@@ -30,6 +30,8 @@ export interface ExtendedKey {
 /** The wallet that the forwarders at the addresses pay to. For EVM networks only. */
 export interface Treasury {
   readonly treasury: string;
+  /** How many restores were confirmed when it was set; by default, when it is. */
+  readonly epoch?: number;
   readonly extendedPublicKey?: undefined;
   readonly script?: undefined;
 }
@@ -68,6 +70,8 @@ export interface DepositKeys {
    * @returns false if it is in use already
    */
   set(transaction: Transaction, scope: Scope, family: Family, key: GivenKey): Promise<boolean>;
+  /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
+  raiseEpoch(transaction: Transaction, treasuries: readonly DepositKeyRecord[], epoch: number): Promise<void>;
   /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
   list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]>;
   /** Reads the keys that another process has set. Cheap while there are none. */
@@ -89,9 +93,11 @@ export async function createDepositKeys(
   database: Database,
   now: () => number,
   newId: NewId,
-  forwarderSource: (scope: Scope, treasury: string) => AddressSource,
+  forwarderSource: (scope: Scope, treasury: string, epoch: number) => AddressSource,
 ): Promise<DepositKeys> {
   let version = -1;
+  /** That of the newest treasury of all. */
+  let newestEpoch = 0;
   let current: ReadonlyMap<string, CurrentKey> = new Map();
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
@@ -104,7 +110,7 @@ export async function createDepositKeys(
       const source =
         key.treasury === undefined
           ? createAddressSource(scope.mode, family, key.extendedPublicKey, { script: key.script, net })
-          : forwarderSource(scope, key.treasury);
+          : forwarderSource(scope, key.treasury, key.epoch ?? newestEpoch);
       // Refuses what derives nothing now, rather than when a payer waits for an address.
       source.derive(0);
       return source;
@@ -129,6 +135,7 @@ export async function createDepositKeys(
         },
       ]),
     );
+    newestEpoch = Math.max(0, ...rows.map(({ epoch }) => epoch));
     version = read;
   }
 
@@ -140,6 +147,23 @@ export async function createDepositKeys(
     const source = sources.get(name) ?? preview(scope, family, key, net);
     sources.set(name, source);
     return source;
+  }
+
+  function newRow(scope: Scope, family: Family, key: GivenKey): DepositKeyTable {
+    const source = preview(scope, family, key, undefined);
+    return {
+      id: newId(),
+      merchant_id: scope.merchantId,
+      mode: scope.mode,
+      family,
+      extended_public_key: key.extendedPublicKey ?? null,
+      script: key.script ?? null,
+      treasury: source.forwarder?.treasury ?? null,
+      epoch: key.treasury === undefined ? 0 : (key.epoch ?? newestEpoch),
+      source_id: source.id,
+      created_at: now(),
+      replaced_at: null,
+    };
   }
 
   await refresh();
@@ -167,22 +191,19 @@ export async function createDepositKeys(
       }
       const former = await store.findCurrent(transaction, scope, family);
       if (former?.source_id === source.id && (former.script ?? undefined) === key.script) return false;
-      const time = now();
-      if (former) await store.markReplaced(transaction, former.id, time);
-      const row: DepositKeyTable = {
-        id: newId(),
-        merchant_id: scope.merchantId,
-        mode: scope.mode,
-        family,
-        extended_public_key: key.extendedPublicKey ?? null,
-        script: key.script ?? null,
-        treasury: source.forwarder?.treasury ?? null,
-        source_id: source.id,
-        created_at: time,
-        replaced_at: null,
-      };
-      await store.insertKey(transaction, row);
+      if (former) await store.markReplaced(transaction, former.id, now());
+      await store.insertKey(transaction, newRow(scope, family, key));
       return true;
+    },
+
+    async raiseEpoch(transaction, treasuries, epoch) {
+      if (treasuries.length > 0) await store.raiseVersion(transaction);
+      for (const { id, merchantId, mode, family, treasury } of treasuries) {
+        if (treasury === undefined) continue;
+        const scope = { merchantId, mode };
+        await store.markReplaced(transaction, id, now());
+        await store.insertKey(transaction, newRow(scope, family, { treasury, epoch }));
+      }
     },
 
     async list(reader, merchantId) {
@@ -214,7 +235,7 @@ async function refuseOwnAddress(transaction: Transaction, treasury: string): Pro
 
 function keyOfRow(row: DepositKeyTable): GivenKey {
   const { treasury, extended_public_key: extendedPublicKey, script } = row;
-  if (treasury !== null) return { treasury };
+  if (treasury !== null) return { treasury, epoch: row.epoch };
   if (extendedPublicKey === null)
     throw new Error(`The deposit key ${row.id} is neither a key nor a treasury`);
   return { extendedPublicKey, script: script ?? undefined };

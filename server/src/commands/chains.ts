@@ -2,6 +2,7 @@
 import { readGaps } from '../scanning/asset-gaps.js';
 import { acceptReorg, rescan } from '../scanning/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
+import { evidenceLines } from '../restore/commands.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
@@ -20,15 +21,17 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, and how nodes disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
-        const { database, psbtPayouts, reconciliation, treasury } = context;
+        const { database, psbtPayouts, reconciliation, restore, treasury } = context;
+        const suspicion = await restore.look();
         const networks = await readNetworkStates(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
         const psbts = await psbtPayouts.inTrouble();
         const balances = await balanceStatus(reconciliation);
         const lines = [
+          ...(suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : []),
           ...networks.map(networkLine),
           ...treasuries.flatMap(treasuryLines),
           ...psbts.map(
@@ -40,6 +43,7 @@ export const chainCommands: Group = {
         ];
         return {
           json: {
+            ...(suspicion && { restore: suspicion }),
             networks: networks.map(networkJson),
             treasuries: treasuries.map((one) => ({
               ...one,
@@ -51,6 +55,7 @@ export const chainCommands: Group = {
           },
           text: lines.join('\n'),
           hasFailed:
+            suspicion !== undefined ||
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
             treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
             psbts.length > 0 ||

@@ -1,5 +1,6 @@
 /** All commands, by room. */
 import { psbtCommands } from '../psbt-payouts/commands.js';
+import { restoreCommands } from '../restore/commands.js';
 import { treasuryCommands } from '../treasury/commands/groups.js';
 import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
@@ -37,6 +38,7 @@ export const groups: readonly Group[] = [
   sandboxCommands,
   ledgerCommands,
   databaseCommands,
+  restoreCommands,
   networkCommands,
   depositKeyCommands,
   addressCommands,

@@ -33,6 +33,7 @@ export type AuditAction =
   | 'payout.created'
   | 'payout.settled'
   | 'payout.failed'
+  | 'restore.confirmed'
   | 'customer.erased'
   | 'sandbox.reset';
 

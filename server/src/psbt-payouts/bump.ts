@@ -49,6 +49,7 @@ export async function bump(
   const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
   const previous = await previousTransactions(database.reader, to, account, coins, signal);
   return database.write(async (transaction) => {
+    await deps.guard.startPayout(transaction, psbt.mode);
     const current = await store.lockPsbt(transaction, id);
     if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
       throw invalidState('The PSBT has changed meanwhile. Look at it, and run the command again');

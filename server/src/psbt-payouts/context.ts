@@ -3,6 +3,7 @@ import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';
 import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import type { RestoreGuard } from '../restore/guard.js';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { readSpendingAccount, type SpendingAccount } from './account.js';
 import { scriptOfAddress, scriptsOf } from './build.js';
@@ -32,6 +33,7 @@ export interface PsbtDeps extends RoomDeps {
   readonly depositKeys: Pick<DepositKeys, 'list'>;
   /** The real networks of all kinds. */
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
+  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
   readonly log: Logger;
 }
 

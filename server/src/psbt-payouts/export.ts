@@ -43,6 +43,7 @@ export async function exportWaiting(
   signal: AbortSignal,
 ): Promise<Exported> {
   const { scope } = request;
+  await deps.guard.ensureTrusted(deps.database.reader, scope.mode);
   const to = networkOf(deps, scope.mode, request.network);
   const key = await findKey(deps, scope, to, request.keyId);
   const account = accountOf(key, to, request);
@@ -113,6 +114,7 @@ async function insert(
   const { scope, actor, fingerprint, path } = request;
   const { to, key, account, payable, discarded, choice, previous, height } = parts;
   const { code: currency } = to.currency;
+  await deps.guard.startPayout(transaction, scope.mode);
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, scope.mode, currency, {
     kind: 'available',

@@ -194,26 +194,40 @@ export function waitingTransfers(
   network: string,
   currency: string,
 ): Promise<TransferTable[]> {
-  return reader
-    .selectFrom('transfers')
-    .selectAll()
-    .where((e) =>
-      e.and({ executor: 'operator', status: 'pending', merchant_id: merchantId, mode, network, currency }),
-    )
-    .where((e) =>
-      e.not(
-        e.exists(
-          e
-            .selectFrom('psbt_transfers')
-            .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
-            .where('psbt_transfers.is_held', '=', 1)
-            .select('psbt_transfers.psbt_id'),
+  return (
+    reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where((e) =>
+        e.and({ executor: 'operator', status: 'pending', merchant_id: merchantId, mode, network, currency }),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('psbt_transfers')
+              .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
+              .where('psbt_transfers.is_held', '=', 1)
+              .select('psbt_transfers.psbt_id'),
+          ),
         ),
-      ),
-    )
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+      )
+      // After a restore, what may have been paid is held until it is released.
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('transfer_exports')
+              .whereRef('transfer_exports.transfer_id', '=', 'transfers.id')
+              .where('transfer_exports.released_at', 'is', null)
+              .select('transfer_exports.id'),
+          ),
+        ),
+      )
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+  );
 }
 
 /** The transfers in PSBTs that were exported and not signed yet, by network. */

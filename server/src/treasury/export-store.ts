@@ -66,6 +66,40 @@ export const unclearTransfers = (reader: Reader) =>
       ),
     );
 
+/** Transfers of live mode that wait for an operator, older than a time, and are in no export or PSBT. */
+export function unheldTransfers(reader: Reader, before: number): Promise<TransferTable[]> {
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where((e) => e.and({ executor: 'operator', status: 'pending', mode: 'live' }))
+    .where('created_at', '<', before)
+    .where((e) =>
+      e.not(
+        e.exists(
+          e
+            .selectFrom('transfer_exports')
+            .select('transfer_exports.id')
+            .whereRef('transfer_exports.transfer_id', '=', 'transfers.id')
+            .where('transfer_exports.released_at', 'is', null),
+        ),
+      ),
+    )
+    .where((e) =>
+      e.not(
+        e.exists(
+          e
+            .selectFrom('psbt_transfers')
+            .select('psbt_id')
+            .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
+            .where('is_held', '=', 1),
+        ),
+      ),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
 export async function insertExports(
   transaction: Transaction,
   rows: readonly TransferExportTable[],

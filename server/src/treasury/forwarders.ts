@@ -30,23 +30,33 @@ const cloneCode = concatBytes(
   hexToBytes('5af43d82803e903d91602b57fd5bf3'),
 );
 
-/** The salt of the address at an index of a merchant's treasury. */
-export function forwarderSalt({ merchantId, mode }: Scope, index: number): string {
-  return `0x${hex.encode(keccak_256(utf8ToBytes(`crypto-checkout/forwarder/${mode}/${merchantId}/${index}`)))}`;
+/**
+ * The salt of the address at an index of a merchant's treasury.
+ * @param epoch how many restores were confirmed before: whatever a lost database gave out since is another address
+ */
+export function forwarderSalt({ merchantId, mode }: Scope, epoch: number, index: number): string {
+  const names = [mode, merchantId, ...(epoch === 0 ? [] : [epoch]), index].join('/');
+  return `0x${hex.encode(keccak_256(utf8ToBytes(`crypto-checkout/forwarder/${names}`)))}`;
 }
 
 /** @throws Error with a message for the operator if the treasury cannot be used */
-export function createForwarderSource(scope: Scope, treasury: string): AddressSource {
+export function createForwarderSource(scope: Scope, treasury: string, epoch = 0): AddressSource {
   const canonical = readTreasury(treasury);
   const codeHash = keccak_256(concatBytes(cloneCode, bytesOf(canonical)));
   const salt = (index: number) => {
     if (!Number.isSafeInteger(index) || index < 0)
       throw new RangeError(`There is no address with the index ${index}`);
-    return forwarderSalt(scope, index);
+    return forwarderSalt(scope, epoch, index);
   };
   return {
     // Indexes are counted per id, and addresses differ by merchant and mode.
-    id: `forwarder:${canonical.toLowerCase()}:${scope.mode}:${scope.merchantId}`,
+    id: [
+      'forwarder',
+      canonical.toLowerCase(),
+      scope.mode,
+      scope.merchantId,
+      ...(epoch === 0 ? [] : [epoch]),
+    ].join(':'),
     descriptor: undefined,
     forwarder: { treasury: canonical, salt },
     derive: (index) =>

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { RestoreGuard } from '../restore/guard.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import * as store from './gas-transactions.js';
@@ -16,6 +17,7 @@ export interface GasBooksDeps {
   readonly clock: Pick<Clock, 'real'>;
   readonly newId: NewId;
   readonly ledger: Ledger;
+  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -23,7 +25,7 @@ const dayMs = 86_400_000;
 
 /** Signs a transaction and stores it. @returns undefined if another process has taken the nonce */
 export async function recordTransaction(
-  { database, clock, newId }: GasBooksDeps,
+  { database, clock, newId, guard }: GasBooksDeps,
   { account, coin, sign }: SweptNetwork,
   unsigned: UnsignedTransaction,
   attempt: number,
@@ -49,7 +51,10 @@ export async function recordTransaction(
     created_at: clock.real(),
     ended_at: null,
   };
-  const isNew = await database.write((transaction) => store.insertTransaction(transaction, row));
+  const isNew = await database.write(async (transaction) => {
+    await guard.startPayout(transaction, account.mode);
+    return store.insertTransaction(transaction, row);
+  });
   return isNew ? row : undefined;
 }
 

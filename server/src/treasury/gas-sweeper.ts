@@ -54,6 +54,14 @@ function createNetworkSweeper(deps: GasSweeperDeps, network: SweptNetwork) {
   let plannedAt = -Infinity;
 
   return async (signal: AbortSignal): Promise<void> => {
+    const isTrusted = await deps.guard.ensureTrusted(reader, account.mode).then(
+      () => true,
+      () => false,
+    );
+    if (!isTrusted) {
+      network.logReason('the database may have been restored from an older backup: see "restore status"');
+      return;
+    }
     const open = await openTransactions(reader, account);
     if (open.length > 0) {
       await followOpen(deps, network, open, signal);

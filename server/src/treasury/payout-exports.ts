@@ -9,6 +9,7 @@ import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { AuditLog } from '../merchants/audit-log.js';
+import type { RestoreGuard } from '../restore/guard.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidState, orNotFound } from '../shared/problem.js';
@@ -44,6 +45,7 @@ export interface PayoutExportDeps {
   readonly auditLog: AuditLog;
   readonly depositKeys: Pick<DepositKeys, 'list'>;
   readonly networks: readonly EvmConnected[];
+  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
 }
 
 export function createPayoutExports(deps: PayoutExportDeps) {
@@ -85,6 +87,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
   ): Promise<{ id: string; createdAt: number }> {
     const [id, createdAt] = [newId(), clock.real()];
     await database.write(async (transaction) => {
+      await deps.guard.startPayout(transaction, on.network.mode);
       await lockFree(transaction, on, transfers);
       await store.insertExports(
         transaction,
@@ -140,6 +143,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       signal: AbortSignal,
     ): Promise<PayoutExport> {
       const { reader } = database;
+      await deps.guard.ensureTrusted(reader, on.network.mode);
       const place = { mode: on.network.mode, network: on.network.code };
       const pending = await pendingTransfers(reader, place, merchantId);
       const ids = pending.map(({ id }) => id);
@@ -167,6 +171,21 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       const first = orNotFound(rows[0], 'export with transfers that still wait');
       const payouts = rows.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
       return { id, createdAt: first.exported_at, payouts, leftOut: [] };
+    },
+
+    /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
+    unheld: (reader: Reader, before: number) => store.unheldTransfers(reader, before),
+
+    /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
+    async hold(transaction: Transaction, transfers: readonly TransferTable[], actor: string): Promise<void> {
+      const id = newId();
+      await store.insertExports(
+        transaction,
+        transfers.map((row) => ({
+          ...{ id, transfer_id: row.id, actor },
+          ...{ created_at: clock.real(), released_at: null },
+        })),
+      );
     },
 
     /** What waits and is reserved, oldest export first. */

@@ -10,6 +10,7 @@ import type { RateSource } from '../money/rates.js';
 import type { Feature, Job } from '../shared/feature.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import { orStartError, StartError } from '../shared/start-error.js';
+import type { RestoreGuard } from '../restore/guard.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import { compareWithChain, type ChainBalances } from './chain-balances.js';
 import {
@@ -37,6 +38,7 @@ export interface TreasuryDeps extends RoomDeps {
   readonly transfers: Pick<Transfers, 'settle'>;
   readonly auditLog: AuditLog;
   readonly isCrossChecked: IsCrossChecked;
+  readonly guard: RestoreGuard;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */

@@ -184,6 +184,7 @@ it.each([
   ['CheckoutTransfersUnclear', 'checkout_transfers_unclear', {}, 1, 0],
   ['CheckoutExportsOld', 'checkout_transfers_exported_age_seconds', {}, 86_401, 86_399],
   ['CheckoutPsbtsInTrouble', 'checkout_psbts_in_trouble', {}, 1, 0],
+  ['CheckoutRestoreSuspected', 'checkout_restore_suspected', {}, 1, 0],
   [
     'CheckoutJobStuck',
     'checkout_job_last_success_timestamp_seconds',

@@ -101,7 +101,11 @@ describe.each(engines)('reconciliation on $name', (engine) => {
       .select('derivation_index')
       .where('address', '=', address)
       .executeTakeFirstOrThrow();
-    const salt = forwarderSalt({ merchantId: fixture.merchantId, mode: 'test' }, row.derivation_index) as Hex;
+    const salt = forwarderSalt(
+      { merchantId: fixture.merchantId, mode: 'test' },
+      0,
+      row.derivation_index,
+    ) as Hex;
     await transact(anvil, factory.address, sweepCall([{ treasury, token: native, salts: [salt] }]));
     expect(await fixture.balance('ETH', address)).toBe(0n);
     await fixture.watch();

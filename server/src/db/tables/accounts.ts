@@ -80,6 +80,8 @@ export const accountTables = {
     script: text<'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr'>().nullable(),
     /** Where the forwarders at the addresses pay to; null if there is an extended key. */
     treasury: text().nullable(),
+    /** How many restores were confirmed when it was set. The salts of a treasury's forwarders have it. */
+    epoch: integer(),
     /** The address source that the key is: the id in `derivations` and `addresses`. */
     source_id: text(),
     created_at: time(),

@@ -1,0 +1,95 @@
+/** `restore …`: why a restore is suspected, and its confirmation. */
+import { command, type Group } from '../commands/command.js';
+import * as option from '../commands/options.js';
+import { counted } from '../commands/records.js';
+import { isoTime } from '../shared/clock.js';
+import type { RestorePlan } from './restore.js';
+import { payouts, type Suspicion } from './restore-store.js';
+
+export const restoreCommands: Group = {
+  name: 'restore',
+  summary: 'After the database was restored from a backup: what is known, and how work goes on.',
+  commands: [
+    command({
+      name: 'status',
+      summary: 'Says whether the database may be older than what was done with it, and by which evidence.',
+      details: 'Exits with 1 if it may. Then no address is given out and nothing is paid in live mode.',
+      options: {},
+      async run({ restore }) {
+        const suspicion = await restore.look();
+        return {
+          json: suspicion
+            ? { isSuspected: true, ...suspicion, since: isoTime(suspicion.since) }
+            : { isSuspected: false },
+          text: suspicion ? evidenceLines(suspicion).join('\n') : 'No restore is suspected',
+          hasFailed: suspicion !== undefined,
+        };
+      },
+    }),
+    command({
+      name: 'confirm',
+      summary:
+        'Lets work go on after a restore, without what may have been given out or paid since the backup.',
+      details: `Without --yes it only says what was found and what it will do. It leaves out the addresses that may have been given out, gives treasuries new contracts for their addresses, and holds the transfers that may have been paid: "transfers exported" lists them. Settle each with "transfers settle", or let it go with "transfers release". Raise the gap limit of wallets by as many addresses as it says.`,
+      options: {
+        spare: option.integer(
+          'N',
+          'how many addresses of each key to leave out beyond the last one that is known; 100 by default, 1000 if only the chain shows the restore',
+          { min: 0, max: 1_000_000 },
+        ),
+        yes: option.flag('does it'),
+      },
+      async run({ restore, actor }, { spare, yes }) {
+        const plan = yes ? await restore.confirm(spare, actor) : await restore.plan(spare);
+        if (!plan) return { json: { isSuspected: false }, text: 'No restore is suspected' };
+        const end = yes ? 'Confirmed: work goes on.' : 'Nothing was changed yet: add --yes to do it.';
+        return {
+          json: { ...planJson(plan), isConfirmed: yes },
+          text: [...evidenceLines(plan.suspicion), ...planLines(plan), end].join('\n'),
+          hasFailed: !yes,
+        };
+      },
+    }),
+  ],
+};
+
+export function evidenceLines({ since, marker, addresses, transfers }: Suspicion): string[] {
+  return [
+    `The database may have been restored from an older backup; noticed ${isoTime(since)}:`,
+    ...Object.entries(marker).map(([name, value]) =>
+      name === payouts
+        ? '  payouts were started that are not in it'
+        : `  addresses of ${name} were given out up to index ${value - 1}`,
+    ),
+    ...addresses.map(
+      ({ address, index, network, txHash }) =>
+        `  ${address} on ${network}, of index ${index}, was never given out, and was paid in ${txHash}`,
+    ),
+    ...transfers.map(
+      ({ transferId, network, txHash }) =>
+        `  the transfer ${transferId} on ${network} was never exported, and ${txHash} pays just that`,
+    ),
+  ];
+}
+
+function planJson({ suspicion, skips, treasuries, held }: RestorePlan) {
+  return {
+    suspicion,
+    skipped: skips.map(({ key, from, to }) => ({ keyId: key.id, from, to })),
+    treasuries: treasuries.map(({ merchantId, treasury }) => ({ merchantId, treasury })),
+    held: held.map(({ id }) => id),
+  };
+}
+
+function planLines({ skips, treasuries, held }: RestorePlan): string[] {
+  return [
+    ...skips.map(
+      ({ key, from, to }) =>
+        `The key ${key.id} of ${key.merchantId} (${key.family}) leaves out ${to - from} addresses: the next one is that of index ${to}`,
+    ),
+    ...treasuries.map(
+      ({ merchantId, treasury }) => `${merchantId} gets new contracts that pay to ${treasury ?? ''}`,
+    ),
+    `${counted(held.length, 'transfer')} may have been paid and ${held.length === 1 ? 'is' : 'are'} held${held.length === 0 ? '' : ': '}${held.map(({ id }) => id).join(', ')}`,
+  ];
+}

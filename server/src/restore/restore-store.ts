@@ -1,0 +1,110 @@
+/** Stores what a restore is suspected by, how often one was confirmed, and how many payouts were started. */
+import { inChunks } from '../db/chunks.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { prepared } from '../db/prepared.js';
+import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
+
+/** Money that came to an address which the database has never given out. */
+export interface UnknownAddress {
+  readonly sourceId: string;
+  readonly index: number;
+  readonly address: string;
+  readonly network: string;
+  readonly txHash: string;
+}
+
+/** A payment that is exactly what a transfer is to be, though nothing was exported. */
+export interface PaidTransfer {
+  readonly transferId: string;
+  readonly network: string;
+  readonly txHash: string;
+}
+
+export interface Suspicion {
+  /** Real time, epoch milliseconds. */
+  readonly since: number;
+  /** Values of markers that the database is behind, by name. */
+  readonly marker: Readonly<Record<string, number>>;
+  readonly addresses: readonly UnknownAddress[];
+  readonly transfers: readonly PaidTransfer[];
+}
+
+export const payouts = 'payouts';
+const suspicionSetting = 'restore-suspicion';
+const epochSetting = 'restore-epoch';
+const payoutsSetting = 'restore-payouts';
+const idSetting = 'database-id';
+/** What is stored while nothing is suspected: the row is there to be locked. */
+const none = '';
+
+const readStates = prepared((reader, names: { readonly suspicion: string; readonly epoch: string }) =>
+  reader
+    .selectFrom('settings')
+    .select(['name', 'value'])
+    .where((e) => e.or([e('name', '=', names.suspicion), e('name', '=', names.epoch)])),
+);
+
+/** Cheap: it is asked whenever an address is given out. */
+export async function readState(reader: Reader): Promise<{ isSuspected: boolean; epoch: number }> {
+  const rows = await readStates(reader, { suspicion: suspicionSetting, epoch: epochSetting });
+  const value = (name: string) => rows.find((row) => row.name === name)?.value;
+  return {
+    isSuspected: (value(suspicionSetting) ?? none) !== none,
+    epoch: Number(value(epochSetting) ?? 0),
+  };
+}
+
+export async function readSuspicion(reader: Reader): Promise<Suspicion | undefined> {
+  return parse((await readSetting(reader, suspicionSetting)) ?? none);
+}
+
+/** Whoever else writes it waits until the transaction ends. */
+export async function lockSuspicion(transaction: Transaction): Promise<Suspicion | undefined> {
+  return parse(await ensureSetting(transaction, suspicionSetting, none));
+}
+
+export function writeSuspicion(transaction: Transaction, suspicion: Suspicion | undefined): Promise<void> {
+  return writeSetting(transaction, suspicionSetting, suspicion ? JSON.stringify(suspicion) : none);
+}
+
+// Only this file writes the value.
+const parse = (value: string) => (value === none ? undefined : (JSON.parse(value) as Suspicion));
+
+export const writeEpoch = (transaction: Transaction, epoch: number): Promise<void> =>
+  writeSetting(transaction, epochSetting, String(epoch));
+
+export async function readPayouts(reader: Reader): Promise<number> {
+  return Number((await readSetting(reader, payoutsSetting)) ?? 0);
+}
+
+/** @returns the new count. Whoever else counts waits until the transaction ends */
+export async function addPayouts(transaction: Transaction, count: number): Promise<number> {
+  const sum = Number(await ensureSetting(transaction, payoutsSetting, '0')) + count;
+  await writeSetting(transaction, payoutsSetting, String(sum));
+  return sum;
+}
+
+/** The next index of each of these address sources; of all sources that merchants' live keys are, too. */
+export async function readIndexes(reader: Reader, sourceIds: readonly string[]): Promise<[string, number][]> {
+  const rows = [
+    ...(await inChunks(sourceIds, (chunk) =>
+      reader
+        .selectFrom('derivations')
+        .select(['source_id', 'next_index'])
+        .where('source_id', 'in', chunk)
+        .execute(),
+    )),
+    ...(await reader
+      .selectFrom('derivations')
+      .innerJoin('deposit_keys', 'deposit_keys.source_id', 'derivations.source_id')
+      .select(['derivations.source_id', 'next_index'])
+      .where('deposit_keys.mode', '=', 'live')
+      .execute()),
+  ];
+  return rows.map((row) => [row.source_id, row.next_index]);
+}
+
+export const readDatabaseId = (reader: Reader): Promise<string | undefined> => readSetting(reader, idSetting);
+
+export const ensureDatabaseId = (transaction: Transaction, id: string): Promise<string> =>
+  ensureSetting(transaction, idSetting, id);

@@ -1,0 +1,212 @@
+/**
+ * Notices that the database was restored from an older backup, and lets work go on when the operator has confirmed it. Addresses
+ * that may have been given out since are then left out, and transfers that may have been paid since are held.
+ */
+import type { Logger } from 'pino';
+import { raiseIndex } from '../addresses/address-pool.js';
+import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
+import type { RoomDeps } from '../db/room-deps.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { Feature } from '../shared/feature.js';
+import { invalidState } from '../shared/problem.js';
+import type { Marker, Progress } from './marker.js';
+import * as store from './restore-store.js';
+import type { Suspicion } from './restore-store.js';
+
+export interface RestoreDeps extends RoomDeps {
+  readonly marker: Marker;
+  readonly auditLog: AuditLog;
+  readonly depositKeys: Pick<DepositKeys, 'list' | 'raiseEpoch'>;
+  readonly connected: readonly Pick<ConnectedNetwork, 'network'>[];
+  /** Transfers of live mode that wait, older than a time, and are in no export or PSBT. */
+  readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferTable[]>;
+  /** Reserves them, as an export does, until they are settled or released. */
+  readonly hold: (
+    transaction: Transaction,
+    transfers: readonly TransferTable[],
+    actor: string,
+  ) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** What a confirmation does. */
+export interface RestorePlan {
+  readonly suspicion: Suspicion;
+  readonly skips: readonly { readonly key: DepositKeyRecord; readonly from: number; readonly to: number }[];
+  /** The treasuries that get new forwarders. */
+  readonly treasuries: readonly DepositKeyRecord[];
+  readonly held: readonly TransferTable[];
+}
+
+export interface Restore extends Feature {
+  /** Compares the database with the marker. @returns what is suspected, by whichever server */
+  look(): Promise<Suspicion | undefined>;
+  /** Adds to what is suspected. */
+  suspect(transaction: Transaction, found: Partial<Suspicion>): Promise<void>;
+  /** @param spare how many addresses are left out beyond the last that is known; undefined for the default */
+  plan(spare: number | undefined): Promise<RestorePlan | undefined>;
+  /** Problem: `invalid_state` if nothing is suspected. */
+  confirm(spare: number | undefined, actor: string): Promise<RestorePlan>;
+}
+
+/** A marker knows what was given out; the chain only shows what was paid. */
+const spareByMarker = 100;
+const spareByChain = 1000;
+
+export function createRestore(deps: RestoreDeps): Restore {
+  const { database, marker, auditLog, depositKeys, connected, clock, log } = deps;
+  let current: Suspicion | undefined;
+
+  /** How far the database is. */
+  async function readProgress(reader: Reader, names: readonly string[]): Promise<Progress> {
+    return new Map([
+      ...(await store.readIndexes(reader, names)),
+      [store.payouts, await store.readPayouts(reader)],
+    ]);
+  }
+
+  async function look(): Promise<Suspicion | undefined> {
+    // First the marker: whatever it has was committed before, so the database has it too, unless it was restored.
+    const marked = marker.read();
+    const progress = await database.snapshot((reader) => readProgress(reader, [...marked.keys()]));
+    if (behind(marked, progress).length > 0) {
+      await database.write(async (transaction) => {
+        // Another process may just have confirmed it.
+        await store.lockSuspicion(transaction);
+        const found = behind(marked, await readProgress(transaction, [...marked.keys()]));
+        if (found.length > 0) await suspect(transaction, { marker: Object.fromEntries(found) });
+      });
+    }
+    // What other servers have given out, and what a crash kept from being written.
+    for (const [name, value] of progress) marker.raise(name, value);
+    const suspicion = await store.readSuspicion(database.reader);
+    if (suspicion && !current) {
+      log.error(
+        { ...suspicion },
+        'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"',
+      );
+    }
+    current = suspicion;
+    return suspicion;
+  }
+
+  /** Adds to what is suspected. */
+  async function suspect(transaction: Transaction, found: Partial<Suspicion>): Promise<void> {
+    const known = await store.lockSuspicion(transaction);
+    const values = { ...known?.marker };
+    for (const [name, value] of Object.entries(found.marker ?? {})) {
+      values[name] = Math.max(value, values[name] ?? 0);
+    }
+    await store.writeSuspicion(transaction, {
+      since: known?.since ?? clock.real(),
+      marker: values,
+      addresses: [...(known?.addresses ?? []), ...(found.addresses ?? [])],
+      transfers: [...(known?.transfers ?? []), ...(found.transfers ?? [])],
+    });
+  }
+
+  async function planIn(
+    reader: Reader,
+    suspicion: Suspicion,
+    spare: number | undefined,
+  ): Promise<RestorePlan> {
+    const isMarked = Object.keys(suspicion.marker).length > 0;
+    const more = spare ?? (isMarked ? spareByMarker : spareByChain);
+    const keys = (await depositKeys.list(reader)).filter(({ mode }) => mode === 'live');
+    const bySource = new Map(keys.map((key) => [key.sourceId, key]));
+    return {
+      suspicion,
+      skips: [...bySource.values()].map((key) => {
+        const paid = suspicion.addresses.filter(({ sourceId }) => sourceId === key.sourceId);
+        const known = [key.used, suspicion.marker[key.sourceId] ?? 0, ...paid.map(({ index }) => index + 1)];
+        return { key, from: key.used, to: Math.max(...known) + more };
+      }),
+      treasuries: keys.filter(({ treasury, replacedAt }) => treasury !== undefined && replacedAt === null),
+      // What was created since then cannot have been paid: nothing was exported meanwhile.
+      held: await deps.unheldTransfers(reader, suspicion.since),
+    };
+  }
+
+  async function apply(transaction: Transaction, plan: RestorePlan, actor: string): Promise<void> {
+    const { suspicion, skips, treasuries, held } = plan;
+    for (const { key, to } of skips) await raiseIndex(transaction, key.sourceId, to);
+    // Those of keys that were set since the backup too: they may be set again.
+    for (const [name, value] of Object.entries(suspicion.marker)) {
+      if (name !== store.payouts) await raiseIndex(transaction, name, value);
+    }
+    const { epoch } = await store.readState(transaction);
+    await depositKeys.raiseEpoch(transaction, treasuries, epoch + 1);
+    await store.writeEpoch(transaction, epoch + 1);
+    await deps.hold(transaction, held, actor);
+    const payouts = await store.readPayouts(transaction);
+    await store.addPayouts(transaction, Math.max(0, (suspicion.marker[store.payouts] ?? 0) - payouts));
+    await store.writeSuspicion(transaction, undefined);
+    for (const merchantId of new Set(skips.map(({ key }) => key.merchantId))) {
+      const own = skips.filter(({ key }) => key.merchantId === merchantId);
+      await auditLog.record(transaction, {
+        ...{ merchantId, mode: 'live', actor, action: 'restore.confirmed', subjectId: String(epoch + 1) },
+        before: { next: Object.fromEntries(own.map(({ key, from }) => [key.id, from])) },
+        after: {
+          next: Object.fromEntries(own.map(({ key, to }) => [key.id, to])),
+          held: held.filter((row) => row.merchant_id === merchantId).map(({ id }) => id),
+        },
+      });
+    }
+  }
+
+  return {
+    look,
+    suspect,
+
+    async plan(spare) {
+      const suspicion = await look();
+      return suspicion && database.snapshot((reader) => planIn(reader, suspicion, spare));
+    },
+
+    async confirm(spare, actor) {
+      await look();
+      const plan = await database.write(async (transaction) => {
+        const suspicion = await store.lockSuspicion(transaction);
+        if (!suspicion) throw invalidState('No restore is suspected: there is nothing to confirm');
+        const made = await planIn(transaction, suspicion, spare);
+        await apply(transaction, made, actor);
+        return made;
+      });
+      await look();
+      return plan;
+    },
+
+    async prepare() {
+      await look();
+    },
+    jobs: () =>
+      connected.some(({ network }) => network.mode === 'live')
+        ? [{ name: 'restore', intervalMs: 5000, run: async () => void (await look()) }]
+        : [],
+    notices: () =>
+      current
+        ? [
+            'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"',
+          ]
+        : [],
+    figures: () => [
+      {
+        name: 'checkout_restore_suspected',
+        help: '1 while the database may be older than what was done with it; "restore status" says why',
+        async read() {
+          const isSuspected = (await store.readSuspicion(database.reader)) !== undefined;
+          const live = connected.filter(({ network }) => network.mode === 'live');
+          return live.map(({ network: { mode, code } }) => [{ mode, network: code }, isSuspected ? 1 : 0]);
+        },
+      },
+    ],
+  };
+}
+
+/** What a marker has that the database has not. */
+function behind(marked: Progress, progress: Progress): (readonly [string, number])[] {
+  return [...marked].filter(([name, value]) => value > (progress.get(name) ?? 0));
+}
