@@ -164,7 +164,7 @@ async function serve(
       keys,
       clock,
       idempotency,
-      checkLimits: config.limits && createLimits(config.limits),
+      callerLimits: config.limits && createLimits(config.limits),
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [

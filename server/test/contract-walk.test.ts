@@ -143,6 +143,7 @@ const validCalls: {
     verify: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     verifyCheckout: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     events: async (records) => ({ params: { transaction_id: await records.payment() } }),
+    receipts: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     fee: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     resendWebhook: async (records) => ({ params: { transaction_id: await records.payment() } }),
   },
@@ -227,7 +228,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
       Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
     );
   expect(names(validCalls).sort()).toEqual(names(api).sort());
-  expect(rows).toHaveLength(50);
+  expect(rows).toHaveLength(51);
 });
 
 describe.each(engines)('On $name', (engine) => {

@@ -7,6 +7,7 @@ export const paymentState = schemaOf(shapes.paymentState);
 export const logValues = schemaOf(shapes.logValues);
 export const logEntry = schemaOf(shapes.logEntry);
 export const receiptView = schemaOf(shapes.receiptView);
+export const unlistedReceipts = schemaOf(shapes.unlistedReceipts);
 export const currencyOption = schemaOf(shapes.currencyOption);
 export const branding = schemaOf(shapes.branding);
 export const evmAsset = schemaOf(shapes.evmAsset);

@@ -54,6 +54,14 @@ export const receiptView = s.object({
   counts: s.boolean,
 });
 
+/** Transfers that are not in a payment's `receipts`, added up: those before the last ones, and dust. Our addition. */
+export const unlistedReceipts = s.object({
+  network: s.string,
+  currency: s.string,
+  count: s.number,
+  amount: s.number,
+});
+
 /** A currency on a network that the payer can choose, with indicative amounts in that currency. */
 export const currencyOption = s.object({
   currency: s.string,
@@ -156,8 +164,14 @@ export const payment = s.object({
   /** From the lock on. Our addition; other servers do not send it. */
   evm: s.optional(evmAsset),
   addressSentFrom: s.array(s.string),
+  /** The last 50 entries. */
   transactionTimeLog: s.array(logEntry),
+  /** How many entries came before them; absent if none did. Our addition. */
+  unlistedLogEntries: s.optional(s.number),
+  /** The last 20 that are not dust. */
   receipts: s.optional(s.array(receiptView)),
+  /** Absent if all are in `receipts`. */
+  unlistedReceipts: s.optional(s.array(unlistedReceipts)),
   isCurrencyLocked: s.boolean,
   createdAt: s.string,
   branding: s.optional(branding),

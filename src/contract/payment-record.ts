@@ -1,6 +1,6 @@
 /** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
-import { branding, logEntry, logValues, payment, receiptView } from './checkout-schemas.js';
+import { branding, logEntry, logValues, payment, receiptView, unlistedReceipts } from './checkout-schemas.js';
 import { timestamp } from './fields.js';
 
 /** What a log entry reports. The list is closed: a page can say each one in its own language. */
@@ -47,6 +47,8 @@ export const receipt = z.extend(receiptView, {
 });
 export type Receipt = z.output<typeof receipt>;
 
+export type UnlistedReceipts = z.output<typeof unlistedReceipts>;
+
 /** What the merchant's balance got from the payment in one currency: `amount` less `fee` is `net`. */
 export const credit = z.object({
   currency: z.string(),
@@ -60,7 +62,7 @@ export const paymentRecord = z.extend(payment, {
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
   branding: z.optional(z.extend(branding, { createdAt: timestamp, updatedAt: timestamp })),
-  /** Oldest first, transfers that were lost included. */
+  /** The last 20 that are not dust, oldest first, transfers that were lost included. */
   receipts: z.array(receipt),
   /** Only for secret keys. Money in other currencies and late money is included. */
   credited: z.optional(z.array(credit)),

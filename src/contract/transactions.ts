@@ -4,7 +4,7 @@ import { paymentStatus } from './checkout-schemas.js';
 import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, id, listQuery, requiredText } from './fields.js';
-import { codedLogEntry, paymentRecord, type PaymentRecord } from './payment-record.js';
+import { codedLogEntry, paymentRecord, receipt, type PaymentRecord } from './payment-record.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
 const params = z.object({
@@ -130,13 +130,30 @@ export const transactions = {
     method: 'GET',
     path: '/v1/transactions/{transaction_id}/events',
     key: 'secret',
-    description: "Returns the transaction's time log, oldest entry first.",
+    description: "Returns the transaction's whole time log, oldest entry first.",
     params,
     data: z.array(codedLogEntry),
     sample: {
       params: sampleParams,
       message: 'Transaction events fetched',
       data: sampleVerified.transactionTimeLog,
+    },
+  }),
+  receipts: endpoint({
+    method: 'GET',
+    path: '/v1/transactions/{transaction_id}/receipts',
+    key: 'secret',
+    description:
+      'Lists all transfers to the transaction’s address, oldest first, with those that its record only counts. `from` and `to` are about when they were first seen.',
+    params,
+    query: listQuery({}),
+    data: z.array(receipt),
+    paginated: true,
+    sample: {
+      params: sampleParams,
+      query: { page: '1', skip: '25' },
+      message: 'Transaction receipts fetched',
+      data: sampleVerified.receipts,
     },
   }),
   fee: endpoint({

@@ -13,8 +13,10 @@ export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment
 }
 
 /** True if coins arrived for the payment, right or wrong ones, confirmed or not. */
-export function hasFunds({ amountSeen, amountReceived = 0, receipts = [] }: Payment): boolean {
-  return (amountSeen ?? amountReceived) > 0 || receipts.some(({ status }) => status !== 'lost');
+export function hasFunds(payment: Payment): boolean {
+  const { amountSeen, amountReceived = 0, receipts = [], unlistedReceipts = [] } = payment;
+  const isListed = receipts.some(({ status }) => status !== 'lost');
+  return (amountSeen ?? amountReceived) > 0 || isListed || unlistedReceipts.length > 0;
 }
 
 /** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */

@@ -158,7 +158,7 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
       return text('cancelledPaid', { seen: [received > 0 ? seen : '', came].filter(Boolean).join(', ') });
     case 'expired':
       // Only a server that lists what arrived can say that nothing did.
-      return text(payment.receipts?.length === 0 ? 'expiredStatus' : 'expiredUnknown');
+      return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'expiredUnknown');
     default:
       // A server without detailed states: say only what the base fields tell for certain.
       if (status === 'success')

@@ -42,6 +42,7 @@ GET /v1/transactions
 GET /v1/transactions/{transaction_id}
 GET /v1/transactions/{transaction_id}/verify
 GET /v1/transactions/{transaction_id}/events
+GET /v1/transactions/{transaction_id}/receipts
 GET /v1/transactions/{transaction_id}/fee
 POST /v1/transactions/{transaction_id}/webhook
 GET /v1/wallets
@@ -72,8 +73,8 @@ const declared = (kind: 'secret' | 'public') =>
     .sort();
 
 describe('the table', () => {
-  it('has the 50 endpoints of the API', () => {
-    expect(rows).toHaveLength(50);
+  it('has the 51 endpoints of the API', () => {
+    expect(rows).toHaveLength(51);
   });
 
   it('gives public keys access to the payment endpoints and verify/checkout only', () => {
@@ -95,7 +96,7 @@ describe('the table', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
-    expect(places).toHaveLength(54);
+    expect(places).toHaveLength(55);
     expect(places.filter((place, index) => places.indexOf(place) !== index)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import type { Handlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
 import type { Idempotency } from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
-import type { CheckLimits, IpLimits } from './limits.js';
+import type { CallerLimits, IpLimits } from './limits.js';
 import { mount } from './mount.js';
 import { createProblemHandler } from './problem.js';
 import { requireHttps, transportSecurity } from './reply.js';
@@ -30,7 +30,7 @@ export interface ExpressAppOptions {
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
   readonly idempotency: Idempotency;
-  readonly checkLimits: CheckLimits | undefined;
+  readonly callerLimits: CallerLimits | undefined;
   readonly ipLimits: IpLimits | undefined;
   /** Runs before every other handler. */
   readonly watchRequests: RequestHandler | undefined;

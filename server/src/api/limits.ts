@@ -1,48 +1,59 @@
 /** Rate limits. Each process counts its own requests, so behind a load balancer the limits apply per replica. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
-import { ipKeyGenerator, rateLimit, type AugmentedRequest } from 'express-rate-limit';
+import { ipKeyGenerator, MemoryStore, rateLimit, type AugmentedRequest } from 'express-rate-limit';
 import type { Limits } from '../config.js';
 import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
 
-/** Counts a request against the caller's limits. Problem: `rate_limited`. */
-export type CheckLimits = (
-  request: Request,
-  response: Response,
-  caller: Caller,
-  endpoint: Endpoint | undefined,
-) => Promise<void>;
+/** The limits of a caller. */
+export interface CallerLimits {
+  /** Counts a request. Problem: `rate_limited`. */
+  check(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined): Promise<void>;
+  /** Counts a long reply to a public key as more than one request: what it costs grows with its length. */
+  charge(request: Request, caller: Caller, bytes: number): void;
+}
+
+/** Each time a reply has so many bytes, it costs as much as one more request. */
+const bytesPerRequest = 16_384;
 
 /** Limits per IP address that need no key. Each counts a request, and rejects with the problem `rate_limited`. */
 export interface IpLimits {
   /** Any request. */
-  readonly anyRequest: Limiter;
+  readonly anyRequest: CountRequest;
   /** A request with a key that does not exist. */
-  readonly failedKey: Limiter;
+  readonly failedKey: CountRequest;
   /** Pages, files, the demo shop and `/readyz`. */
-  readonly page: Limiter;
+  readonly page: CountRequest;
 }
 
-type Limiter = (request: Request, response: Response) => Promise<void>;
+type CountRequest = (request: Request, response: Response) => Promise<void>;
 
-export function createLimits(limits: Limits): CheckLimits {
+export function createLimits(limits: Limits): CallerLimits {
   const byMode = { live: createLimiters(limits, 1), test: createLimiters(limits, limits.testFactor) };
-  return async (request, response, caller, endpoint) => {
-    const { secret, anyPublic, creationByIp, creationByKey } = byMode[caller.mode];
-    if (caller.kind === 'secret') return secret(request, response);
-    await anyPublic(request, response);
-    if (endpoint !== api.payments.create) return;
-    await creationByIp(request, response);
-    await creationByKey(request, response);
+  return {
+    async check(request, response, caller, endpoint) {
+      const { secret, anyPublic, creationByIp, creationByKey } = byMode[caller.mode];
+      if (caller.kind === 'secret') return secret.count(request, response);
+      await anyPublic.count(request, response);
+      if (endpoint !== api.payments.create) return;
+      await creationByIp.count(request, response);
+      await creationByKey.count(request, response);
+    },
+    charge(request, { kind, mode }, bytes) {
+      if (kind === 'secret') return;
+      for (let more = bytesPerRequest; more <= bytes; more += bytesPerRequest) {
+        byMode[mode].anyPublic.charge(request);
+      }
+    },
   };
 }
 
 export function createIpLimits(limits: Limits): IpLimits {
   return {
-    anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp),
-    failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp),
-    page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp),
+    anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp).count,
+    failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
+    page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
   };
 }
 
@@ -66,12 +77,20 @@ function byKey(request: Request): string {
   return request.headers.authorization?.trim().slice(-43) ?? '';
 }
 
+interface Limiter {
+  readonly count: CountRequest;
+  /** Counts a request that was let through once more. */
+  charge(request: Request): void;
+}
+
 function createLimiter(
   limit: number,
   windowSeconds: number,
   keyGenerator: (request: Request) => string,
 ): Limiter {
+  const store = new MemoryStore();
   const count = rateLimit({
+    store,
     windowMs: windowSeconds * 1000,
     limit,
     keyGenerator,
@@ -91,12 +110,17 @@ function createLimiter(
       );
     },
   });
-  return (request, response) =>
-    new Promise((resolve, reject) => {
-      void count(request, response, (error?: unknown) => {
-        if (error === undefined) resolve();
-        else
-          reject(error instanceof Error ? error : new Error('Could not count the request', { cause: error }));
-      });
-    });
+  return {
+    count: (request, response) =>
+      new Promise((resolve, reject) => {
+        void count(request, response, (error?: unknown) => {
+          if (error === undefined) resolve();
+          else
+            reject(
+              error instanceof Error ? error : new Error('Could not count the request', { cause: error }),
+            );
+        });
+      }),
+    charge: (request) => void store.increment(keyGenerator(request)),
+  };
 }

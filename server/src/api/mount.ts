@@ -6,7 +6,7 @@ import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import { authenticate } from './authenticate.js';
 import type { Handler, Handlers } from './handler.js';
-import type { CheckLimits, IpLimits } from './limits.js';
+import type { CallerLimits, IpLimits } from './limits.js';
 import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
 import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
@@ -21,7 +21,7 @@ export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
   /** Undefined if rate limits are off. */
-  readonly checkLimits: CheckLimits | undefined;
+  readonly callerLimits: CallerLimits | undefined;
   /** Undefined if rate limits are off. */
   readonly ipLimits: IpLimits | undefined;
   /** Keys of any other mode get `not_found`. */
@@ -46,7 +46,7 @@ export function mount<T extends Table>(
   handlers: Handlers<T>,
   options: MountOptions,
 ): RequestHandler {
-  const { keys, clock, checkLimits, ipLimits, modes } = options;
+  const { keys, clock, callerLimits, ipLimits, modes } = options;
   const find = createPathTree(mountedEndpoints(table, handlers as NamedHandlers, options));
 
   return async (request, response) => {
@@ -63,7 +63,7 @@ export function mount<T extends Table>(
     });
     setCaller(response, caller, clock.now(caller));
     if (mounted) setLabel(response, mounted.path);
-    await checkLimits?.(request, response, caller, mounted?.endpoint);
+    await callerLimits?.check(request, response, caller, mounted?.endpoint);
 
     if (!match || !modes.includes(caller.mode)) {
       throw new Problem('not_found', 'There is no endpoint at this path');
@@ -85,6 +85,7 @@ export function mount<T extends Table>(
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Set the date again: the request may have moved the clock.
     setCaller(response, caller, clock.now(caller));
+    callerLimits?.charge(request, caller, Buffer.byteLength(json));
     sendJson(response, 200, json);
   };
 }

@@ -39,7 +39,7 @@ export interface PaymentChanges {
 /** A locked payment, and the count of changes that has to be stored with the next one. */
 interface LockedPayment {
   readonly row: StoredRecord;
-  readonly counted: Partial<PaymentRow>;
+  readonly counted: store.PaymentChange;
 }
 
 export function createPaymentChanges(
@@ -110,19 +110,16 @@ export function createPaymentChanges(
     actor: Actor,
     record: StoredRecord,
     now: number,
-    changes: Partial<PaymentRow>,
+    changes: store.PaymentChange,
     entry: NewLogEntry,
   ): Promise<PaymentRecord> {
     const isRepeated = record.log.at(-1)?.event === entry.event;
     const logged = await together(transaction, async () => {
-      if (Object.keys(changes).length > 0) await store.updatePayment(transaction, record.id, changes);
+      const isChanged = !isRepeated || Object.keys(changes).length > 0;
+      if (isChanged) await store.updatePayment(transaction, record.id, changes);
       return isRepeated ? [] : store.appendLog(transaction, record.id, now, [entry]);
     });
-    return reader.view(actor.kind, {
-      ...record,
-      ...changes,
-      log: [...record.log, ...logged],
-    });
+    return reader.view(actor.kind, store.withLog({ ...record, ...changes }, logged));
   }
 
   return {

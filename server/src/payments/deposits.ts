@@ -61,6 +61,7 @@ export function newDeposit(
     wallet_id: wallet.id,
     public_changes: 0,
     public_changes_since: null,
+    parts_version: 0,
     created_at: now,
     updated_at: now,
   };

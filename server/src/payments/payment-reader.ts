@@ -46,6 +46,7 @@ const maxRateAgeMs = 60_000;
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
   const { clock, rates, currencies, depths, isOffered } = deps;
+  const findRecord = store.createFindRecord();
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
@@ -93,8 +94,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     },
 
     async find(reader, scope, id) {
-      const record = orNotFound(await store.findRecord(reader, scope, id), 'payment');
-      return record;
+      return orNotFound(await findRecord(reader, scope, id), 'payment');
     },
 
     async lock(transaction, scope, id) {

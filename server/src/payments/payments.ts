@@ -1,8 +1,9 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
-import type { PaymentRecord } from 'crypto-checkout/contract';
+import type { PaymentRecord, Receipt } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { createFailures } from '../shared/failures.js';
+import { orNotFound } from '../shared/problem.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Actor, Mode, Scope } from '../shared/scope.js';
 import { createAnnouncements } from './announcements.js';
@@ -15,6 +16,7 @@ import { createStartPayment, type StartPayment } from './start-payment.js';
 import * as store from './store.js';
 import type { PaymentFilter, PaymentRow } from './store.js';
 import { createUpdatePayment, type UpdatePayment } from './update-payment.js';
+import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
 
 export interface Payments extends PaymentChanges {
@@ -23,8 +25,10 @@ export interface Payments extends PaymentChanges {
   retrieve(actor: Actor, id: string): Promise<PaymentRecord>;
   /** Problem: `not_found`. */
   verify(actor: Actor, id: string): Promise<PaymentRecord>;
-  /** The payment's time log. Problem: `not_found`. */
+  /** The payment's whole time log, oldest entry first. Problem: `not_found`. */
   events(scope: Scope, id: string): Promise<PaymentRecord['transactionTimeLog']>;
+  /** All transfers to the payment's address, with dust, oldest first. Problem: `not_found`. */
+  receipts(scope: Scope, id: string, page: PageRequest): Promise<Page<Receipt>>;
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
   list(scope: Scope, query: PageRequest & PaymentFilter): Promise<Page<PaymentRecord>>;
@@ -72,7 +76,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     verify: async (actor, id) => reader.view(actor.kind, await reader.find(database.reader, actor, id)),
 
-    events: async (scope, id) => (await reader.find(database.reader, scope, id)).log.map(viewLogEntry),
+    events: async (scope, id) =>
+      orNotFound(await store.listLog(database.reader, scope, id), 'payment').map(viewLogEntry),
+
+    async receipts(scope, id, page) {
+      const found = orNotFound(await store.listReceipts(database.reader, scope, id, page), 'payment');
+      return { rows: viewReceipts(found.payment, found.rows, currencies), total: found.total };
+    },
 
     async list(scope, query) {
       const page = await store.listRecords(database.reader, scope, query);

@@ -112,6 +112,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
       wallet_id: null,
       public_changes: 0,
       public_changes_since: null,
+      parts_version: 0,
       created_at: now,
       updated_at: now,
     };
@@ -134,7 +135,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
         { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
       );
     }
-    return reader.view(actor.kind, { ...row, ...store.noParts, log });
+    return reader.view(actor.kind, { ...row, ...store.noParts, log, log_count: log.length });
   };
 }
 

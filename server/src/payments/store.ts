@@ -2,6 +2,7 @@
 import type { LogValues, PaymentStatus } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
+import { sumUnits } from '../db/units.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
@@ -18,7 +19,7 @@ import {
 } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 
 export type PaymentRow = PaymentTable;
 
@@ -54,12 +55,36 @@ export async function insertPayment(transaction: Transaction, row: PaymentRow): 
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'entry_values'>;
 
-/** The data of a payment that other tables hold. */
+/** Receipts that are alike, summed up. The sums of units are integer text. */
+export interface ReceiptSums extends Pick<
+  StoredReceipt,
+  | 'network'
+  | 'currency'
+  | 'status'
+  | 'is_credited'
+  | 'required_confirmations'
+  | 'needs_check'
+  | 'scanned_height'
+> {
+  readonly count: number;
+  readonly amount: string;
+  readonly credited_fee: string;
+  readonly naira_value: string;
+  readonly dollar_value: string;
+  /** The highest block that has one of them; null if one of them waits for a block. */
+  readonly block_height: number | null;
+}
+
+/** The data of a payment that other tables hold. Anybody can send it thousands of small transfers, so most are summed up. */
 interface RecordParts {
-  /** Oldest first. */
+  /** The newest entries, oldest first. */
   readonly log: readonly LogRow[];
-  /** All receipts, including dropped and reversed ones, oldest first. */
+  /** How many entries there are. */
+  readonly log_count: number;
+  /** The newest receipts that are not dust, including dropped and reversed ones, oldest first. */
   readonly receipts: readonly StoredReceipt[];
+  /** All receipts. */
+  readonly sums: readonly ReceiptSums[];
   /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
 }
@@ -68,7 +93,17 @@ interface RecordParts {
 export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
-export const noParts: RecordParts = { log: [], receipts: [], scanned_height: null };
+export const noParts: RecordParts = { log: [], log_count: 0, receipts: [], sums: [], scanned_height: null };
+
+/** How many of its log entries and receipts are read with a payment. Lists have pages of their own for all of them. */
+const mostEntries = 50;
+const mostReceipts = 20;
+
+/** A payment with entries that were just added to its log, as it is read from now on. */
+export function withLog(record: StoredRecord, added: readonly LogRow[]): StoredRecord {
+  const log = [...record.log, ...added].slice(-mostEntries);
+  return { ...record, log, log_count: record.log_count + added.length };
+}
 
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
@@ -88,33 +123,91 @@ function selectRecords(reader: Reader) {
           .selectFrom('log_entries')
           .select(['time', 'type', 'event', 'code', 'entry_values'])
           .whereRef('log_entries.payment_id', '=', 'payments.id')
-          .orderBy('log_entries.id'),
+          .orderBy('log_entries.id', 'desc')
+          .limit(sql.lit(mostEntries)),
       ).as('log'),
+      e
+        .selectFrom('log_entries')
+        .select(sql<number>`count(*)`.as('count'))
+        .whereRef('log_entries.payment_id', '=', 'payments.id')
+        .as('log_count'),
       jsonRows(
         reader,
         e
           .selectFrom('receipts')
           .select(receiptColumns)
-          .select((r) =>
-            r
-              .selectFrom('chain_cursors as own')
-              .select('own.height')
-              .whereRef('own.mode', '=', 'receipts.mode')
-              .whereRef('own.network', '=', 'receipts.network')
-              .as('scanned_height'),
-          )
+          .select(ownHeight)
           .whereRef('receipts.payment_id', '=', 'payments.id')
-          .orderBy('receipts.first_seen_at')
+          .where('receipts.is_dust', '=', sql.lit(0))
+          .orderBy('receipts.first_seen_at', 'desc')
           // Blocks of one second have the same time.
-          .orderBy('receipts.block_height')
-          .orderBy('receipts.id'),
+          .orderBy('receipts.block_height', 'desc')
+          .orderBy('receipts.id', 'desc')
+          .limit(sql.lit(mostReceipts)),
       ).as('receipts'),
+      jsonRows(
+        reader,
+        e
+          .selectFrom('receipts')
+          .select((r) => [
+            ...alike,
+            r.fn.countAll<number>().as('count'),
+            sumUnits(reader, 'receipts.amount').as('amount'),
+            sumUnits(reader, 'receipts.credited_fee').as('credited_fee'),
+            sumUnits(reader, 'receipts.naira_value').as('naira_value'),
+            sumUnits(reader, 'receipts.dollar_value').as('dollar_value'),
+            sql<
+              number | null
+            >`case when count(*) = count(receipts.block_height) then max(receipts.block_height) end`.as(
+              'block_height',
+            ),
+            ownHeight(r),
+          ])
+          .whereRef('receipts.payment_id', '=', 'payments.id')
+          .groupBy([...alike, 'receipts.mode']),
+      ).as('sums'),
     ]);
 }
 
-function readParts<Row extends { log: LogRow[]; receipts: StoredReceipt[] }>(row: Row): Row {
-  return { ...row, log: readRows(row.log), receipts: readRows(row.receipts) };
+/** What receipts have in common that are summed up. */
+const alike = [
+  'receipts.network',
+  'receipts.currency',
+  'receipts.status',
+  'receipts.is_credited',
+  'receipts.required_confirmations',
+  'receipts.needs_check',
+] as const;
+
+/** The block up to which a receipt's own network was read. */
+function ownHeight(receipts: ExpressionBuilder<Schema, 'receipts'>) {
+  return receipts
+    .selectFrom('chain_cursors as own')
+    .select('own.height')
+    .whereRef('own.mode', '=', 'receipts.mode')
+    .whereRef('own.network', '=', 'receipts.network')
+    .as('scanned_height');
 }
+
+interface UnreadParts {
+  readonly log: LogRow[];
+  readonly log_count: number | null;
+  readonly receipts: StoredReceipt[];
+  readonly sums: ReceiptSums[];
+}
+
+/** Lists are read newest first, as far as they are read. */
+function readParts<Row extends UnreadParts>(row: Row): Row & RecordPartsRead {
+  return {
+    ...row,
+    log: readRows(row.log).reverse(),
+    log_count: Number(row.log_count),
+    receipts: readRows(row.receipts).reverse(),
+    sums: readRows(row.sums),
+  };
+}
+
+type RecordPartsRead = Pick<RecordParts, 'log_count'>;
 
 // Looks up by primary key only. With the scope in the condition, PostgreSQL may scan all payments of the merchant as
 // long as it has no statistics for a new table.
@@ -122,13 +215,75 @@ const findById = prepared((reader, { id }: { readonly id: string }) =>
   selectRecords(reader).selectAll('payments').where('payments.id', '=', id),
 );
 
-export async function findRecord(
+async function findRecord(
   reader: Reader,
   { merchantId, mode }: Scope,
   id: string,
 ): Promise<StoredRecord | undefined> {
   const [row] = await findById(reader, { id });
   return row?.merchant_id === merchantId && row.mode === mode ? readParts(row) : undefined;
+}
+
+export type FindRecord = typeof findRecord;
+
+/** How many payments' parts a server keeps. */
+const mostKept = 1000;
+
+/**
+ * Finds payments, and keeps their parts until they change: pages ask every few seconds, and anybody can send a payment so much
+ * that its parts take long to read.
+ */
+export function createFindRecord(): FindRecord {
+  /** In the order in which they were read. */
+  const kept = new Map<string, StoredRecord>();
+  return async (reader, scope, id) => {
+    // What a transaction reads may never be committed.
+    if (reader.isTransaction) return findRecord(reader, scope, id);
+    const former = kept.get(id);
+    if (former) {
+      const row = await findPlainRecord(reader, scope, id);
+      if (row?.parts_version === former.parts_version) {
+        const { log, log_count, receipts, sums } = former;
+        return { ...row, log, log_count, receipts, sums };
+      }
+      kept.delete(id);
+      if (!row) return undefined;
+    }
+    const record = await findRecord(reader, scope, id);
+    if (!record || !isKeepable(record)) return record;
+    const [oldest] = kept.keys();
+    if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
+    kept.set(id, record);
+    return record;
+  };
+}
+
+/** How deep receipts on other networks are changes with each of their blocks. */
+function isKeepable({ sums, network }: StoredRecord): boolean {
+  return sums.every((one) => one.network === network || one.status !== 'seen');
+}
+
+const findRow = prepared((reader, { id }: { readonly id: string }) =>
+  reader
+    .selectFrom('payments')
+    .leftJoin('chain_cursors', (join) =>
+      join
+        .onRef('chain_cursors.mode', '=', 'payments.mode')
+        .onRef('chain_cursors.network', '=', 'payments.network'),
+    )
+    .selectAll('payments')
+    .select('chain_cursors.height as scanned_height')
+    .where('payments.id', '=', id),
+);
+
+/** A payment, and how far its network was read, without the rest of its parts. */
+async function findPlainRecord(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  id: string,
+): Promise<(PaymentRow & Pick<RecordParts, 'scanned_height'>) | undefined> {
+  const [row] = await findRow(reader, { id });
+  return row?.merchant_id === merchantId && row.mode === mode ? row : undefined;
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
@@ -200,16 +355,18 @@ export function findPaymentByReference(
     .executeTakeFirst();
 }
 
-const updateRow = preparedSend(
-  (transaction, { id, ...changes }: { readonly id: string } & Partial<PaymentRow>) =>
-    transaction.updateTable('payments').set(changes).where('id', '=', id),
+const updateRow = preparedSend((transaction, { id, ...changes }: { readonly id: string } & PaymentChange) =>
+  transaction
+    .updateTable('payments')
+    .set({ ...changes, parts_version: nextVersion })
+    .where('id', '=', id),
 );
 
-export function updatePayment(
-  transaction: Transaction,
-  id: string,
-  changes: Partial<PaymentRow>,
-): Promise<void> {
+const nextVersion = sql<number>`parts_version + 1`;
+
+export type PaymentChange = Partial<Omit<PaymentRow, 'id' | 'parts_version'>>;
+
+export function updatePayment(transaction: Transaction, id: string, changes: PaymentChange): Promise<void> {
   return updateRow(transaction, { id, ...changes });
 }
 
@@ -220,7 +377,10 @@ const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id
 /** From this many on, entries are inserted by statements with many rows each. */
 const manyEntries = 10;
 
-/** @returns the new entries in the form in which they are read */
+/**
+ * A caller that changes neither the payment nor its receipts with it calls `updatePayment` too, for its version.
+ * @returns the new entries in the form in which they are read
+ */
 export async function appendLog(
   transaction: Transaction,
   paymentId: string,
@@ -360,4 +520,49 @@ async function inOrder(
     .orderBy('payments.id', 'desc')
     .execute();
   return rows.map(readParts);
+}
+
+/** A payment's whole log, oldest entry first. Undefined if there is no such payment. */
+export async function listLog(reader: Reader, scope: Scope, id: string): Promise<LogRow[] | undefined> {
+  if (!(await findPlainRecord(reader, scope, id))) return undefined;
+  return reader
+    .selectFrom('log_entries')
+    .select(['time', 'type', 'event', 'code', 'entry_values'])
+    .where('payment_id', '=', id)
+    .orderBy('id')
+    .execute();
+}
+
+export interface ReceiptsPage extends Page<StoredReceipt> {
+  readonly payment: PaymentRow & Pick<RecordParts, 'scanned_height'>;
+}
+
+/** A page of a payment's receipts with dust, oldest first. Undefined if there is no such payment. */
+export async function listReceipts(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+  { page, skip, from, to }: PageRequest,
+): Promise<ReceiptsPage | undefined> {
+  const payment = await findPlainRecord(reader, scope, id);
+  if (!payment) return undefined;
+  const all = reader
+    .selectFrom('receipts')
+    .where('receipts.payment_id', '=', id)
+    .where('receipts.first_seen_at', '>=', from ?? Number.MIN_SAFE_INTEGER)
+    .where('receipts.first_seen_at', '<=', to ?? Number.MAX_SAFE_INTEGER);
+  const { total } = await all
+    .select(sql`count(*)`.as('total'))
+    .$castTo<{ total: number | string }>()
+    .executeTakeFirstOrThrow();
+  const rows = await all
+    .select(receiptColumns)
+    .select(ownHeight)
+    .orderBy('receipts.first_seen_at')
+    .orderBy('receipts.block_height')
+    .orderBy('receipts.id')
+    .limit(skip)
+    .offset((page - 1) * skip)
+    .execute();
+  return { payment, rows, total: Number(total) };
 }

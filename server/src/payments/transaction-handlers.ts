@@ -15,6 +15,9 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
 
     events: ({ params }, { caller }) => replyWith(payments.events(caller, params.transaction_id)),
 
+    receipts: ({ params, query }, { caller }) =>
+      replyWithPage(query, payments.receipts(caller, params.transaction_id, query)),
+
     async fee({ params }, { caller }) {
       const payment = await payments.verify(caller, params.transaction_id);
       return { data: feeResult(payment) };

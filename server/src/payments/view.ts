@@ -15,8 +15,8 @@ import { creditsOf } from './credit.js';
 import { deeper, shownConfirmations } from './depth.js';
 import { isLive } from './receipts/receipt-store.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
-import { confirmationsOf, viewCredits, viewReceipts } from './receipts/view.js';
-import type { LogRow, StoredReceipt, StoredRecord } from './store.js';
+import { confirmationsOf, viewCredits, viewReceipts, viewUnlisted } from './receipts/view.js';
+import type { LogRow, ReceiptSums, StoredRecord } from './store.js';
 
 export interface PageUrls {
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
@@ -34,10 +34,12 @@ export function viewPayment(
   currencies: Currencies,
   { checkoutUrl, publicUrl }: PageUrls,
 ): PaymentRecord {
-  const receipts = row.receipts.filter(isLive);
+  const sums = row.sums.filter(isLive);
   const base = currencies.known(row.base_currency);
-  const counting = receipts.filter((receipt) => countsTowards(row, receipt));
-  const confirmed = receipts.filter((receipt) => receipt.status === 'confirmed');
+  const counting = sums.filter((one) => countsTowards(row, one));
+  const confirmed = sums.filter((one) => one.status === 'confirmed');
+  const unlisted = viewUnlisted(row, currencies);
+  const unlistedEntries = row.log_count - row.log.length;
   return {
     id: row.id,
     mode: row.mode,
@@ -48,8 +50,8 @@ export function viewPayment(
     redirectUrl: row.redirect_url,
     isRedirectTrusted: row.is_redirect_trusted === 1,
     ...viewAmounts(row, counting, currencies),
-    nairaValue: centsToNumber(sum(confirmed.map((receipt) => receipt.naira_value))),
-    dollarValue: centsToNumber(sum(confirmed.map((receipt) => receipt.dollar_value))),
+    nairaValue: centsToNumber(sum(confirmed.map((one) => one.naira_value))),
+    dollarValue: centsToNumber(sum(confirmed.map((one) => one.dollar_value))),
     baseAmount: unitsToNumber(BigInt(row.base_amount), base),
     baseCurrency: base.code,
     currencies: row.currency === null ? [...new Set(options?.map((option) => option.currency))] : [],
@@ -75,11 +77,15 @@ export function viewPayment(
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
         ...viewEvm(row, currencies),
       }),
-    addressSentFrom: [...new Set(receipts.flatMap((receipt) => readSenders(receipt.senders)))],
+    addressSentFrom: [
+      ...new Set(row.receipts.filter(isLive).flatMap((receipt) => readSenders(receipt.senders))),
+    ],
     transactionTimeLog: row.log.map(viewLogEntry),
+    ...(unlistedEntries > 0 && { unlistedLogEntries: unlistedEntries }),
     isCurrencyLocked: row.locked_at !== null,
     createdAt: isoTime(row.created_at),
-    receipts: viewReceipts(row, currencies),
+    receipts: viewReceipts(row, row.receipts, currencies),
+    ...(unlisted.length > 0 && { unlistedReceipts: unlisted }),
     credited: viewCredits(row, currencies),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
@@ -121,7 +127,7 @@ function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: Ev
 
 function viewAmounts(
   row: StoredRecord,
-  counting: readonly StoredReceipt[],
+  counting: readonly ReceiptSums[],
   currencies: Currencies,
 ): Partial<PaymentRecord> {
   if (row.currency === null || row.network === null) {
@@ -153,7 +159,7 @@ function viewAmounts(
     fee: exactNumber(
       statusOf(row.state) === 'in progress'
         ? BigInt(row.fee ?? '0')
-        : (creditsOf(row.receipts).find((credit) => credit.currency === currency.code)?.fee ?? 0n),
+        : (creditsOf(row.sums).find((credit) => credit.currency === currency.code)?.fee ?? 0n),
       currency.decimals,
     ),
     amountReceived: unitsToNumber(received, currency),

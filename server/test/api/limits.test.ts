@@ -29,14 +29,14 @@ afterEach(() => {
 /** Keeps all requests in one window of a limit, however long a busy machine takes. Call it when the server runs. */
 const stopTime = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
 
-async function start(change: Partial<typeof limits> = {}) {
+async function start(change: Partial<typeof limits> = {}, message = 'Payment cancelled') {
   server = await startTable({
     table,
     handlers: {
       payments: {
         // Never called: the requests have no amount, so validation refuses them.
         create: () => Promise.reject(new Error('The handler must not be called')),
-        cancel: () => Promise.resolve({ message: 'Payment cancelled', data: undefined }),
+        cancel: () => Promise.resolve({ message, data: undefined }),
       },
     },
     limits: { ...limits, ...change },
@@ -85,6 +85,13 @@ it('Requests with public keys are counted per IP address, across keys', async ()
   stopTime();
   expect((await sendMany(4, first)).map(({ status }) => status)).toEqual(ok(4));
   expect((await sendMany(3, second.key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
+});
+
+it('A long reply to a public key counts as more than one request', async () => {
+  const { public: key } = await start({}, 'x'.repeat(2 * 16_384));
+  stopTime();
+  // Each counts as three of six.
+  expect((await sendMany(3, key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
 });
 
 it('The limit of payments per IP address applies to public keys, but not to secret keys', async () => {

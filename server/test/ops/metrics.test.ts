@@ -110,7 +110,7 @@ describe.each(engines)('On $name, /metrics', (engine) => {
     // GET, POST, DELETE and all other methods, without a path.
     expect((await series()).length - before).toBeLessThanOrEqual(3);
     for (const method of methods.slice(3)) await ask(method, publicKey);
-    expect((await series()).length - before).toBeLessThanOrEqual(5);
+    expect((await series()).length - before).toBeLessThanOrEqual(6);
     await stop();
   });
 

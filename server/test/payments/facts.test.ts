@@ -6,7 +6,7 @@ import { currencies as currencyList } from '../../src/money/currency-list.js';
 import { centsToNumber, exactNumber } from '../../src/money/units.js';
 import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
 import { viewReceipts } from '../../src/payments/receipts/view.js';
-import type { StoredRecord } from '../../src/payments/store.js';
+import type { StoredReceipt, StoredRecord } from '../../src/payments/store.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';
@@ -405,8 +405,12 @@ it('a receipt leads to its transaction in the network’s explorer', () => {
     status: 'seen',
     block_height: null,
   };
-  const row = { mode: 'test', currency: 'USDT', network: 'tron', scanned_height: 5, receipts: [receipt] };
-  const [viewed] = viewReceipts(row as unknown as StoredRecord, currencies);
+  const row = { mode: 'test', currency: 'USDT', network: 'tron', scanned_height: 5 };
+  const [viewed] = viewReceipts(
+    row as unknown as StoredRecord,
+    [receipt as unknown as StoredReceipt],
+    currencies,
+  );
   expect(viewed).toMatchObject({ hashOf: 'transaction', explorerUrl: 'https://explorer.example/tx/a%2Fb' });
 });
 
@@ -425,7 +429,11 @@ it.each([
     ...{ currency: 'TRX', network: 'tron', amount: '1000000', tx_hash: 'ab', output_index: -7 },
     ...{ first_seen_at: 0, status: 'seen', block_height },
   };
-  const row = { mode: 'test', currency: 'TRX', network: 'tron', scanned_height: 2000, receipts: [receipt] };
-  const [viewed] = viewReceipts(row as unknown as StoredRecord, currencies);
+  const row = { mode: 'test', currency: 'TRX', network: 'tron', scanned_height: 2000 };
+  const [viewed] = viewReceipts(
+    row as unknown as StoredRecord,
+    [receipt as unknown as StoredReceipt],
+    currencies,
+  );
   expect(viewed).toMatchObject({ txHash: 'ab', hashOf: 'block', explorerUrl: url });
 });

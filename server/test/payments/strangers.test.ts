@@ -155,6 +155,83 @@ describe.each(engines)('a stranger with the public key, on $name', (engine) => {
     });
   });
 
+  describe('and the transfers', () => {
+    const send = async (address: string, amounts: readonly number[]) => {
+      await server.database.write((transaction) =>
+        transaction
+          .insertInto('simulated_transfers')
+          .values(
+            amounts.map((amount) => ({
+              tx_hash: randomBytes(32).toString('hex'),
+              ...{
+                merchant_id: server.bootstrapped.merchantId,
+                network: 'tron',
+                currency: 'USDT',
+                sender: 'T',
+              },
+              ...{ address, amount: String(amount), sent_at: Date.now(), block_height: null },
+            })),
+          )
+          .execute(),
+      );
+      await records.sandbox('blocks', { network: 'tron', count: 3 });
+    };
+    const many = (count: number, amount: number) => Array.from({ length: count }, () => amount);
+
+    it('cannot make the reply to a payer long, whatever is sent to a payment', async () => {
+      const { id, addressInformation, amount = 0 } = await records.lockedPayment();
+      await send(addressInformation?.address ?? '', [...many(400, 1), ...many(60, 1_000_000)]);
+      const read = (path: string, key = server.secretKey) =>
+        server.api('GET', `/v1/transactions/${id}/${path}`, { key });
+      const reply = await read('verify/checkout', server.publicKey);
+      const payment = paymentOf(reply);
+      expect(JSON.stringify(reply.body).length).toBeLessThan(32_000);
+      expect(payment.receipts).toHaveLength(20);
+      expect(new Set(payment.receipts.map((receipt) => receipt.amount))).toEqual(new Set([1]));
+      expect(payment.unlistedReceipts).toEqual([
+        { network: 'tron', currency: 'USDT', count: 440, amount: 40.0004 },
+      ]);
+      expect(payment.amountReceived).toBe(60.0004);
+      expect(amount).toBeLessThan(60);
+      expect(payment.transactionTimeLog).toHaveLength(50);
+      // Dust has no entries; each of the others has two.
+      expect(payment.unlistedLogEntries).toBeLessThan(2 * 60);
+      const { body } = await read('receipts?page=5&skip=100');
+      expect(body.data).toHaveLength(60);
+      expect(body.meta).toEqual({ pagination: { total: 460, count: 60, from: 401, to: 460 } });
+      const log = (await read('events')).body.data as unknown as unknown[];
+      expect(log).toHaveLength(50 + (payment.unlistedLogEntries ?? 0));
+      expect(payment.transactionTimeLog).toEqual(log.slice(-50));
+      for (const path of ['receipts', 'events']) {
+        expect(codeOf(await read(path, server.publicKey))).toEqual([403, 'secret_key_required']);
+      }
+    });
+
+    it('are read again only when something has changed', async () => {
+      const { id, addressInformation, amount = 0 } = await records.lockedPayment();
+      await send(addressInformation?.address ?? '', many(20, 1));
+      const path = `/v1/transactions/${id}/verify/checkout`;
+      const read = async () => paymentOf(await server.api('GET', path, { key: server.publicKey }));
+      const first = await read();
+      expect(first.unlistedReceipts?.[0]?.count).toBe(20);
+      // Behind the server's back: what it reads again would show it.
+      const hide = (isDust: 0 | 1) =>
+        server.database.write((transaction) =>
+          transaction.updateTable('receipts').set({ is_dust: isDust }).where('payment_id', '=', id).execute(),
+        );
+      await hide(0);
+      expect((await read()).receipts).toEqual([]);
+      await hide(1);
+      await send(addressInformation?.address ?? '', [amount * 1_000_000]);
+      const paid = await read();
+      expect([paid.status, paid.receipts.length, paid.unlistedReceipts?.[0]?.count]).toEqual([
+        'success',
+        1,
+        20,
+      ]);
+    });
+  });
+
   describe('and where the payer goes', () => {
     const evil = 'https://evil.example/login';
 

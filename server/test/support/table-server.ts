@@ -85,7 +85,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       stopping: stopping.signal,
       keys,
       clock,
-      checkLimits: limits && createLimits(limits),
+      callerLimits: limits && createLimits(limits),
       ipLimits: limits && createIpLimits(limits),
       modes: options.modes ?? ['test', 'live'],
     }),

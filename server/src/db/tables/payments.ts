@@ -71,6 +71,8 @@ export const paymentTables = {
     /** How many changes were made with a public key in the hour that began at `public_changes_since`. */
     public_changes: integer(),
     public_changes_since: time().nullable(),
+    /** Counts the changes of its receipts and its log, so that what was read of them is read again only after one. */
+    parts_version: integer(),
     created_at: time(),
     updated_at: time(),
   })
@@ -169,6 +171,8 @@ export const paymentTables = {
      * Without end while it is in one.
      */
     awaited_until: time(),
+    /** 1 if it is too small to be listed: less than the network's smallest amount, and not a hundredth of what is due. */
+    is_dust: flag(),
     /** As its payment's; more if it is worth more. */
     required_confirmations: integer().nullable(),
     /** 1 if it counts only when two nodes have confirmed it. */
@@ -204,6 +208,8 @@ export const paymentTables = {
       'awaited_until',
       'amount',
     ])
+    // The newest of a payment that are listed, without the dust between them.
+    .index('listed', ['payment_id', 'first_seen_at', 'block_height', 'id'], { where: sql`is_dust = 0` })
     .index('open', ['mode', 'network', 'status', 'block_height'])
     .index('address', ['address', 'mode', 'network'])
     // Those that lost their confirmation, and those that wait for a second node. Both are few.

@@ -29,7 +29,7 @@ interface Seen extends Pick<IncomingTransfer, 'block' | 'seenAt'> {
   readonly transfer: Pick<ChainTransfer, 'currency' | 'amount'>;
 }
 
-/** A payment's amount has at least so many of what is dust in it. Less than the network's smallest amount can be a rest. */
+/** A payment's amount has at least so many of what is dust in it: less than the network's smallest amount can be a rest. */
 const dustPerPayment = 100n;
 
 export type NewReceipts = ReturnType<typeof createNewReceipts>;
@@ -70,11 +70,16 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   /** How long a payment that a transfer reached in time waits for it: to be confirmed, or first to get into a block. */
   function awaitedUntil({ transfer, block }: Seen, network: string, payment: PaymentRow): number {
     if (block) return Number.MAX_SAFE_INTEGER;
-    const { currency, amount } = transfer;
+    return isDust(transfer, network, payment) ? 0 : deadlineOfRow(payment) + inclusionMs(network, payment);
+  }
+
+  /** Whether a transfer is too small to matter: anybody can send thousands of them to a payment. */
+  function isDust({ currency, amount }: Seen['transfer'], network: string, payment: PaymentRow): boolean {
     const { assets } = currencies.network(payment.mode, network) ?? {};
     const minimum = toUnits(assets?.[currency]?.minAmount ?? '0', currencies.known(currency).decimals);
-    const isDust = amount < minimum && amount * dustPerPayment < BigInt(payment.amount ?? '0');
-    return isDust ? 0 : deadlineOfRow(payment) + inclusionMs(network, payment);
+    if (amount >= minimum) return false;
+    const isPart = countsTowards(payment, { currency, network });
+    return !isPart || amount * dustPerPayment < BigInt(payment.amount ?? '0');
   }
 
   function inclusionMs(network: string, { mode }: PaymentRow): number {
@@ -146,6 +151,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       status: 'seen',
       confirmed_at: null,
       awaited_until: awaitedUntil(found, network, payment),
+      is_dust: isDust({ currency: transfer.currency, amount }, network, payment) ? 1 : 0,
       ...depthOf(transfer, network, payment),
       checked_hash: null,
       reversals: 0,

@@ -15,6 +15,19 @@ export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
 }
 
+const countChange = preparedSend((transaction, { id }: { readonly id: string }) =>
+  transaction
+    .updateTable('payments')
+    .set({ parts_version: sql<number>`parts_version + 1` })
+    .where('id', '=', id),
+);
+
+/** Tells readers of the payments that their receipts have changed. */
+async function countChanges(transaction: Transaction, receipts: readonly ReceiptTable[]): Promise<void> {
+  for (const id of new Set(receipts.map((receipt) => receipt.payment_id)))
+    await countChange(transaction, { id });
+}
+
 const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>
   transaction.insertInto('receipts').values(receipt),
 );
@@ -23,6 +36,7 @@ export async function insertReceipts(
   transaction: Transaction,
   receipts: readonly ReceiptTable[],
 ): Promise<void> {
+  await countChanges(transaction, receipts);
   const [only] = receipts;
   if (only && receipts.length === 1) return insertRow(transaction, only);
   for (const chunk of chunksOf(receipts)) {
@@ -62,6 +76,7 @@ export async function updateReceipts(
   transaction: Transaction,
   receipts: readonly ReceiptTable[],
 ): Promise<void> {
+  await countChanges(transaction, receipts);
   const groups = new Map<string, { readonly values: Changing; readonly ids: string[] }>();
   for (const receipt of receipts) {
     const key = changing.map((column) => receipt[column]).join(' ');
@@ -131,6 +146,7 @@ export function findByBalance(
 /** Says which transfer a receipt is that the balance alone had shown. */
 export async function nameTransfer(transaction: Transaction, receipt: ReceiptTable): Promise<void> {
   const { id, tx_hash, output_index, senders, block_height, block_hash } = receipt;
+  await countChanges(transaction, [receipt]);
   await transaction
     .updateTable('receipts')
     .set({ tx_hash, output_index, senders, block_height, block_hash, found_above: null })

@@ -11,7 +11,7 @@ import type { Payments } from '../payments.js';
 import type { ReceiptLog } from './log.js';
 import { replaceByBalance } from './replace-by-balance.js';
 import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
-import { moveTo, newWork, type Scan, type Work } from './work.js';
+import { addNote, moveTo, newWork, type Scan, type Work } from './work.js';
 import { release, type Quarantine } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
 
@@ -87,9 +87,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
           ...atBlock(receipt, found, work.payment),
         };
         if (isUnchanged(receipt, current)) continue;
-        if (isBack) {
-          work.notes.push(entries.seenAgain(receipt));
-        }
+        if (isBack) addNote(work.notes, receipt, entries.seenAgain(receipt));
         work.receipts.set(key, current);
         work.hasNews = true;
         moved.push(current);
@@ -103,7 +101,7 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
         owner.receipts.set(key, inserted);
         owner.hasNews = true;
         added.push(inserted);
-        owner.notes.push(entries.seen(inserted, countsTowards(payment, inserted)));
+        addNote(owner.notes, inserted, entries.seen(inserted, countsTowards(payment, inserted)));
       });
       const former = quarantined.get(key);
       if (failure) {

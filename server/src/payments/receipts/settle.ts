@@ -8,7 +8,7 @@ import type { Payments } from '../payments.js';
 import type { ReceiptLog } from './log.js';
 import { confirmation, reversal } from './postings.js';
 import { updateReceipts } from './receipt-store.js';
-import { isDropped, type DueReceipts, type Scan, type Work } from './work.js';
+import { addNote, isDropped, type DueReceipts, type Scan, type Work } from './work.js';
 import type { NewLogEntry } from '../store.js';
 
 export interface SettleReceiptsDeps {
@@ -52,19 +52,19 @@ export function createSettleReceipts(deps: SettleReceiptsDeps) {
         credited_fee: '0',
         reversals: receipt.reversals + 1,
       });
-      notes.push(entries.unconfirmed(receipt));
+      addNote(notes, receipt, entries.unconfirmed(receipt));
     }
     for (const key of due.confirmed) {
       const receipt = receipts.get(key);
       if (!receipt) continue;
       postings.push(confirmation(receipt));
       change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
-      notes.push(entries.confirmed(receipt));
+      addNote(notes, receipt, entries.confirmed(receipt));
     }
     for (const [key, receipt] of receipts) {
       if (!isDropped(receipt, key, scan, work)) continue;
       change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
-      notes.push(entries.dropped(receipt));
+      addNote(notes, receipt, entries.dropped(receipt));
     }
 
     await ledger.postAll(transaction, postings, now);

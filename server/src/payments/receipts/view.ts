@@ -1,5 +1,5 @@
 /** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
-import type { Credit, Receipt } from 'crypto-checkout/contract';
+import type { Credit, Receipt, UnlistedReceipts } from 'crypto-checkout/contract';
 import type { Network } from '../../chains/networks.js';
 import type { Currencies } from '../../money/currencies.js';
 import { exactNumber } from '../../money/units.js';
@@ -8,11 +8,15 @@ import { countsTowards } from '../assess.js';
 import { creditsOf } from '../credit.js';
 import { shownConfirmations } from '../depth.js';
 import { isLive } from './receipt-store.js';
-import type { StoredReceipt, StoredRecord } from '../store.js';
+import type { PaymentRow, StoredReceipt, StoredRecord } from '../store.js';
 
-/** All transfers to the payment's addresses, oldest first. */
-export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt[] {
-  return row.receipts.map((receipt) => {
+/** Transfers to the payment's address, in their order. */
+export function viewReceipts(
+  row: PaymentAt,
+  receipts: readonly StoredReceipt[],
+  currencies: Currencies,
+): Receipt[] {
+  return receipts.map((receipt) => {
     const { currency, network: code, tx_hash: txHash } = receipt;
     const network = currencies.network(row.mode, code);
     const requiredConfirmations = network ? shownConfirmations(receipt.required_confirmations, network) : 0;
@@ -33,6 +37,33 @@ export function viewReceipts(row: StoredRecord, currencies: Currencies): Receipt
   });
 }
 
+/** A payment, and how far its network was read. */
+type PaymentAt = PaymentRow & Pick<StoredRecord, 'scanned_height'>;
+
+/** The part of a receipt, or of receipts that are alike, which its confirmations depend on. */
+type Placed = Pick<
+  StoredReceipt,
+  'network' | 'status' | 'block_height' | 'required_confirmations' | 'needs_check' | 'scanned_height'
+>;
+
+/** The live transfers that are not listed, by network and currency: dust, and those before the listed ones. */
+export function viewUnlisted({ sums, receipts }: StoredRecord, currencies: Currencies): UnlistedReceipts[] {
+  const rest = new Map<string, { network: string; currency: string; count: number; amount: bigint }>();
+  const add = (one: Pick<StoredReceipt, 'network' | 'currency' | 'amount' | 'status'>, count: number) => {
+    if (!isLive(one)) return;
+    const { network, currency, amount } = one;
+    const key = `${network} ${currency}`;
+    const known = rest.get(key) ?? { network, currency, count: 0, amount: 0n };
+    const units = count < 0 ? -BigInt(amount) : BigInt(amount);
+    rest.set(key, { ...known, count: known.count + count, amount: known.amount + units });
+  };
+  for (const sum of sums) add(sum, sum.count);
+  for (const receipt of receipts) add(receipt, -1);
+  return [...rest.values()]
+    .filter(({ count }) => count > 0)
+    .map((one) => ({ ...one, amount: exactNumber(one.amount, currencies.known(one.currency).decimals) }));
+}
+
 /** Whether a contract sent the coins, so that the chain shows no transaction of their own: `ChainTransfer.outputIndex`. */
 function isInBlockOnly({ output_index: index }: StoredReceipt): boolean {
   return index < 0;
@@ -50,22 +81,18 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
  * How many blocks a receipt is deep, in the part of its network that was read; at most what it needs, which a confirmed one has.
  * One that waits for its block to be final, or for a second node, never seems to have them all.
  */
-export function confirmationsOf(
-  receipt: StoredReceipt,
-  row: StoredRecord,
-  network: Network | undefined,
-): number {
+export function confirmationsOf(receipt: Placed, row: PaymentAt, network: Network | undefined): number {
   const { block_height: height, required_confirmations: depth, status } = receipt;
   const needed = network ? shownConfirmations(depth, network) : 0;
   if (status === 'confirmed') return needed;
-  const scanned = receipt.scanned_height ?? (receipt.network === row.network ? row.scanned_height : null);
+  const scanned = receipt.network === row.network ? row.scanned_height : (receipt.scanned_height ?? null);
   if (height === null || scanned === null || !isLive(receipt)) return 0;
   const most = depth === null || receipt.needs_check === 1 ? needed - 1 : needed;
   return Math.min(most, Math.max(0, scanned - height + 1));
 }
 
-export function viewCredits(row: StoredRecord, currencies: Currencies): Credit[] {
-  return creditsOf(row.receipts).map(({ currency, amount, fee }) => {
+export function viewCredits(row: Pick<StoredRecord, 'sums'>, currencies: Currencies): Credit[] {
+  return creditsOf(row.sums).map(({ currency, amount, fee }) => {
     const { decimals } = currencies.known(currency);
     return {
       currency,

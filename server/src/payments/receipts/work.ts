@@ -32,6 +32,11 @@ export function newWork(payment: PaymentRow): Work {
   return { payment, receipts: new Map(), notes: [], hasNews: false, replaced: new Set() };
 }
 
+/** Adds a log entry about a receipt. Dust has none: with thousands of entries, nobody finds the others. */
+export function addNote(notes: NewLogEntry[], receipt: ReceiptTable, entry: NewLogEntry): void {
+  if (receipt.is_dust === 0) notes.push(entry);
+}
+
 /** Whether a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
 export function isDeep(
   { head, finalHeight = -1 }: Pick<ScanBatch, 'head' | 'finalHeight'>,
