@@ -4,6 +4,7 @@ import { ConfigError, describeVariables, readConfig } from './config.js';
 import { createLog } from './log.js';
 import type { Bootstrapped } from './merchants/bootstrap.js';
 import { startServer, type RunningServer } from './server.js';
+import { envFiles, FileExposed, refuseExposedFile } from './private-file.js';
 import { StartError } from './shared/start-error.js';
 import { errorMessage } from './shared/error-message.js';
 
@@ -28,6 +29,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return;
   }
   try {
+    for (const path of envFiles(process.execArgv)) refuseExposedFile(path);
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
     logUncaught(log);
@@ -37,8 +39,9 @@ export async function main(args: readonly string[]): Promise<void> {
     );
     stopOnSignal(server);
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof StartError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const isExplained = [ConfigError, StartError, FileExposed].some((type) => error instanceof type);
+    if (!isExplained) throw error;
+    process.stderr.write(`${errorMessage(error)}\n`);
     process.exitCode = 1;
   }
 }

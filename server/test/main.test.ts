@@ -1,7 +1,7 @@
 /** The built server as a process: its output, the errors that keep it from starting, and its exit codes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,8 +27,13 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function run(env: Record<string, string>, script = main, args: readonly string[] = []) {
-  const child = spawn(process.execPath, [script, ...args], {
+function run(
+  env: Record<string, string>,
+  script = main,
+  args: readonly string[] = [],
+  nodeArgs: readonly string[] = [],
+) {
+  const child = spawn(process.execPath, [...nodeArgs, script, ...args], {
     cwd: directory,
     env: { PATH: process.env['PATH'], PORT: '0', BLOCK_INTERVAL_MS: '0', LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -219,5 +224,18 @@ it('--help prints the variables', async () => {
   expect(exitCode).toBe(0);
   for (const name of ['HOST=', 'DATABASE_URL=', 'BOOTSTRAP_SECRET_KEY=', 'RATE_LIMIT_TEST_FACTOR=']) {
     expect(stdout).toContain(`  ${name}`);
+  }
+});
+
+it('An environment file that everybody can read keeps the server from starting', async () => {
+  const file = join(directory, 'settings.env');
+  await writeFile(file, 'METRICS_TOKEN=0123456789abcdef\n');
+  await chmod(file, 0o644);
+  await chmod(directory, 0o755);
+  for (const nodeArgs of [[`--env-file=${file}`], ['--env-file', file]]) {
+    expect(await run({}, main, [], nodeArgs).ended).toMatchObject({
+      exitCode: 1,
+      stderr: `every user of this machine can read or write ${file}. Run: chmod 600 '${file}'\n`,
+    });
   }
 });

@@ -1,5 +1,7 @@
 /** Writes CSV as RFC 4180 says, safe to open in a spreadsheet. */
 
+import { withoutControls } from './printable.js';
+
 /** One line, with its end. */
 export function csvLine(fields: readonly string[]): string {
   return `${fields.map(csvField).join(',')}\r\n`;
@@ -11,6 +13,6 @@ export function csvLine(fields: readonly string[]): string {
  */
 export function csvField(value: string): string {
   const isFormula = /^\s*[=+\-@]|^[\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value);
-  const safe = isFormula ? `'${value}` : value;
+  const safe = withoutControls(isFormula ? `'${value}` : value);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

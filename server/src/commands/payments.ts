@@ -3,6 +3,7 @@ import { decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { Problem } from '../shared/problem.js';
 import { csvLine } from './csv.js';
+import { withoutControls } from './printable.js';
 import { writeNewFile } from './files.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
@@ -139,7 +140,9 @@ async function write(
   await print(format === 'csv' ? `${header}\r\n` : '[');
   for await (const payment of payments) {
     await print(
-      format === 'csv' ? csvLines(payment) : `${count === 0 ? '' : ','}\n${JSON.stringify(payment)}`,
+      format === 'csv'
+        ? csvLines(payment)
+        : `${count === 0 ? '' : ','}\n${withoutControls(JSON.stringify(payment))}`,
     );
     count += 1;
     if (count % progressEvery === 0) context?.progress(`${count} payments`);

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import type { CommandContext } from './context.js';
 import { CommandError, didYouMean, UsageError } from './errors.js';
 import { commandHelp, groupHelp, program, programHelp, usageText } from './help.js';
+import { withoutControls } from './printable.js';
 import { commands, findCommand, groups } from './registry.js';
 import { ConfigError, readConfig } from '../config.js';
 import { createApp } from '../app.js';
@@ -47,8 +48,12 @@ export async function runCommand(args: readonly string[], environment: Environme
 export async function runCommandTo(
   args: readonly string[],
   environment: Environment,
-  streams: Streams,
+  given: Streams,
 ): Promise<Outcome['exitCode']> {
+  const streams: Streams = {
+    stdout: (text) => given.stdout(withoutControls(text)),
+    stderr: (text) => given.stderr(withoutControls(text)),
+  };
   if (args.includes('--version')) {
     await streams.stdout(`${version()}\n`);
     return 0;

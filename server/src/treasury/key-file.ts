@@ -18,6 +18,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { isPrivate } from 'tiny-secp256k1';
 import * as z from 'zod/mini';
+import { refuseExposedFile } from '../private-file.js';
 import { addressOfPrivateKey } from './transaction.js';
 
 const hex = z.string().check(z.regex(/^([0-9a-fA-F]{2})+$/));
@@ -93,7 +94,7 @@ export async function openKeystore(text: string, password: string): Promise<Uint
   return key;
 }
 
-/** @throws if a file cannot be read, or KeystoreError. The message holds nothing of either */
+/** @throws if a file cannot be read, FileExposed or KeystoreError. The message holds nothing of either */
 export async function readGasKey({
   file,
   passwordFile,
@@ -101,6 +102,7 @@ export async function readGasKey({
   file: string;
   passwordFile: string;
 }): Promise<Uint8Array> {
+  for (const path of [file, passwordFile]) refuseExposedFile(path);
   const [text, password] = await Promise.all([readFile(file, 'utf8'), readFile(passwordFile, 'utf8')]);
   // Editors end a file with a new line.
   return openKeystore(text, password.replace(/\r?\n$/, ''));

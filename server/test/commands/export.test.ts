@@ -99,6 +99,32 @@ describe.each(engines)('on $name', (engine) => {
     for (const row of rows) for (const field of row) expect(field).not.toMatch(/^[=+@\t\r]/);
   });
 
+  it('no name of a payer controls the terminal that shows it', async () => {
+    const name = '\u001b]0;owned\u0007\u009b31mAda\u007f\rRoot';
+    const customer = { email: records.email(), name };
+    const body = { amount: 5, baseCurrency: 'USD', txRef: 'escape-1', customer };
+    await merchant.ask('POST', '/v1/payments/checkout', { body });
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-export-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const texts = [];
+    for (const format of ['csv', 'json']) {
+      const file = join(directory, format);
+      texts.push(await exportAll('--format', format));
+      await exportAll('--format', format, '--output', file);
+      texts.push(await readFile(file, 'utf8'));
+    }
+    for (const text of texts) {
+      expect(text).toContain('\\u001b]0;owned\\u0007\\u009b31mAda\\u007f');
+      // eslint-disable-next-line no-control-regex -- it is what this is about
+      expect(text).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/);
+    }
+    const [, asJson = ''] = texts.slice(1);
+    const found = (JSON.parse(asJson) as { txRef: string; description: string }[]).find(
+      ({ txRef }) => txRef === 'escape-1',
+    );
+    expect(found?.description).toBe(`Payment from ${name}`);
+  });
+
   it('goes to a new file that only its owner can read, and is limited to a range', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-export-'));
     onTestFinished(() => rm(directory, { recursive: true }));

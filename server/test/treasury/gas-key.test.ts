@@ -1,7 +1,10 @@
 /** The gas key: opened from standard keystores, and its transactions are what others sign too. */
 import { createDecipheriv } from 'node:crypto';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { scrypt } from '@noble/hashes/scrypt.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   keccak256,
   parseTransaction,
@@ -136,6 +139,35 @@ describe('the configuration of the gas key', () => {
     for (const name of ['GAS_KEY_FILE', 'GAS_KEY_PASSWORD_FILE']) {
       expect(() => readConfig({ [name]: 'file' })).toThrow('set both or none');
     }
+  });
+
+  it('stops the start if everybody can read the key, its password or the networks, and says what mends it', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('There is no database engine');
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-modes-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = async (name: string, mode: number) => {
+      const path = join(directory, name);
+      await writeFile(path, '{}');
+      await chmod(path, mode);
+      return path;
+    };
+    const [open, closed] = [await file('open', 0o644), await file('closed', 0o640)];
+    const start = (env: Record<string, string>) => startServer({ engine, env });
+    const settings = [
+      { GAS_KEY_FILE: open, GAS_KEY_PASSWORD_FILE: closed },
+      { GAS_KEY_FILE: closed, GAS_KEY_PASSWORD_FILE: open },
+      { NETWORKS_FILE: open },
+    ];
+    await chmod(directory, 0o755);
+    for (const env of settings) {
+      await expect(start(env)).rejects.toThrow(
+        `every user of this machine can read or write ${open}. Run: chmod 600 '${open}'`,
+      );
+    }
+    // Nobody else gets into this folder.
+    await chmod(directory, 0o700);
+    for (const env of settings) await expect(start(env)).rejects.not.toThrow('every user');
   });
 
   it('stops the start if the key cannot be opened', async () => {

@@ -4,6 +4,7 @@ import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { describeInvalid, parseAddress } from '../../addresses/formats.js';
+import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
 import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
@@ -208,8 +209,10 @@ const networksFile = z.strictObject({
 export function readNetworksFile(path: string, environment: Environment): ConfiguredNetwork[] {
   let text: string;
   try {
+    refuseExposedFile(path);
     text = readFileSync(path, 'utf8');
   } catch (error) {
+    if (error instanceof FileExposed) throw new NetworksFileError(error.message, { cause: error });
     const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
     throw new NetworksFileError(`the file cannot be read (${String(code)})`, { cause: error });
   }
