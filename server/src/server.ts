@@ -23,6 +23,7 @@ import { listen, type Listener } from './ops/listener.js';
 import { createMetrics, type Metrics } from './ops/metrics.js';
 import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
+import { createAuditTrail } from './ops/security-events.js';
 import { countQuarantine } from './payments/receipts/quarantine.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
@@ -112,6 +113,7 @@ async function serve(
   for (const feature of app.features) await feature.prepare?.(stopping.signal);
   const jobList = [
     ...createJobList(app, config, database, idempotency),
+    { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
     ...app.features.flatMap((feature) => feature.jobs()),
   ];
   const networks = () => networkHealth(scanner.status(), app.connected);

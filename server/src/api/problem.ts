@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { isUnavailable } from '../db/errors.js';
 import { Problem } from '../shared/problem.js';
 import { pathForLog, requestIdOf } from '../ops/request.js';
+import { createRefusalLog } from '../ops/security-events.js';
 import { callerOf, sendJson } from './reply.js';
 
 const unavailable = 'The service is temporarily unavailable. Try again shortly';
@@ -14,9 +15,11 @@ const internalError = 'Something went wrong on our side. Quote the request id wh
  * @param publicUrl where clients reach the server; each reply links to its `/docs/errors`
  */
 export function createProblemHandler(log: Logger, publicUrl: string): ErrorRequestHandler {
+  const logRefusal = createRefusalLog(log);
   // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
     const problem = toProblem(error);
+    logRefusal(request, response, problem);
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       log[level](

@@ -1,0 +1,75 @@
+/** Security events for the log, at `info`: refused keys, refused access and limits, and what the audit log gains. */
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { Clock } from '../shared/clock.js';
+import type { Problem } from '../shared/problem.js';
+import { pathForLog, requestIdOf } from './request.js';
+
+const refusals: Readonly<Record<string, string>> = {
+  invalid_api_key: 'Wrong key',
+  secret_key_required: 'Access refused',
+  customer_not_allowed: 'Access refused',
+  rate_limited: 'Limit hit',
+};
+
+const windowMs = 60_000;
+/** However many addresses a flood comes from, it does not fill the disk. */
+const maxLines = 100;
+
+/** Logs what a caller was refused: each kind once a minute for an address. The next minute tells how many were left out. */
+export function createRefusalLog(log: Logger, now: () => number = () => performance.now()) {
+  const logged = new Set<string>();
+  let since = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
+  return (request: Request, response: Response, { code }: Problem): void => {
+    const message = refusals[code];
+    if (message === undefined) return;
+    if (now() - since >= windowMs) {
+      if (leftOut > 0) log.info({ leftOut }, 'More of the same refusals were not logged');
+      logged.clear();
+      leftOut = 0;
+      since = now();
+    }
+    const { ip, method } = request;
+    const kind = `${code} ${String(ip)}`;
+    if (logged.has(kind) || logged.size >= maxLines) {
+      leftOut += 1;
+      return;
+    }
+    logged.add(kind);
+    log.info(
+      { requestId: requestIdOf(response), ip, method, path: pathForLog(request, response), code },
+      message,
+    );
+  };
+}
+
+export interface AuditTrailDeps {
+  readonly database: Pick<Database, 'reader'>;
+  readonly auditLog: Pick<AuditLog, 'list'>;
+  readonly clock: Pick<Clock, 'real'>;
+  readonly log: Logger;
+}
+
+/** Transactions that run at the same time do not commit in the order of their entries' times. */
+const overlapMs = 60_000;
+
+/**
+ * Logs each new entry of the audit log, whichever process made it: keys made and revoked, deposit keys, webhooks. Values are
+ * left out, since they can name people.
+ */
+export function createAuditTrail({ database, auditLog, clock, log }: AuditTrailDeps) {
+  let from = clock.real();
+  let logged = new Set<number>();
+  return async (): Promise<void> => {
+    const startedAt = clock.real();
+    const entries = await auditLog.list(database.reader, { from });
+    for (const { id, action, actor, subjectId, merchantId, mode } of entries) {
+      if (!logged.has(id)) log.info({ action, actor, subjectId, merchantId, mode }, 'Audit');
+    }
+    logged = new Set(entries.map(({ id }) => id));
+    from = Math.max(from, startedAt - overlapMs);
+  };
+}

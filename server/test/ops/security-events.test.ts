@@ -1,0 +1,94 @@
+/** Security events in the log: whoever watches it sees attacks and changes of keys, and no attack fills it. */
+import type { Request, Response } from 'express';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRefusalLog } from '../../src/ops/security-events.js';
+import { Problem } from '../../src/shared/problem.js';
+import { call } from '../support/call.js';
+import { runCommandLine } from '../support/command-line.js';
+import { engines } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+
+function collect() {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  return { lines, log: pino({ level: 'info' }, { write }) };
+}
+
+describe.each(engines)('On $name, the log at info', (engine) => {
+  it('has wrong keys, refused access, limits, and keys made and revoked by any process', async () => {
+    const { lines, log } = collect();
+    const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1' };
+    const server = await startServer({ engine, env, log });
+    onTestFinished(() => server.stop());
+    const { url, publicKey, databaseUrl, bootstrapped } = server;
+    const wrong = `sk_live_${'x'.repeat(43)}`;
+    for (let count = 0; count < 5; count += 1) await call(url, 'GET', '/v1/payments/P1', { key: wrong });
+    await call(url, 'GET', '/v1/customers', { key: publicKey });
+    await Promise.all(Array.from({ length: 10 }, () => call(url, 'GET', '/readyz')));
+    const refused = ({ msg, ip, method, path, code, requestId }: Record<string, unknown>) =>
+      typeof requestId === 'string' && [msg, ip, method, path, code];
+    expect(lines.map(refused).filter(Boolean)).toEqual([
+      ['Wrong key', '127.0.0.1', 'GET', '/v1/payments/…', 'invalid_api_key'],
+      ['Access refused', '127.0.0.1', 'GET', '/v1/customers', 'secret_key_required'],
+      ['Limit hit', '127.0.0.1', 'GET', 'unknown', 'rate_limited'],
+    ]);
+
+    const { merchantId } = bootstrapped;
+    const run = async (...args: string[]) => {
+      const { stdout, stderr } = await runCommandLine(databaseUrl, [...args, '--json']);
+      expect(stderr).not.toContain('fail');
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const { id, key } = await run(
+      'keys',
+      'create',
+      '--merchant',
+      merchantId,
+      '--kind',
+      'secret',
+      '--mode',
+      'test',
+    );
+    await run('keys', 'revoke', id);
+    const audited = () => lines.filter(({ subjectId }) => subjectId === id);
+    await expect
+      .poll(() => audited().map(({ action }) => action), { timeout: 10_000 })
+      .toEqual(['key.created', 'key.revoked']);
+    expect(audited()[0]).toMatchObject({
+      msg: 'Audit',
+      merchantId,
+      actor: expect.stringContaining('user') as string,
+    });
+    // The next look sees the same entries again.
+    const next = await run('keys', 'create', '--merchant', merchantId, '--kind', 'public', '--mode', 'test');
+    await expect
+      .poll(() => lines.some(({ subjectId }) => subjectId === next.id), { timeout: 10_000 })
+      .toBe(true);
+    expect(audited()).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toContain(key);
+    expect(JSON.stringify(lines)).not.toContain(wrong);
+  });
+});
+
+it('A flood of refusals from a thousand addresses logs a hundred lines a minute, and how many were left out', () => {
+  const { lines, log } = collect();
+  let now = 0;
+  const logRefusal = createRefusalLog(log, () => now);
+  const problem = new Problem('invalid_api_key', 'Unknown');
+  const refuse = (address: number) =>
+    logRefusal(
+      { ip: `192.0.2.${address}`, method: 'GET' } as Request,
+      { locals: { requestId: 'R' } } as unknown as Response,
+      problem,
+    );
+  for (let round = 0; round < 3; round += 1)
+    for (let address = 0; address < 1000; address += 1) refuse(address);
+  expect(lines).toHaveLength(100);
+  now += 60_000;
+  refuse(1);
+  expect(lines.slice(100)).toMatchObject([{ leftOut: 2900 }, { ip: '192.0.2.1', msg: 'Wrong key' }]);
+  // What no attacker does is no security event.
+  logRefusal({} as Request, {} as Response, new Problem('not_found', 'There is nothing'));
+  expect(lines).toHaveLength(102);
+});
