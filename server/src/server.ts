@@ -108,7 +108,7 @@ async function serve(
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
-    readPayment: (caller, id) => payments.retrieve(caller, id),
+    readPayment: (caller, id) => payments.verify(caller, id),
   });
   for (const feature of app.features) await feature.prepare?.(stopping.signal);
   const jobList = [

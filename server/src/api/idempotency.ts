@@ -4,8 +4,9 @@
  * A record is scoped to the merchant, mode, kind of API key, method and path as called, so an alias counts as another
  * path. It commits together with the change: a retry after a crash finds both or neither.
  *
- * What is kept is bounded: equal replies of one path are kept once, and without a payment's lists, which only grow. A
- * record ages by real time, because a test clock can jump over the whole time that it is kept.
+ * What is kept is bounded: equal replies of one path are kept once, and without a payment's lists. Of a payer's change, no
+ * reply is kept: it is made again from the payment. A record ages by real time, because a test clock can jump over the whole
+ * time that it is kept.
  */
 import { hash } from 'node:crypto';
 import { retention } from '../shared/retention.js';
@@ -27,6 +28,15 @@ export interface KeyedRequest {
   readonly key: string;
   /** The parsed body, so that ignored fields do not make a request count as different. */
   readonly body: unknown;
+  /** Set for a payer's change of a payment. */
+  readonly change?: PayerChange | undefined;
+}
+
+/** A change whose reply is made again from its payment, as it is when the request is repeated. */
+export interface PayerChange {
+  readonly paymentId: string;
+  /** @param payment as the caller sees it */
+  replyWith(payment: unknown): string;
 }
 
 export interface KeyedReply {
@@ -48,8 +58,8 @@ export interface Idempotency {
    * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
    */
   once(request: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply>;
-  /** Deletes the records that were created at or before `before`, in epoch milliseconds. */
-  prune(before: number): Promise<void>;
+  /** Deletes the records that have expired. */
+  prune(): Promise<void>;
 }
 
 /** Reads the `Idempotency-Key` header. Problem: `validation_error`. */
@@ -65,7 +75,7 @@ class ClaimedElsewhere extends Error {
   override readonly name = 'ClaimedElsewhere';
 }
 
-type Identity = Omit<IdempotencyTable, 'payload_hash' | 'reply_hash' | 'created_at'>;
+type Identity = Pick<IdempotencyTable, 'request' | 'merchant_id' | 'mode'>;
 
 /** Replicas' clocks may differ, and a reply must be there as long as any record that refers to it. */
 const replyMarginMs = 3_600_000;
@@ -80,29 +90,23 @@ export interface IdempotencyDeps {
 
 export function createIdempotency({ database, now, readPayment }: IdempotencyDeps): Idempotency {
   const inFlight = new Set<string>();
-  const expiredBefore = () => now() - retention.idempotencyMs;
 
   async function replay(
-    caller: Caller,
-    identity: Identity,
+    { caller, change }: KeyedRequest,
+    { request }: Identity,
     payloadHash: string,
   ): Promise<KeyedReply | undefined> {
     const record = await database.reader
       .selectFrom('idempotency as i')
-      .innerJoin('idempotency_replies as r', (join) =>
+      .leftJoin('idempotency_replies as r', (join) =>
         join
           .onRef('r.merchant_id', '=', 'i.merchant_id')
           .onRef('r.mode', '=', 'i.mode')
           .onRef('r.hash', '=', 'i.reply_hash'),
       )
-      .select(['i.payload_hash', 'r.reply'])
-      .where('i.merchant_id', '=', identity.merchant_id)
-      .where('i.mode', '=', identity.mode)
-      .where('i.key_kind', '=', identity.key_kind)
-      .where('i.method', '=', identity.method)
-      .where('i.path', '=', identity.path)
-      .where('i.idempotency_key', '=', identity.idempotency_key)
-      .where('i.created_at', '>', expiredBefore())
+      .select(['i.payload_hash', 'i.reply_hash', 'r.reply'])
+      .where('i.request', '=', request)
+      .where('i.expires_at', '>', now())
       .executeTakeFirst();
     if (!record) return undefined;
     if (record.payload_hash !== payloadHash) {
@@ -111,30 +115,36 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
         'This Idempotency-Key was already used with a different request body. Use a new key for a new request',
       );
     }
+    if (change)
+      return { json: change.replyWith(await readPayment(caller, change.paymentId)), isReplay: true };
+    if (record.reply === null) return undefined;
     const json = await restoreReply(record.reply, (id) => readPayment(caller, id));
     return { json, isReplay: true };
   }
 
-  const openRecord = (identity: Identity, payloadHash: string): OpenRecord => ({
+  const openRecord = (identity: Identity, payloadHash: string, isPayers: boolean): OpenRecord => ({
     async claim(transaction) {
-      const content = { payload_hash: payloadHash, reply_hash: '', created_at: now() };
+      const claimedAt = now();
+      const content = {
+        payload_hash: payloadHash,
+        reply_hash: isPayers ? null : '',
+        expires_at: claimedAt + (isPayers ? retention.payerIdempotencyMs : retention.idempotencyMs),
+      };
       // On PostgreSQL this waits for any transaction with the same key. On SQLite the write lock has done so already.
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto('idempotency')
         .values({ ...identity, ...content })
         .onConflict((conflict) =>
-          conflict
-            .columns(['merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key'])
-            .doUpdateSet(content)
-            .where('idempotency.created_at', '<=', expiredBefore()),
+          conflict.column('request').doUpdateSet(content).where('idempotency.expires_at', '<=', claimedAt),
         )
         .executeTakeFirstOrThrow();
       if (!numInsertedOrUpdatedRows) throw new ClaimedElsewhere();
     },
     async save(transaction, json) {
-      const { merchant_id, mode, key_kind, method, path } = identity;
+      if (isPayers) return;
+      const { merchant_id, mode, request } = identity;
       const reply = shortenReply(json);
-      const reply_hash = hash('sha256', JSON.stringify([key_kind, method, path, reply]), 'base64url');
+      const reply_hash = digest([reply]);
       const created_at = now();
       await send(
         transaction,
@@ -147,60 +157,52 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
       );
       await send(
         transaction,
-        transaction
-          .updateTable('idempotency')
-          .set({ reply_hash })
-          .where((e) => e.and({ merchant_id, mode, key_kind, method, path }))
-          .where('idempotency_key', '=', identity.idempotency_key),
+        transaction.updateTable('idempotency').set({ reply_hash }).where('request', '=', request),
       );
     },
   });
 
   return {
-    async once({ caller, method, path, key, body }, work) {
-      const identity: Identity = {
-        merchant_id: caller.merchantId,
-        mode: caller.mode,
-        key_kind: caller.kind,
-        method,
-        path: indexable(path),
-        idempotency_key: key,
-      };
+    async once(keyed, work) {
+      const { caller, method, path, key, body } = keyed;
+      const { merchantId, mode, kind } = caller;
+      const request = digest([merchantId, mode, kind, method, path, key]);
+      const identity: Identity = { request, merchant_id: merchantId, mode };
       // Parsed bodies have their fields in schema order, so equal bodies serialize to equal text.
-      const payloadHash = hash('sha256', JSON.stringify(body ?? {}), 'hex');
-      const earlier = await replay(caller, identity, payloadHash);
+      const payloadHash = digest(body ?? {});
+      const earlier = await replay(keyed, identity, payloadHash);
       if (earlier) return earlier;
 
-      const name = JSON.stringify(identity);
-      if (inFlight.has(name)) throw inProgress();
-      inFlight.add(name);
+      if (inFlight.has(request)) throw inProgress();
+      inFlight.add(request);
       try {
-        return { json: await work(openRecord(identity, payloadHash)), isReplay: false };
+        const record = openRecord(identity, payloadHash, keyed.change !== undefined);
+        return { json: await work(record), isReplay: false };
       } catch (error) {
         if (!(error instanceof ClaimedElsewhere)) throw error;
-        const theirs = await replay(caller, identity, payloadHash);
+        const theirs = await replay(keyed, identity, payloadHash);
         if (theirs) return theirs;
         throw inProgress();
       } finally {
-        inFlight.delete(name);
+        inFlight.delete(request);
       }
     },
 
-    async prune(before) {
+    async prune() {
       await database.write(async (transaction) => {
-        await transaction.deleteFrom('idempotency').where('created_at', '<=', before).execute();
+        await transaction.deleteFrom('idempotency').where('expires_at', '<=', now()).execute();
         await transaction
           .deleteFrom('idempotency_replies')
-          .where('created_at', '<=', before - replyMarginMs)
+          .where('created_at', '<=', now() - retention.idempotencyMs - replyMarginMs)
           .execute();
       });
     },
   };
 }
 
-/** PostgreSQL cannot index values of more than 2704 bytes, so long paths are stored as a hash. */
-function indexable(path: string): string {
-  return path.length <= 500 ? path : hash('sha256', path, 'hex');
+/** 32 characters: 192 bits, so that nobody finds two requests with the same one. */
+function digest(content: unknown): string {
+  return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 32);
 }
 
 function inProgress(): Problem {

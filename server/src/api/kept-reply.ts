@@ -35,9 +35,16 @@ export async function restoreReply(
   for (const name of growingLists) {
     const length = payment[name];
     const list = current[name];
-    if (typeof length === 'number' && Array.isArray(list)) payment[name] = list.slice(0, length);
+    if (typeof length !== 'number' || !Array.isArray(list)) continue;
+    // A long log has lost its first entries since.
+    const lost = name === 'transactionTimeLog' ? unlistedIn(current) - unlistedIn(payment) : 0;
+    payment[name] = list.slice(0, Math.max(0, length - lost));
   }
   return JSON.stringify(reply);
+}
+
+function unlistedIn(payment: Fields): number {
+  return Number(payment['unlistedLogEntries'] ?? 0);
 }
 
 /** The payment in a reply's `data`, or in the `payment` there. */

@@ -4,7 +4,13 @@ import type { Request, Response } from 'express';
 import type { Database } from '../db/database.js';
 import { invalidField } from '../shared/problem.js';
 import { replyWith, type Context, type Handler, type Reply } from './handler.js';
-import { readIdempotencyKey, type Idempotency, type KeyedReply, type OpenRecord } from './idempotency.js';
+import {
+  readIdempotencyKey,
+  type Idempotency,
+  type KeyedReply,
+  type OpenRecord,
+  type PayerChange,
+} from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
 import { readBody } from './read-body.js';
 import { requestIdOf } from '../ops/request.js';
@@ -76,6 +82,13 @@ export function createOperation<E extends Endpoint>(
     return committed ?? serialize(reply);
   }
 
+  /** What a public key changes is a payment, and its reply is that payment, or nothing but a message. */
+  function payersChange({ kind }: Caller, params: Readonly<Record<string, string>>): PayerChange | undefined {
+    const paymentId = params['payment_id'];
+    if (kind !== 'public' || endpoint.method !== 'PATCH' || paymentId === undefined) return undefined;
+    return { paymentId, replyWith: (payment) => serialize({ data: payment } as Reply<Data<E>>) };
+  }
+
   return async (call) => {
     const { request, caller, values } = call;
     const params = decodeParams(names, values);
@@ -91,6 +104,7 @@ export function createOperation<E extends Endpoint>(
         path: concretePath(path, params),
         key: readIdempotencyKey(String(keyHeader)),
         body: input.body,
+        change: payersChange(caller, params),
       },
       (record) => handle(call, input, record),
     );

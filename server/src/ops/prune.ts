@@ -10,7 +10,7 @@ const modes: readonly Mode[] = ['test', 'live'];
 export interface PruneDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly idempotency: { prune(before: number): Promise<void> };
+  readonly idempotency: { prune(): Promise<void> };
   readonly endpoints: { deleteFormerSecrets(database: Database, now: number): Promise<void> };
   readonly webhooks: {
     prune(
@@ -25,7 +25,7 @@ export interface PruneDeps {
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { database, clock, idempotency, endpoints, webhooks } = deps;
-  await idempotency.prune(clock.real() - retention.idempotencyMs);
+  await idempotency.prune();
   await endpoints.deleteFormerSecrets(database, clock.real());
   for (const mode of modes) {
     const now = clock.real();

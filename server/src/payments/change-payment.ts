@@ -36,6 +36,9 @@ export interface PaymentChanges {
   lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
 }
 
+/** A log with so many entries keeps only the last of a payer's choices. */
+const mostChoices = 20;
+
 /** A locked payment, and the count of changes that has to be stored with the next one. */
 interface LockedPayment {
   readonly row: StoredRecord;
@@ -102,7 +105,8 @@ export function createPaymentChanges(
   }
 
   /**
-   * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log.
+   * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log. A payer who
+   * chooses on and on replaces the last choice: anybody can be that payer, and fill the database.
    * Returns the changed payment.
    */
   async function change(
@@ -113,13 +117,21 @@ export function createPaymentChanges(
     changes: store.PaymentChange,
     entry: NewLogEntry,
   ): Promise<PaymentRecord> {
-    const isRepeated = record.log.at(-1)?.event === entry.event;
+    const last = record.log.at(-1);
+    const isRepeated = last?.event === entry.event;
+    const isReplaced =
+      actor.kind === 'public' &&
+      record.log_count >= mostChoices &&
+      [last?.code, entry.code].every((code) => code === 'currency_set');
     const logged = await together(transaction, async () => {
       const isChanged = !isRepeated || Object.keys(changes).length > 0;
       if (isChanged) await store.updatePayment(transaction, record.id, changes);
-      return isRepeated ? [] : store.appendLog(transaction, record.id, now, [entry]);
+      if (isRepeated) return [];
+      if (isReplaced) await store.removeLastEntry(transaction, record.id);
+      return store.appendLog(transaction, record.id, now, [entry]);
     });
-    return reader.view(actor.kind, store.withLog({ ...record, ...changes }, logged));
+    const kept = isReplaced && !isRepeated ? store.withoutLastEntry(record) : record;
+    return reader.view(actor.kind, store.withLog({ ...kept, ...changes }, logged));
   }
 
   return {

@@ -105,6 +105,11 @@ export function withLog(record: StoredRecord, added: readonly LogRow[]): StoredR
   return { ...record, log, log_count: record.log_count + added.length };
 }
 
+/** The same without its last entry. */
+export function withoutLastEntry(record: StoredRecord): StoredRecord {
+  return { ...record, log: record.log.slice(0, -1), log_count: record.log_count - 1 };
+}
+
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
   return reader
@@ -402,6 +407,19 @@ export async function appendLog(
     }
   }
   return rows;
+}
+
+/** Removes the last entry of a log, which the next one replaces. */
+export async function removeLastEntry(transaction: Transaction, paymentId: string): Promise<void> {
+  await send(
+    transaction,
+    transaction.deleteFrom('log_entries').where('id', '=', (e) =>
+      e
+        .selectFrom('log_entries')
+        .select((last) => last.fn.max('id').as('id'))
+        .where('payment_id', '=', paymentId),
+    ),
+  );
 }
 
 /** Filters of the list. Texts are exact; email, currency and network in any case. */

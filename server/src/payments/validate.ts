@@ -43,8 +43,14 @@ export function readOrigins(json: string | null): readonly string[] | null {
   return Array.isArray(origins) ? origins.map(String) : null;
 }
 
+const longestRedirectBytes = 2048;
+
 function checkRedirectUrl(text: string, mode: Mode): string {
   if (text === '') return '';
+  // The contract counts characters, and one can take four bytes.
+  if (Buffer.byteLength(text) > longestRedirectBytes) {
+    throw invalidField('redirectUrl', `Must be at most ${longestRedirectBytes} bytes`);
+  }
   const url = URL.parse(text);
   if (!url) throw invalidField('redirectUrl', 'Must be an absolute https URL, or empty');
   if (url.username !== '' || url.password !== '') {

@@ -75,7 +75,7 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('balance_suspensions', 'currency', own);
       await erase('customers', 'id', own);
       await erase('list_checkpoints', 'id', own);
-      await erase('idempotency', 'idempotency_key', own);
+      await erase('idempotency', 'request', own);
       await erase('idempotency_replies', 'hash', own);
     }
     await database.write(async (transaction) => {

@@ -286,7 +286,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   }
 
   async function prune() {
-    await server.idempotency.prune(now - 24 * 60 * 60 * 1000);
+    await server.idempotency.prune();
   }
 
   it('expires after 24 hours, whether it was pruned or not', async () => {
@@ -299,7 +299,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await send('b'))).toBe(true);
     now += 24 * 60 * 60 * 1000;
     await prune();
-    const kept = await server.database.reader.selectFrom('idempotency').select('idempotency_key').execute();
+    const kept = await server.database.reader.selectFrom('idempotency').select('request').execute();
     expect(kept).toEqual([]);
   });
 

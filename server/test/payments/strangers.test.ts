@@ -245,6 +245,15 @@ describe.each(engines)('a stranger with the public key, on $name', (engine) => {
       expect((await checkout.verify(own.id)).data.isRedirectTrusted).toBe(true);
     });
 
+    it('cannot store an address longer than 2048 bytes, whatever its letters', async () => {
+      const of = (letters: string) => `https://shop.example/${letters}`;
+      const refused = await create(server.publicKey, { redirectUrl: of('漢'.repeat(2000)) });
+      expect([...codeOf(refused), refused.body.data.param]).toEqual([400, 'validation_error', 'redirectUrl']);
+      for (const letters of ['x'.repeat(2027), '漢'.repeat(675)]) {
+        expect((await create(server.publicKey, { redirectUrl: of(letters) })).status).toBe(200);
+      }
+    });
+
     it('can name only the origins that the merchant allows, once there are some', async () => {
       await setOrigins(['https://shop.example', 'https://www.shop.example:8443']);
       for (const redirectUrl of [
@@ -294,6 +303,27 @@ describe.each(engines)('a stranger with the public key, on $name', (engine) => {
       const log = await logOf(id);
       expect(log.length - before).toBe(1);
       expect(log.at(-1)?.event).toBe('Currency already locked');
+    });
+
+    it('keeps the first choices of a payer who chooses on and on, and the last', async () => {
+      const id = await records.payment();
+      const paths = ['currency/set/USDT/tron', 'currency/set/BTC/bitcoin'];
+      const replies = [];
+      for (let time = 0; time < 60; time += 1) replies.push(await change(id, paths[time % 2] ?? ''));
+      const log = (await logOf(id)).map(({ event }) => event);
+      expect(log).toHaveLength(20);
+      expect(log.at(-1)).toBe('Currency set to BTC on bitcoin');
+      for (const reply of replies.slice(-2)) {
+        const { currency, transactionTimeLog } = paymentOf(reply);
+        expect(transactionTimeLog).toHaveLength(20);
+        expect(transactionTimeLog.at(-1)?.values.currency).toBe(currency);
+      }
+      expect(paymentOf(replies.at(-1) as Answer).transactionTimeLog).toEqual(
+        paymentOf(await server.api('GET', `/v1/payments/${id}`)).transactionTimeLog,
+      );
+      // The merchant's server is not limited.
+      await change(id, paths[0] ?? '', server.secretKey);
+      expect(await logOf(id)).toHaveLength(21);
     });
 
     it('logs a choice once, however often it is sent, and each new choice', async () => {

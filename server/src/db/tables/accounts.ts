@@ -117,17 +117,14 @@ export const accountTables = {
     .index('age', ['created_at']),
 
   idempotency: table({
+    /** A hash of the caller, the method, the path and the key, which a caller can make long. */
+    request: text().primaryKey(),
     merchant_id: text(),
     mode: text<Mode>(),
-    key_kind: text<'secret' | 'public'>(),
-    method: text(),
-    path: text(),
-    idempotency_key: text(),
     payload_hash: text(),
-    /** In `idempotency_replies`; empty until the change is done. */
-    reply_hash: text(),
-    created_at: time(),
-  })
-    .primaryKey('merchant_id', 'mode', 'key_kind', 'method', 'path', 'idempotency_key')
-    .index('age', ['created_at']),
+    /** In `idempotency_replies`; empty until the change is done, and null if the reply is made from the payment again. */
+    reply_hash: text().nullable(),
+    /** Real time. */
+    expires_at: time(),
+  }).index('age', ['expires_at']),
 };
