@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { CommandContext } from './context.js';
 import { didYouMean, UsageError } from './errors.js';
-import { flag, type Option } from './options.js';
+import { flag, person, type Option } from './options.js';
 
 /** The output of a command, for programs (`--json`) and for people. */
 export interface Output {
@@ -52,6 +52,8 @@ export type WithContext = (work: (context: CommandContext) => Promise<Output>) =
 /** A command line that was parsed. */
 export interface Invocation {
   readonly isJson: boolean;
+  /** Who runs it, if the command line says so. */
+  readonly person: string | undefined;
   run(withContext: WithContext): Promise<Output>;
 }
 
@@ -71,6 +73,7 @@ export interface Group {
 /** The options of all commands. */
 export const commonOptions = {
   json: flag('prints the result as one JSON value'),
+  as: person('who runs it, for the audit log (default: the user of the operating system alone)'),
   help: flag('prints this text'),
 };
 
@@ -98,6 +101,7 @@ export function command<A extends Options = None, O extends Options = None>(
       if (isJson) refuseOtherFormat(options, values);
       return {
         isJson,
+        person: commonOptions.as.read(given.get('--as') ?? [], '--as'),
         run(withContext) {
           if ('runAlone' in declaration) return declaration.runAlone(values);
           return withContext(async (context) => {

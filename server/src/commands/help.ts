@@ -53,6 +53,7 @@ const closing = [
 Test and live records never mix. Every command that works on the records of one mode takes test mode, unless --mode live is given.`),
   list([
     ['--json', commonOptions.json.describe],
+    ['--as NAME', commonOptions.as.describe],
     ['--help', 'prints the help of a command or a group'],
   ]),
 ];

@@ -70,6 +70,13 @@ function option<T>(
 
 export const text = (value: string, describe: string) => option(value, describe, (given) => given);
 
+/** A person's name or e-mail address. */
+export const person = (describe: string) =>
+  option('NAME', describe, (given, name) => {
+    if (/^[\p{L}\p{N}][^\p{C}]{0,99}$/u.test(given)) return given;
+    throw new UsageError(`${name} must be a name or an e-mail address of at most 100 characters`);
+  });
+
 export const id = (describe: string) => text('ID', describe);
 
 /** The code of a network or of a currency. */

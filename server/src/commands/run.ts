@@ -79,7 +79,7 @@ export async function runCommandTo(
   }
   try {
     const invocation = command.parse(rest);
-    const output = await invocation.run((work) => withContext(environment, streams, work));
+    const output = await invocation.run((work) => withContext(environment, streams, invocation.person, work));
     if (!output.isPrinted) {
       await streams.stdout(`${invocation.isJson ? JSON.stringify(output.json, null, 2) : output.text}\n`);
     }
@@ -124,6 +124,7 @@ function unknownCommand(args: readonly string[]): string {
 async function withContext<T>(
   environment: Environment,
   streams: Streams,
+  person: string | undefined,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
@@ -155,7 +156,7 @@ async function withContext<T>(
       ...app,
       database,
       signal,
-      actor: `command line, user ${osUser()}`,
+      actor: `command line, ${person === undefined ? '' : `${person} as `}user ${osUser()}`,
       print: (text) => streams.stdout(text),
       progress: (text) => streams.stderr(`${text}\n`),
     });

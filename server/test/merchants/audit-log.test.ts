@@ -136,6 +136,21 @@ describe.each(engines)('the audit log on $name', (engine) => {
     await merchant.expectBooksInOrder();
   });
 
+  it('names the person who ran a command, beside the user of the operating system', async () => {
+    const { merchantId } = server.bootstrapped;
+    const create = (...as: string[]) =>
+      merchant.run('keys', 'create', '--merchant', merchantId, '--kind', 'public', '--mode', 'test', ...as);
+    expect((await create('--as', 'Ada Example')).exitCode).toBe(0);
+    expect((await create()).exitCode).toBe(0);
+    expect((await latest(2)).map(({ actor }) => actor)).toEqual([
+      expect.stringMatching(/^command line, Ada Example as user \S+$/),
+      byCommandLine,
+    ]);
+    for (const name of ['', ' ', '\u001b[31m', 'a'.repeat(101), 'Ada\nserver']) {
+      expect((await create('--as', name)).stderr, name).toMatch(/^--as (must be|needs) /);
+    }
+  });
+
   it('can be filtered by time and merchant', async () => {
     const all = await list();
     // Two days, if the tests began before midnight.

@@ -56,7 +56,7 @@ export const accountTables = {
     merchant_id: text(),
     /** Null for what both modes share. */
     mode: text<Mode>().nullable(),
-    /** `key …1a2b`, `command line, user ada`, or `server`. */
+    /** `key …1a2b`, `command line, Ada as user checkout`, or `server`. */
     actor: text(),
     action: text(),
     /** The id of the record that was changed. */
