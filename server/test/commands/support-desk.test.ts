@@ -9,7 +9,8 @@ describe.each(engines)('the support desk, on $name', (engine) => {
   let merchant: MerchantFixture;
   let owner: string[];
   beforeAll(async () => {
-    server = await startServer({ engine });
+    // Where commands expect it, which know no port of a test.
+    server = await startServer({ engine, env: { PUBLIC_URL: 'http://127.0.0.1:8080' } });
     merchant = openMerchant(server);
     const [first] = (await merchant.command('merchants', 'list')) as { id: string }[];
     owner = ['--merchant', first?.id ?? ''];
@@ -68,6 +69,8 @@ describe.each(engines)('the support desk, on $name', (engine) => {
       .poll(() => merchant.command('webhooks', 'list', '--failing', ...owner), { timeout: 10_000 })
       .toContainEqual(expect.objectContaining({ url, txRef }));
     const keys = await merchant.run('keys', 'list');
-    expect(keys.stdout).toMatch(/^ID +MERCHANT +MODE +KEY +CREATED +SCOPE +STATE\n.* \d{4}-\d\d-\d\dT/);
+    expect(keys.stdout).toMatch(
+      /^ID +MERCHANT +MODE +KEY +LABEL +CREATED +LAST USED +SCOPE +STATE\n.* \d{4}-\d\d-\d\dT/,
+    );
   });
 });
