@@ -25,6 +25,8 @@ export interface Limits {
   readonly paymentsPerMinutePerKey: number;
   /** Changes of one payment with public keys, in either mode. */
   readonly paymentChangesPerHour: number;
+  /** What the payers of one merchant may store in a day, in megabytes. */
+  readonly storedMegabytesPerDay: number;
   /** The other limits of test keys are this many times as high. */
   readonly testFactor: number;
   /** Sandbox calls of one merchant. */
@@ -217,6 +219,10 @@ const variables = {
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
   RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR: integer('Changes of one payment with public keys, in all', 60),
+  RATE_LIMIT_STORED_MEGABYTES_PER_DAY: integer(
+    'Megabytes that one merchant’s payments and changes with public keys take in the database in a day, about',
+    5000,
+  ),
   RATE_LIMIT_TEST_FACTOR: integer(
     'Limits of requests are this many times as high for test keys',
     10,
@@ -334,6 +340,7 @@ export function readConfig(environment: Environment): Config {
           paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
           paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
           paymentChangesPerHour: data.RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR,
+          storedMegabytesPerDay: data.RATE_LIMIT_STORED_MEGABYTES_PER_DAY,
           testFactor: data.RATE_LIMIT_TEST_FACTOR,
           sandboxPerSecond: data.RATE_LIMIT_SANDBOX_PER_SECOND,
         }

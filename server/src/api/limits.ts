@@ -10,8 +10,11 @@ import type { Caller } from '../shared/scope.js';
 export interface CallerLimits {
   /** Counts a request. Problem: `rate_limited`. */
   check(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined): Promise<void>;
-  /** Counts a long reply to a public key as more than one request: what it costs grows with its length. */
-  charge(request: Request, caller: Caller, bytes: number): void;
+  /**
+   * Counts what a request with a public key has stored, and a long reply as more than one request: what it costs grows with its
+   * length. Call it for requests that succeeded.
+   */
+  charge(request: Request, caller: Caller, endpoint: Endpoint, replyBytes: number): void;
 }
 
 /** Each time a reply has so many bytes, it costs as much as one more request. */
@@ -31,20 +34,63 @@ type CountRequest = (request: Request, response: Response) => Promise<void>;
 
 export function createLimits(limits: Limits): CallerLimits {
   const byMode = { live: createLimiters(limits, 1), test: createLimiters(limits, limits.testFactor) };
+  const stored = createStoredLimit(limits.storedMegabytesPerDay * 1_000_000);
   return {
     async check(request, response, caller, endpoint) {
       const { secret, anyPublic, creationByIp, creationByKey } = byMode[caller.mode];
       if (caller.kind === 'secret') return secret.count(request, response);
       await anyPublic.count(request, response);
+      if (endpoint && endpoint.method !== 'GET') stored.check(caller);
       if (endpoint !== api.payments.create) return;
       await creationByIp.count(request, response);
       await creationByKey.count(request, response);
     },
-    charge(request, { kind, mode }, bytes) {
+    charge(request, caller, endpoint, replyBytes) {
+      const { kind, mode } = caller;
       if (kind === 'secret') return;
-      for (let more = bytesPerRequest; more <= bytes; more += bytesPerRequest) {
+      if (endpoint.method !== 'GET') stored.add(caller, storedBytes(request, endpoint));
+      for (let more = bytesPerRequest; more <= replyBytes; more += bytesPerRequest) {
         byMode[mode].anyPublic.charge(request);
       }
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The most that is stored of a request's body, which its length need not say. */
+const mostOfBody = 6000;
+
+/** About what a payer's request leaves in the database for longer than an hour, indexes included. */
+function storedBytes({ headers }: Request, endpoint: Endpoint): number {
+  if (endpoint !== api.payments.create) return 110;
+  return 3000 + Math.min(mostOfBody, Number(headers['content-length'] ?? mostOfBody));
+}
+
+/** Counts what the payers of each merchant store in a day, so that no number of IP addresses fills the disk. */
+function createStoredLimit(limit: number) {
+  const days = new Map<string, { bytes: number; readonly since: number }>();
+  const dayOf = ({ merchantId, mode }: Caller) => {
+    const key = `${mode} ${merchantId}`;
+    const known = days.get(key);
+    if (known && performance.now() - known.since < dayMs) return known;
+    const day = { bytes: 0, since: performance.now() };
+    days.set(key, day);
+    return day;
+  };
+  return {
+    check(caller: Caller): void {
+      const { bytes, since } = dayOf(caller);
+      if (bytes < limit) return;
+      const retryAfterSeconds = Math.ceil((since + dayMs - performance.now()) / 1000);
+      throw new Problem(
+        'rate_limited',
+        `This merchant's payers have stored ${limit / 1_000_000} MB within a day. Try again in ${retryAfterSeconds} s`,
+        { retryAfterSeconds },
+      );
+    },
+    add(caller: Caller, bytes: number): void {
+      dayOf(caller).bytes += bytes;
     },
   };
 }

@@ -85,7 +85,7 @@ export function mount<T extends Table>(
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Set the date again: the request may have moved the clock.
     setCaller(response, caller, clock.now(caller));
-    callerLimits?.charge(request, caller, Buffer.byteLength(json));
+    callerLimits?.charge(request, caller, mounted.endpoint, Buffer.byteLength(json));
     sendJson(response, 200, json);
   };
 }

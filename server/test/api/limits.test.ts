@@ -1,6 +1,10 @@
 /** Rate limits: how many requests a caller may make before getting 429. */
-import { api } from 'crypto-checkout/contract';
+import { api, type Endpoint } from 'crypto-checkout/contract';
+import type express from 'express';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLimits } from '../../src/api/limits.js';
+import { Problem } from '../../src/shared/problem.js';
+import type { Caller } from '../../src/shared/scope.js';
 import { call, type Answer } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -15,6 +19,7 @@ const limits = {
   paymentsPerMinutePerIp: 2,
   paymentsPerMinutePerKey: 600,
   paymentChangesPerHour: 60,
+  storedMegabytesPerDay: 1000,
   testFactor: 2,
   sandboxPerSecond: 20,
 };
@@ -85,6 +90,27 @@ it('Requests with public keys are counted per IP address, across keys', async ()
   stopTime();
   expect((await sendMany(4, first)).map(({ status }) => status)).toEqual(ok(4));
   expect((await sendMany(3, second.key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
+});
+
+it('The payers of a merchant can store only so much in a day, and its server and its other mode go on', async () => {
+  const { check, charge } = createLimits({ ...limits, storedMegabytesPerDay: 1, publicPerSecond: 1000 });
+  const request = { ip: '127.0.0.1', headers: { 'content-length': '99000' } } as unknown as express.Request;
+  const response = {} as express.Response;
+  const caller = { merchantId: 'M1', kind: 'public', mode: 'live', keyScope: 'full', keyLast4: '' } as const;
+  const { create, cancel, retrieve } = api.payments;
+  const codeOf = (asking: Caller, endpoint: Endpoint) =>
+    check(request, response, asking, endpoint).then(
+      () => 'ok',
+      (error: unknown) => (error instanceof Problem ? error.code : error),
+    );
+  for (let index = 0; index < 111; index += 1) charge(request, caller, create, 10_000);
+  expect(await codeOf(caller, cancel)).toBe('ok');
+  charge(request, caller, create, 10_000);
+  for (const endpoint of [create, cancel]) expect(await codeOf(caller, endpoint)).toBe('rate_limited');
+  expect(await codeOf(caller, retrieve)).toBe('ok');
+  for (const other of [{ kind: 'secret' }, { mode: 'test' }, { merchantId: 'M2' }] as const) {
+    expect(await codeOf({ ...caller, ...other }, cancel)).toBe('ok');
+  }
 });
 
 it('A long reply to a public key counts as more than one request', async () => {
