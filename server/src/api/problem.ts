@@ -19,18 +19,12 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
   // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
     const problem = toProblem(error);
-    logRefusal(request, response, problem);
+    const { ip, method } = request;
+    const about = { requestId: requestIdOf(response), method, path: pathForLog(request, response) };
+    logRefusal({ ...about, code: problem.code, ip });
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
-      log[level](
-        {
-          requestId: requestIdOf(response),
-          method: request.method,
-          path: pathForLog(request, response),
-          err: error,
-        },
-        problem.code,
-      );
+      log[level]({ ...about, err: error }, problem.code);
     }
     if (response.headersSent) {
       // The reply is already half sent. Cut the connection, so that the client does not take it for complete.

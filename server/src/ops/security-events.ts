@@ -1,11 +1,8 @@
 /** Security events for the log, at `info`: refused keys, refused access and limits, and what the audit log gains. */
-import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Clock } from '../shared/clock.js';
-import type { Problem } from '../shared/problem.js';
-import { pathForLog, requestIdOf } from './request.js';
 
 const refusals: Readonly<Record<string, string>> = {
   invalid_api_key: 'Wrong key',
@@ -13,6 +10,17 @@ const refusals: Readonly<Record<string, string>> = {
   customer_not_allowed: 'Access refused',
   rate_limited: 'Limit hit',
 };
+
+/** What a caller was refused. */
+export interface Refusal {
+  /** Of the problem. */
+  readonly code: string;
+  readonly requestId: string;
+  readonly ip: string | undefined;
+  readonly method: string;
+  /** Safe to log. */
+  readonly path: string;
+}
 
 const windowMs = 60_000;
 /** However many addresses a flood comes from, it does not fill the disk. */
@@ -23,7 +31,8 @@ export function createRefusalLog(log: Logger, now: () => number = () => performa
   const logged = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;
   let leftOut = 0;
-  return (request: Request, response: Response, { code }: Problem): void => {
+  return (refusal: Refusal): void => {
+    const { code, ip } = refusal;
     const message = refusals[code];
     if (message === undefined) return;
     if (now() - since >= windowMs) {
@@ -32,17 +41,13 @@ export function createRefusalLog(log: Logger, now: () => number = () => performa
       leftOut = 0;
       since = now();
     }
-    const { ip, method } = request;
     const kind = `${code} ${String(ip)}`;
     if (logged.has(kind) || logged.size >= maxLines) {
       leftOut += 1;
       return;
     }
     logged.add(kind);
-    log.info(
-      { requestId: requestIdOf(response), ip, method, path: pathForLog(request, response), code },
-      message,
-    );
+    log.info(refusal, message);
   };
 }
 

@@ -1,9 +1,7 @@
 /** Security events in the log: whoever watches it sees attacks and changes of keys, and no attack fills it. */
-import type { Request, Response } from 'express';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRefusalLog } from '../../src/ops/security-events.js';
-import { Problem } from '../../src/shared/problem.js';
 import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
@@ -75,13 +73,8 @@ it('A flood of refusals from a thousand addresses logs a hundred lines a minute,
   const { lines, log } = collect();
   let now = 0;
   const logRefusal = createRefusalLog(log, () => now);
-  const problem = new Problem('invalid_api_key', 'Unknown');
-  const refuse = (address: number) =>
-    logRefusal(
-      { ip: `192.0.2.${address}`, method: 'GET' } as Request,
-      { locals: { requestId: 'R' } } as unknown as Response,
-      problem,
-    );
+  const refusal = { code: 'invalid_api_key', requestId: 'R', method: 'GET', path: '/v1/customers' };
+  const refuse = (address: number) => logRefusal({ ...refusal, ip: `192.0.2.${address}` });
   for (let round = 0; round < 3; round += 1)
     for (let address = 0; address < 1000; address += 1) refuse(address);
   expect(lines).toHaveLength(100);
@@ -89,6 +82,6 @@ it('A flood of refusals from a thousand addresses logs a hundred lines a minute,
   refuse(1);
   expect(lines.slice(100)).toMatchObject([{ leftOut: 2900 }, { ip: '192.0.2.1', msg: 'Wrong key' }]);
   // What no attacker does is no security event.
-  logRefusal({} as Request, {} as Response, new Problem('not_found', 'There is nothing'));
+  logRefusal({ ...refusal, code: 'not_found', ip: '192.0.2.2' });
   expect(lines).toHaveLength(102);
 });
