@@ -111,6 +111,7 @@ function fixture(state: PaymentState, changes: Record<string, unknown> = {}): Pa
     currencies: [],
     ...(!isLocked && { currencyOptions }),
     expiresBy: Date.now() + hour / 2,
+    receiptUrl: `https://pay.example/receipt/gallery${count}`,
     transactionFees: 0.5,
     totalDue: 49.9,
     customer: 'a…@example.com',

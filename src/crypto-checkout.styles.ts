@@ -164,7 +164,6 @@ export const styles = css`
       0 1px 2px #1018280d,
       0 12px 32px -12px #10182826;
     overflow-wrap: anywhere;
-    text-wrap: pretty;
   }
   .test,
   h2 {
@@ -280,14 +279,11 @@ export const styles = css`
     padding: 10px 14px;
     border-inline-start: 3px solid var(--_tint, var(--_caution));
     border-radius: var(--_inner);
-    border-start-start-radius: 4px;
-    border-end-start-radius: 4px;
     background: var(--_surface);
     font-size: calc(var(--_rem) * 0.9375);
   }
   .error small {
     display: block;
-    margin-top: 4px;
   }
 
   .action {

@@ -70,11 +70,15 @@ const settleMs = 200;
  * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.
  * @csspart redirect - The line that counts down to the return to the shop.
- * @csspart receipt - The receipt of a payment that is complete.
+ * @csspart paid - What was paid, to whom and when.
+ * @csspart excess - What arrived beyond the amount due.
+ * @csspart receipt - The details of a payment that is complete, folded away.
+ * @csspart receipt-link - The link to the hosted receipt.
+ * @csspart transfer - A transfer, with its amount.
  * @csspart transaction - The hash of a transfer.
- * @csspart print - The button that prints the receipt.
  * @csspart save - The button that saves the receipt as text.
  * @csspart payment-id - The payment's id, for the shop.
+ * @csspart copy-message - The button that copies a message for the shop.
  * @csspart copy-id - The button that copies the payment's id.
  * @csspart support - The link to the shop's support.
  * @csspart new-payment - The button that starts a new payment.

@@ -73,7 +73,7 @@ describe('before the start', () => {
   it('shows order, amount and one button, and sends no request', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     expect(element.getAttribute('status')).to.equal('idle');
-    expect(textOf(element, 'order')).to.equal('Order order-42');
+    expect(textOf(element, 'order')).to.equal('order-42');
     expect(textOf(element, 'total')).to.match(/^NGN\s5,000\.00$/);
     expect(textOf(element, 'action')).to.match(/^Pay NGN\s5,000\.00$/);
     await aTimeout(50);
@@ -550,14 +550,15 @@ describe('the final states say what happened to the money', () => {
     it(name, async () => {
       const element = await mountPayment(payment);
       expect(element.status).to.equal(status);
-      await waitFor(() => hasPart(element, 'action'));
+      await waitFor(() => hasPart(element, status === 'success' ? 'save' : 'action'));
       expect(getPart(element, 'status').getAttribute('role')).to.equal('status');
       expect(textOf(element, 'status')).to.match(sentence);
-      expect(textOf(element, 'action')).to.equal(
+      // After a success without a shop to go back to, there is nothing left to do.
+      expect(hasPart(element, 'action') ? textOf(element, 'action') : '').to.equal(
         status === 'success'
-          ? 'Save receipt'
+          ? ''
           : (payment.amountSeen ?? 0) > 0 && payment.state !== 'reversed'
-            ? 'Copy payment ID'
+            ? 'Copy message for the shop'
             : 'Start a new payment',
       );
       expect(hasPart(element, 'qr')).to.equal(false);
@@ -641,8 +642,8 @@ describe('the return to the shop', () => {
     const element = await mountPayment(waiting);
     await pollPayment(element, { ...settled, redirectUrl: 'javascript:alert(1)' });
     expect(hasPart(element, 'redirect')).to.equal(false);
-    await waitFor(() => hasPart(element, 'action'));
-    expect(textOf(element, 'action')).to.equal('Save receipt');
+    await waitFor(() => hasPart(element, 'save'));
+    expect(hasPart(element, 'action')).to.equal(false);
   });
 });
 
@@ -729,7 +730,7 @@ describe('the page can', () => {
 
   it('fill the slots', async () => {
     const element = await mountPayment(paymentInState('settled'));
-    await waitFor(() => hasPart(element, 'action'));
+    await waitFor(() => hasPart(element, 'save'));
     for (const slot of ['header', 'footer', 'success']) {
       const own = document.createElement('p');
       own.slot = slot;
@@ -912,7 +913,8 @@ describe('accessibility of', () => {
       for (const control of controls) {
         const { width, height } = control.getBoundingClientRect();
         // Controls in a closed <details> have no size.
-        if (height > 0) expect(Math.min(width, height), control.outerHTML).to.be.at.least(44);
+        // Boxes that a transform moves are off by rounding.
+        if (height > 0) expect(Math.min(width, height) + 0.01, control.outerHTML).to.be.at.least(44);
       }
     }
   });

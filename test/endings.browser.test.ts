@@ -67,7 +67,62 @@ it('where money came too late, the main action leads to the shop, with the payme
   expect(opened).to.deep.equal([['https://shop.example/help', '_blank', 'noopener']]);
 });
 
-it('a receipt is printed, and saved as text with the whole hash', async () => {
+it('too much is told as a number of its own, with a message for the shop that has no link', async () => {
+  const copied: string[] = [];
+  const writeText = (text: string) => Promise.resolve(void copied.push(text));
+  Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+  const receipts = [receiptOf({ amount: 5, txHash: 'a1b2c3', counts: true })];
+  const element = await show(paymentInState('settled_over', { amountSeen: 5, receipts }));
+  await waitFor(() => hasPart(element, 'excess'));
+  expect(textOf(element, 'excess')).to.match(/^1\.75\sUSDT$/);
+  press(element, 'copy-message');
+  await waitFor(() => copied.length === 1);
+  const message = copied[0]?.replaceAll('\u00a0', ' ');
+  for (const line of [`Payment ID: ${lockedPayment().id}`, 'Paid: 5.00 USDT', 'Excess: 1.75 USDT', 'a1b2c3'])
+    expect(message).to.contain(line);
+  Reflect.deleteProperty(navigator, 'clipboard');
+});
+
+it('what came late and is not confirmed is not scolded, and nothing is asked for again', async () => {
+  const receipts = [receiptOf({ currency: 'USDT', amount: 3.25, status: 'seen', counts: true })];
+  const element = await show(paymentInState('expired', { amountSeen: 3.25, receipts }));
+  await waitFor(() => textOf(element, 'heading') === 'Watching the network');
+  expect(textOf(element, 'status').replaceAll('\u00a0', ' ')).to.equal(
+    '3.25 USDT seen. It came after the time; the shop decides once it is confirmed.',
+  );
+  expect(textOf(element, 'transfer')).to.match(/3\.25\sUSDT/);
+  for (const name of ['action', 'new-payment']) expect(hasPart(element, name), name).to.equal(false);
+});
+
+it('a part that came in time counts when the time is up, and its hash is shown', async () => {
+  const receipts = [receiptOf({ amount: 1, status: 'seen', counts: true })];
+  const element = await show(
+    paymentInState('partially_paid', {
+      amountSeen: 1,
+      amountDue: 2.25,
+      receipts,
+      expiresBy: Date.now() - 1000,
+    }),
+  );
+  await waitFor(() => hasPart(element, 'transfer'));
+  expect(textOf(element, 'status').replaceAll('\u00a0', ' ')).to.equal(
+    '1.00 USDT of 3.25 USDT seen in time. It counts. The last check is running. Do not send anything now.',
+  );
+  expect(hasPart(element, 'address')).to.equal(false);
+});
+
+it('before the full price is asked for again, the payer hears what the shop has already', async () => {
+  const element = await show(paymentInState('expired_partial', { amountSeen: 1 }));
+  await waitFor(() => hasPart(element, 'new-payment'));
+  press(element, 'new-payment');
+  await waitFor(() => hasPart(element, 'question'));
+  expect(textOf(element, 'question').replaceAll('\u00a0', ' ')).to.contain(
+    'The shop already has 1.00 USDT. A new payment asks for the full price once more.',
+  );
+  expect(hasPart(element, 'new-payment')).to.equal(false);
+});
+
+it('a receipt is shown on a page of the server, and saved as text with the whole hash', async () => {
   const txHash = '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d';
   const receipts = [
     {
@@ -78,10 +133,11 @@ it('a receipt is printed, and saved as text with the whole hash', async () => {
     },
   ];
   const element = await show(paymentInState('settled', { amountSeen: 3.25, receipts }));
-  await waitFor(() => hasPart(element, 'print'));
-  const { print } = window;
+  await waitFor(() => hasPart(element, 'save'));
+  expect(getPart(element, 'receipt-link').getAttribute('href')).to.equal(
+    `https://pay.example.com/receipt/${lockedPayment().id}`,
+  );
   const saved: { name: string; blob: Blob }[] = [];
-  let printed = 0;
   let blob: Blob | undefined;
   const { createObjectURL } = URL;
   const onSave = (event: MouseEvent) => {
@@ -92,7 +148,6 @@ it('a receipt is printed, and saved as text with the whole hash', async () => {
   };
   const { click } = HTMLAnchorElement.prototype;
   try {
-    window.print = () => (printed += 1);
     URL.createObjectURL = (made: Blob) => {
       blob = made;
       return createObjectURL.call(URL, made);
@@ -102,14 +157,11 @@ it('a receipt is printed, and saved as text with the whole hash', async () => {
       this.addEventListener('click', onSave, { once: true });
       click.call(this);
     };
-    press(element, 'print');
-    press(element);
+    press(element, 'save');
   } finally {
-    Object.assign(window, { print });
     URL.createObjectURL = createObjectURL;
     HTMLAnchorElement.prototype.click = click;
   }
-  expect(printed).to.equal(1);
   expect(saved.map(({ name }) => name)).to.deep.equal(['order-42.txt']);
   const text = (await saved[0]?.blob.text())?.replaceAll('\u00a0', ' ');
   expect(text).to.contain(txHash);
@@ -134,7 +186,7 @@ it('a reversal of coins that may still arrive offers no second payment', async (
   const element = await show(paymentInState('reversed', { amountSeen: 3.25, receipts }));
   await waitFor(() => hasPart(element, 'payment-id'));
   expect(textOf(element, 'status')).to.contain('It may still arrive: do not send again.');
-  expect(textOf(element, 'action')).to.equal('Copy payment ID');
+  expect(textOf(element, 'action')).to.equal('Copy message for the shop');
   expect(hasPart(element, 'new-payment')).to.equal(false);
   api.payment = paymentInState('settled');
   await element.refresh();
@@ -149,7 +201,7 @@ it('a reversal that left nothing under way tells where the rest is, and offers a
   const element = await show(paymentInState('reversed', { amountSeen: 2, receipts }));
   await waitFor(() => hasPart(element, 'payment-id'));
   expect(textOf(element, 'status')).not.to.contain('do not send again');
-  expect(textOf(element, 'action')).to.equal('Copy payment ID');
+  expect(textOf(element, 'action')).to.equal('Copy message for the shop');
   expect(hasPart(element, 'new-payment')).to.equal(true);
 });
 

@@ -69,7 +69,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     if (this.#connection.signal.aborted) this.#connection = new AbortController();
     const { signal } = this.#connection;
     document.addEventListener('visibilitychange', this.#wake, { signal });
-    window.addEventListener('online', this.#wake, { signal });
+    window.addEventListener('online', this.#comeOnline, { signal });
     window.addEventListener('pageshow', this.#wake, { signal });
     this.#syncWork();
   }
@@ -338,6 +338,13 @@ export class CheckoutController implements ReactiveController, Stepping {
     console.error('<crypto-checkout>', problem.code, problem);
     this.dispatch({ type: 'failed', problem });
   }
+
+  readonly #comeOnline = (): void => {
+    // A payer who pressed the button without a connection waits for it, and creates one payment: the request has the same key.
+    const { state } = this;
+    if (state.name === 'error' && !state.payment && isTransient(state.problem)) this.start();
+    this.#wake();
+  };
 
   readonly #wake = (): void => {
     this.#polling.wake();

@@ -19,6 +19,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'هل تريد استخدام عملة أخرى؟',
   restartConfirm: 'نعم، اختر من جديد',
   againQuestion: 'هل تريد دفع السعر كاملًا مرة أخرى؟',
+  againWarning: 'لدى المتجر {seen} بالفعل. الدفعة الجديدة تطلب السعر كاملًا مرة أخرى.',
   keepPaying: 'لا، أبقِ هذه الدفعة',
 
   copied: 'نُسخ.',
@@ -47,8 +48,10 @@ export const texts: AfterQrMessages = {
   rateName: 'سعر الصرف',
   time: 'الوقت',
   paymentId: 'معرّف الدفعة',
-  print: 'طباعة الإيصال',
-  save: 'حفظ الإيصال',
+  details: 'التفاصيل',
+  excess: 'الزيادة',
+  notCounted: 'غير محتسب',
+  save: 'حفظ',
 
   errorHeading: 'لم تُقبل الدفعة',
   errorStatus: 'تعذّر إكمال الدفع. اسأل المتجر عن مصير ما أرسلته.',
@@ -56,6 +59,8 @@ export const texts: AfterQrMessages = {
   reversedHeading: 'أُلغيت الدفعة من الشبكة',
   reversedStatus: 'سحبت الشبكة دفعتك بعد اكتمالها. اسأل محفظتك أو منصتك عمّا حدث.',
   reversedPending: 'سحبت الشبكة دفعتك بعد اكتمالها. قد تصل من جديد: لا ترسل مرة أخرى.',
+  timeUpPart: 'رُصد {seen} من {amount} في الوقت المحدد. وهو محتسب.',
+  lateSeen: 'رُصد {seen}. وصل بعد انتهاء الوقت، ويقرر المتجر بعد التأكيد.',
   expiredHeading: 'انتهى الوقت',
   expiredStatus: 'لم يصل شيء في الوقت المحدد. لم يُخصم شيء. لا ترسل إلى العنوان القديم.',
   expiredUnknown: 'انتهت مهلة الدفع. لا ترسل إلى العنوان القديم.',
@@ -68,6 +73,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: 'وصل {seen}، لكن الدفعة أُلغيت. المبلغ لدى المتجر: اسأله عن الخطوة التالية.',
   contactShop: 'تواصل مع المتجر',
   copyId: 'نسخ معرّف الدفعة',
+  copyMessage: 'نسخ رسالة للمتجر',
   newPayment: 'بدء دفعة جديدة',
 
   log: 'النشاط',

@@ -60,7 +60,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'أرسل {amount} بالضبط على {network} قبل {time}.',
   partialHeading: 'أرسل الباقي',
   partialSeen: 'رُصد {seen}، وتأكد {confirmed}.',
-  partialStatus: '{progress} أرسل المتبقي {due} (نحو {worth}) قبل {time}.',
+  partialRest: 'أرسل المتبقي {due} (نحو {worth}) قبل {time}.',
   timeUpHeading: 'انتهى الوقت',
   timeUp: 'الفحص الأخير جارٍ. لا ترسل شيئًا الآن.',
   copyAmount: 'نسخ المبلغ',

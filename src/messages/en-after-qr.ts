@@ -10,6 +10,7 @@ export const enAfterQr = {
   restartQuestion: 'Use another coin?',
   restartConfirm: 'Yes, choose again',
   againQuestion: 'Pay the full price again?',
+  againWarning: 'The shop already has {seen}. A new payment asks for the full price once more.',
   keepPaying: 'No, keep this payment',
 
   copied: 'Copied.',
@@ -38,8 +39,10 @@ export const enAfterQr = {
   rateName: 'Rate',
   time: 'Time',
   paymentId: 'Payment ID',
-  print: 'Print receipt',
-  save: 'Save receipt',
+  details: 'Details',
+  excess: 'Excess',
+  notCounted: 'not counted',
+  save: 'Save',
 
   errorHeading: 'Payment not accepted',
   errorStatus: 'The payment could not be completed. Ask the shop what happens with anything you sent.',
@@ -49,6 +52,8 @@ export const enAfterQr = {
     'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
   reversedPending:
     'The network took your payment back after it was complete. It may still arrive: do not send again.',
+  timeUpPart: '{seen} of {amount} seen in time. It counts.',
+  lateSeen: '{seen} seen. It came after the time; the shop decides once it is confirmed.',
   expiredHeading: 'Time is up',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
   expiredUnknown: 'The time to pay is over. Do not send to the old address.',
@@ -61,6 +66,7 @@ export const enAfterQr = {
   cancelledPaid: '{seen} came, but the payment is cancelled. The shop has it: ask what happens next.',
   contactShop: 'Contact the shop',
   copyId: 'Copy payment ID',
+  copyMessage: 'Copy message for the shop',
   newPayment: 'Start a new payment',
 
   log: 'Activity',

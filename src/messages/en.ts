@@ -41,7 +41,7 @@ export const en = {
   awaitingStatus: 'Send exactly {amount} on {network} before {time}.',
   partialHeading: 'Send the rest',
   partialSeen: '{seen} seen, {confirmed} confirmed.',
-  partialStatus: '{progress} Send the remaining {due} (about {worth}) before {time}.',
+  partialRest: 'Send the remaining {due} (about {worth}) before {time}.',
   timeUpHeading: 'Time is up',
   timeUp: 'The last check is running. Do not send anything now.',
   copyAmount: 'Copy amount',

@@ -11,6 +11,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: '¿Usar otra moneda?',
   restartConfirm: 'Sí, elegir de nuevo',
   againQuestion: '¿Pagar otra vez el precio completo?',
+  againWarning: 'La tienda ya tiene {seen}. Un pago nuevo pide otra vez el precio completo.',
   keepPaying: 'No, seguir con este pago',
 
   copied: 'Copiado.',
@@ -39,8 +40,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Cambio',
   time: 'Hora',
   paymentId: 'ID del pago',
-  print: 'Imprimir recibo',
-  save: 'Guardar recibo',
+  details: 'Detalles',
+  excess: 'Excedente',
+  notCounted: 'no cuenta',
+  save: 'Guardar',
 
   errorHeading: 'Pago no aceptado',
   errorStatus: 'No se pudo completar el pago. Pregunta a la tienda qué pasa con lo que hayas enviado.',
@@ -49,6 +52,8 @@ export const texts: AfterQrMessages = {
   reversedStatus:
     'La red deshizo tu pago después de completarse. Pregunta a tu billetera o exchange qué ocurrió.',
   reversedPending: 'La red deshizo tu pago después de completarse. Aún puede llegar: no lo envíes otra vez.',
+  timeUpPart: '{seen} de {amount} detectados a tiempo. Cuentan.',
+  lateSeen: '{seen} detectados. Llegaron fuera de plazo; la tienda decide cuando se confirmen.',
   expiredHeading: 'Se acabó el tiempo',
   expiredStatus: 'No llegó nada a tiempo. No se cobró nada. No envíes nada a la dirección anterior.',
   expiredUnknown: 'El plazo para pagar terminó. No envíes nada a la dirección anterior.',
@@ -62,6 +67,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: 'Llegaron {seen}, pero el pago está cancelado. Los tiene la tienda: pregúntale qué sigue.',
   contactShop: 'Contactar con la tienda',
   copyId: 'Copiar ID del pago',
+  copyMessage: 'Copiar mensaje para la tienda',
   newPayment: 'Iniciar un pago nuevo',
 
   log: 'Actividad',

@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Envía exactamente {amount} en {network} antes de las {time}.',
   partialHeading: 'Envía el resto',
   partialSeen: '{seen} detectados, {confirmed} confirmados.',
-  partialStatus: '{progress} Envía los {due} restantes (unos {worth}) antes de las {time}.',
+  partialRest: 'Envía los {due} restantes (unos {worth}) antes de las {time}.',
   timeUpHeading: 'Se acabó el tiempo',
   timeUp: 'Se está haciendo la última comprobación. No envíes nada ahora.',
   copyAmount: 'Copiar importe',

@@ -11,6 +11,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Changer de crypto\u00a0?',
   restartConfirm: 'Oui, choisir à nouveau',
   againQuestion: 'Payer de nouveau le prix entier\u00a0?',
+  againWarning: 'La boutique a déjà {seen}. Un nouveau paiement demande de nouveau le prix entier.',
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
@@ -40,8 +41,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Cours',
   time: 'Heure',
   paymentId: 'Identifiant du paiement',
-  print: 'Imprimer le reçu',
-  save: 'Enregistrer le reçu',
+  details: 'Détails',
+  excess: 'Excédent',
+  notCounted: 'non compté',
+  save: 'Enregistrer',
 
   errorHeading: 'Paiement non accepté',
   errorStatus:
@@ -52,6 +55,9 @@ export const texts: AfterQrMessages = {
     'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
   reversedPending:
     'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
+  timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
+  lateSeen:
+    '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide une fois la confirmation obtenue.',
   expiredHeading: 'Temps écoulé',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
   expiredUnknown: 'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
@@ -66,6 +72,7 @@ export const texts: AfterQrMessages = {
     '{seen} sont arrivés, mais le paiement est annulé. La boutique les a\u00a0: demandez-lui la suite.',
   contactShop: 'Contacter la boutique',
   copyId: 'Copier l’identifiant du paiement',
+  copyMessage: 'Copier un message pour la boutique',
   newPayment: 'Commencer un nouveau paiement',
 
   log: 'Activité',

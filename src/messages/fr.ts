@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Envoyez exactement {amount} sur {network} avant {time}.',
   partialHeading: 'Envoyez le reste',
   partialSeen: '{seen} détectés, {confirmed} confirmés.',
-  partialStatus: '{progress} Envoyez les {due} restants (environ {worth}) avant {time}.',
+  partialRest: 'Envoyez les {due} restants (environ {worth}) avant {time}.',
   timeUpHeading: 'Temps écoulé',
   timeUp: 'Dernière vérification en cours. N’envoyez plus rien.',
   copyAmount: 'Copier le montant',

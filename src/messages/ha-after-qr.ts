@@ -8,6 +8,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'A yi amfani da wani kuɗi?',
   restartConfirm: 'E, sake zaɓe',
   againQuestion: 'A sake biyan cikakken farashi?',
+  againWarning: 'Shagon yana da {seen} tuni. Sabon biya yana neman cikakken farashi kuma.',
   keepPaying: 'A’a, bar wannan biyan',
 
   copied: 'An kwafa.',
@@ -36,8 +37,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Canji',
   time: 'Lokaci',
   paymentId: 'Lambar biyan',
-  print: 'Buga rasiti',
-  save: 'Adana rasiti',
+  details: 'Cikakken bayani',
+  excess: 'Ƙari',
+  notCounted: 'ba a ƙirga ba',
+  save: 'Adana',
 
   errorHeading: 'Ba a karɓi biyan ba',
   errorStatus: 'Ba a iya kammala biyan ba. Tambayi shagon game da duk abin da ka tura.',
@@ -46,6 +49,8 @@ export const texts: AfterQrMessages = {
   reversedStatus:
     'Network ya janye kuɗinka bayan an kammala. Tambayi walat ko exchange ɗinka abin da ya faru.',
   reversedPending: 'Network ya janye kuɗinka bayan an kammala. Yana iya sake isowa: kada ka sake turawa.',
+  timeUpPart: 'An ga {seen} daga {amount} cikin lokaci. An ƙirga shi.',
+  lateSeen: 'An ga {seen}. Ya zo bayan lokaci; shagon zai yanke shawara bayan an tabbatar.',
   expiredHeading: 'Lokaci ya ƙare',
   expiredStatus:
     'Babu abin da ya iso a kan lokaci. Ba a caje ka komai ba. Kada ka tura zuwa tsohon adireshi.',
@@ -59,6 +64,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: '{seen} ya iso, amma an soke biyan. Yana hannun shagon: tambayi mataki na gaba.',
   contactShop: 'Tuntuɓi shagon',
   copyId: 'Kwafi lambar biyan',
+  copyMessage: 'Kwafi saƙo ga shago',
   newPayment: 'Fara sabon biya',
 
   log: 'Abin da ya faru',

@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Tura {amount} daidai a kan {network} kafin {time}.',
   partialHeading: 'Tura sauran',
   partialSeen: 'An ga {seen}, an tabbatar da {confirmed}.',
-  partialStatus: '{progress} Tura sauran {due} (kusan {worth}) kafin {time}.',
+  partialRest: 'Tura sauran {due} (kusan {worth}) kafin {time}.',
   timeUpHeading: 'Lokaci ya ƙare',
   timeUp: 'Ana binciken ƙarshe. Kada ka tura komai yanzu.',
   copyAmount: 'Kwafi adadin',

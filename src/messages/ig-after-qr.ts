@@ -8,6 +8,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Ị ga-eji ego ọzọ?',
   restartConfirm: 'Ee, họrọ ọzọ',
   againQuestion: 'Ị ga-akwụ ọnụ ahịa niile ọzọ?',
+  againWarning: 'Ụlọ ahịa enweelarị {seen}. Ịkwụ ụgwọ ọhụrụ ga-arịọ ọnụahịa niile ọzọ.',
   keepPaying: 'Mba, debe ịkwụ ụgwọ a',
 
   copied: 'E detuola.',
@@ -37,8 +38,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Ọnụego mgbanwe',
   time: 'Oge',
   paymentId: 'Nọmba ịkwụ ụgwọ',
-  print: 'Bipụta risiti',
-  save: 'Chekwaa risiti',
+  details: 'Nkọwa',
+  excess: 'Ihe karịrị',
+  notCounted: 'agụtaghị ya',
+  save: 'Chekwaa',
 
   errorHeading: 'A nabataghị ịkwụ ụgwọ',
   errorStatus: 'Enweghị ike imecha ịkwụ ụgwọ. Jụọ ụlọ ahịa banyere ihe ọ bụla i zigara.',
@@ -46,6 +49,8 @@ export const texts: AfterQrMessages = {
   reversedHeading: 'E weghachiri ịkwụ ụgwọ',
   reversedStatus: 'Network weghachiri ego gị mgbe ọ gwụchara. Jụọ wallet ma ọ bụ exchange gị ihe mere.',
   reversedPending: 'Network weghachiri ego gị mgbe ọ gwụchara. O nwere ike irute ọzọ: ezigala ọzọ.',
+  timeUpPart: 'A hụrụ {seen} n’ime {amount} n’oge. A gụtara ya.',
+  lateSeen: 'A hụrụ {seen}. O bịara mgbe oge gachara; ụlọ ahịa ga-ekpebi mgbe e kwenyere ya.',
   expiredHeading: 'Oge agwụla',
   expiredStatus: 'O nweghị ihe rutere n’oge. Anaraghị gị ego ọ bụla. Ezigala na adreesị ochie.',
   expiredUnknown: 'Oge ịkwụ ụgwọ agafeela. Ezigala na adreesị ochie.',
@@ -58,6 +63,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: '{seen} rutere, mana a kagbuola ịkwụ ụgwọ. Ọ dị ụlọ ahịa n’aka: jụọ ihe na-esote.',
   contactShop: 'Kpọtụrụ ụlọ ahịa',
   copyId: 'Detuo nọmba ịkwụ ụgwọ',
+  copyMessage: 'Detuo ozi maka ụlọ ahịa',
   newPayment: 'Malite ịkwụ ụgwọ ọhụrụ',
 
   log: 'Ihe mere',

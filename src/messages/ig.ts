@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Ziga kpọmkwem {amount} na {network} tupu {time}.',
   partialHeading: 'Ziga nke fọdụrụ',
   partialSeen: 'A hụrụ {seen}, e kwenyere {confirmed}.',
-  partialStatus: '{progress} Ziga {due} fọdụrụ (ihe dị ka {worth}) tupu {time}.',
+  partialRest: 'Ziga {due} fọdụrụ (ihe dị ka {worth}) tupu {time}.',
   timeUpHeading: 'Oge agwụla',
   timeUp: 'A na-eme nlele ikpeazụ. Ezigala ihe ọ bụla ugbu a.',
   copyAmount: 'Detuo ego ole',

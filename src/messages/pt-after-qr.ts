@@ -11,6 +11,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Usar outra moeda?',
   restartConfirm: 'Sim, escolher de novo',
   againQuestion: 'Pagar o preço inteiro outra vez?',
+  againWarning: 'A loja já tem {seen}. Um novo pagamento pede o preço inteiro outra vez.',
   keepPaying: 'Não, manter este pagamento',
 
   copied: 'Copiado.',
@@ -39,8 +40,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Cotação',
   time: 'Hora',
   paymentId: 'ID do pagamento',
-  print: 'Imprimir recibo',
-  save: 'Salvar recibo',
+  details: 'Detalhes',
+  excess: 'Excedente',
+  notCounted: 'não conta',
+  save: 'Salvar',
 
   errorHeading: 'Pagamento não aceito',
   errorStatus: 'Não foi possível concluir o pagamento. Pergunte à loja o que acontece com o que você enviou.',
@@ -50,6 +53,8 @@ export const texts: AfterQrMessages = {
     'A rede desfez seu pagamento depois de concluído. Pergunte à sua carteira ou corretora o que houve.',
   reversedPending:
     'A rede desfez seu pagamento depois de concluído. Ele ainda pode chegar: não envie de novo.',
+  timeUpPart: '{seen} de {amount} detectados a tempo. Contam.',
+  lateSeen: '{seen} detectados. Chegaram fora do prazo; a loja decide quando forem confirmados.',
   expiredHeading: 'O tempo acabou',
   expiredStatus: 'Nada chegou a tempo. Nada foi cobrado. Não envie para o endereço antigo.',
   expiredUnknown: 'O prazo para pagar acabou. Não envie para o endereço antigo.',
@@ -62,6 +67,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: 'Chegaram {seen}, mas o pagamento está cancelado. Estão com a loja: pergunte o que fazer.',
   contactShop: 'Falar com a loja',
   copyId: 'Copiar ID do pagamento',
+  copyMessage: 'Copiar mensagem para a loja',
   newPayment: 'Iniciar novo pagamento',
 
   log: 'Atividade',

@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Envie exatamente {amount} em {network} antes das {time}.',
   partialHeading: 'Envie o restante',
   partialSeen: '{seen} detectados, {confirmed} confirmados.',
-  partialStatus: '{progress} Envie os {due} restantes (cerca de {worth}) antes das {time}.',
+  partialRest: 'Envie os {due} restantes (cerca de {worth}) antes das {time}.',
   timeUpHeading: 'O tempo acabou',
   timeUp: 'A última verificação está em andamento. Não envie nada agora.',
   copyAmount: 'Copiar valor',

@@ -8,6 +8,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Utumie sarafu nyingine?',
   restartConfirm: 'Ndiyo, chagua tena',
   againQuestion: 'Ulipe tena bei yote?',
+  againWarning: 'Duka tayari lina {seen}. Malipo mapya yanaomba bei yote tena.',
   keepPaying: 'Hapana, endelea na malipo haya',
 
   copied: 'Imenakiliwa.',
@@ -36,8 +37,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Kiwango',
   time: 'Wakati',
   paymentId: 'Kitambulisho cha malipo',
-  print: 'Chapisha risiti',
-  save: 'Hifadhi risiti',
+  details: 'Maelezo',
+  excess: 'Ziada',
+  notCounted: 'haihesabiwi',
+  save: 'Hifadhi',
 
   errorHeading: 'Malipo hayakukubaliwa',
   errorStatus: 'Malipo hayakuweza kukamilika. Uliza duka kuhusu chochote ulichotuma.',
@@ -46,6 +49,8 @@ export const texts: AfterQrMessages = {
   reversedStatus:
     'Mtandao ulirudisha malipo yako baada ya kukamilika. Uliza pochi au soko lako kilichotokea.',
   reversedPending: 'Mtandao ulirudisha malipo yako baada ya kukamilika. Bado yanaweza kufika: usitume tena.',
+  timeUpPart: '{seen} kati ya {amount} imeonekana kwa wakati. Inahesabiwa.',
+  lateSeen: '{seen} imeonekana. Ilifika baada ya muda; duka litaamua ikithibitishwa.',
   expiredHeading: 'Muda umeisha',
   expiredStatus: 'Hakuna kilichofika kwa wakati. Hukutozwa chochote. Usitume kwenye anwani ya zamani.',
   expiredUnknown: 'Muda wa kulipa umeisha. Usitume kwenye anwani ya zamani.',
@@ -58,6 +63,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: '{seen} ilifika, lakini malipo yameghairiwa. Duka linayo: uliza kinachofuata.',
   contactShop: 'Wasiliana na duka',
   copyId: 'Nakili kitambulisho cha malipo',
+  copyMessage: 'Nakili ujumbe kwa duka',
   newPayment: 'Anza malipo mapya',
 
   log: 'Shughuli',

@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Tuma {amount} kamili kwenye {network} kabla ya {time}.',
   partialHeading: 'Tuma kiasi kilichobaki',
   partialSeen: '{seen} imeonekana, {confirmed} imethibitishwa.',
-  partialStatus: '{progress} Tuma {due} iliyobaki (takriban {worth}) kabla ya {time}.',
+  partialRest: 'Tuma {due} iliyobaki (takriban {worth}) kabla ya {time}.',
   timeUpHeading: 'Muda umeisha',
   timeUp: 'Ukaguzi wa mwisho unaendelea. Usitume chochote sasa.',
   copyAmount: 'Nakili kiasi',

@@ -8,6 +8,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Ṣé kí a lo owó mìíràn?',
   restartConfirm: 'Bẹ́ẹ̀ ni, tún yàn',
   againQuestion: 'Ṣé o fẹ́ san gbogbo iye náà lẹ́ẹ̀kan sí i?',
+  againWarning: 'Ilé ìtajà ti ní {seen}. Ìsanwó tuntun máa béèrè gbogbo iye owó lẹ́ẹ̀kan sí i.',
   keepPaying: 'Rárá, máa bá ìsanwó yìí lọ',
 
   copied: 'A ti dà á kọ.',
@@ -37,8 +38,10 @@ export const texts: AfterQrMessages = {
   rateName: 'Iye ìpààrọ̀',
   time: 'Àkókò',
   paymentId: 'Nọ́ńbà ìsanwó',
-  print: 'Tẹ rìsíìtì jáde',
-  save: 'Tọ́jú rìsíìtì',
+  details: 'Àlàyé',
+  excess: 'Àlékún',
+  notCounted: 'kò kà',
+  save: 'Tọ́jú',
 
   errorHeading: 'A kò gba ìsanwó náà',
   errorStatus: 'Ìsanwó náà kò lè parí. Béèrè lọ́wọ́ ilé ìtajà nípa ohun tí o fi ránṣẹ́.',
@@ -46,6 +49,8 @@ export const texts: AfterQrMessages = {
   reversedHeading: 'A ti yí ìsanwó padà',
   reversedStatus: 'Network gba owó rẹ padà lẹ́yìn tó parí. Béèrè ohun tó ṣẹlẹ̀ lọ́wọ́ wallet tàbí exchange rẹ.',
   reversedPending: 'Network gba owó rẹ padà lẹ́yìn tó parí. Ó ṣì lè dé: má tún fi ránṣẹ́.',
+  timeUpPart: 'A rí {seen} nínú {amount} ní àkókò. Ó kà.',
+  lateSeen: 'A ti rí {seen}. Ó dé lẹ́yìn àkókò; ilé ìtajà máa pinnu lẹ́yìn tí ó bá fìdí múlẹ̀.',
   expiredHeading: 'Àkókò ti parí',
   expiredStatus: 'Kò sí ohun tó dé lásìkò. A kò gba owó kankan. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
   expiredUnknown: 'Àkókò ìsanwó ti kọjá. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
@@ -58,6 +63,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: '{seen} dé, ṣùgbọ́n a ti fagi lé ìsanwó. Ó wà lọ́wọ́ ilé ìtajà: béèrè ohun tó kàn.',
   contactShop: 'Kàn sí ilé ìtajà',
   copyId: 'Da nọ́ńbà ìsanwó kọ',
+  copyMessage: 'Da ìránṣẹ́ fún ilé ìtajà kọ',
   newPayment: 'Bẹ̀rẹ̀ ìsanwó tuntun',
 
   log: 'Ohun tó ṣẹlẹ̀',

@@ -59,7 +59,7 @@ export const texts: FirstMessages = {
   awaitingStatus: 'Fi {amount} gẹ́lẹ́ ránṣẹ́ lórí {network} kí ó tó di {time}.',
   partialHeading: 'Fi ìyókù ránṣẹ́',
   partialSeen: 'A ti rí {seen}, {confirmed} ti fìdí múlẹ̀.',
-  partialStatus: '{progress} Fi ìyókù {due} (bí {worth}) ránṣẹ́ kí ó tó di {time}.',
+  partialRest: 'Fi ìyókù {due} (bí {worth}) ránṣẹ́ kí ó tó di {time}.',
   timeUpHeading: 'Àkókò ti parí',
   timeUp: 'Àyẹ̀wò ìkẹyìn ń lọ lọ́wọ́. Má fi ohunkóhun ránṣẹ́ mọ́.',
   copyAmount: 'Da iye owó kọ',

@@ -8,6 +8,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: '换一种币？',
   restartConfirm: '是，重新选择',
   againQuestion: '再次支付全额？',
+  againWarning: '商家已收到 {seen}。新的付款会再次要求支付全额。',
   keepPaying: '否，保留这笔付款',
 
   copied: '已复制。',
@@ -36,8 +37,10 @@ export const texts: AfterQrMessages = {
   rateName: '汇率',
   time: '时间',
   paymentId: '付款编号',
-  print: '打印收据',
-  save: '保存收据',
+  details: '详情',
+  excess: '多付',
+  notCounted: '不计入',
+  save: '保存',
 
   errorHeading: '付款未被接受',
   errorStatus: '付款未能完成。如已转账，请向商家咨询如何处理。',
@@ -45,6 +48,8 @@ export const texts: AfterQrMessages = {
   reversedHeading: '付款已被撤销',
   reversedStatus: '付款完成后被网络撤回。请向您的钱包或交易所了解情况。',
   reversedPending: '付款完成后被网络撤回，仍可能到账：请勿重复转账。',
+  timeUpPart: '时限内检测到 {amount} 中的 {seen}，计入付款。',
+  lateSeen: '已检测到 {seen}。到账超过时限，确认后由商家决定。',
   expiredHeading: '时间已到',
   expiredStatus: '时限内没有收到转账，未扣款。请勿再向旧地址转账。',
   expiredUnknown: '付款时间已过。请勿再向旧地址转账。',
@@ -56,6 +61,7 @@ export const texts: AfterQrMessages = {
   cancelledPaid: '已收到 {seen}，但付款已取消。款项在商家处：请咨询后续处理。',
   contactShop: '联系商家',
   copyId: '复制付款编号',
+  copyMessage: '复制给商家的信息',
   newPayment: '发起新的付款',
 
   log: '动态',

@@ -57,7 +57,7 @@ export const texts: FirstMessages = {
   awaitingStatus: '请在 {time} 前通过 {network} 转账，金额正好为 {amount}。',
   partialHeading: '请转余款',
   partialSeen: '已检测到 {seen}，已确认 {confirmed}。',
-  partialStatus: '{progress}请在 {time} 前转出剩余的 {due}（约 {worth}）。',
+  partialRest: '请在 {time} 前转出剩余的 {due}（约 {worth}）。',
   timeUpHeading: '时间已到',
   timeUp: '正在进行最后一次检查，现在请勿再转账。',
   copyAmount: '复制金额',

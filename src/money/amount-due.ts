@@ -4,7 +4,11 @@ import { countDecimals, decimalOf } from '../contract/decimal.js';
 import { fromUnits, toUnits } from '../contract/units.js';
 
 /** In the paying currency, at least 0. Computed from the base fields if the server sends no `amountDue`. */
-export function amountDue({ amountDue, amount = 0, amountReceived = 0 }: Payment): number {
+export function amountDue({
+  amountDue,
+  amount = 0,
+  amountReceived = 0,
+}: Pick<Payment, 'amountDue' | 'amount' | 'amountReceived'>): number {
   if (amountDue !== undefined) return amountDue;
   const [due, received] = [decimalOf(amount), decimalOf(amountReceived)];
   const decimals = Math.max(countDecimals(due), countDecimals(received));

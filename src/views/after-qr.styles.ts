@@ -2,6 +2,31 @@
 import { css } from 'lit';
 
 export const afterQrStyles = css`
+  .pair {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(min(var(--_rem) * 8.5, 100%), 1fr));
+    gap: 8px;
+  }
+  .second {
+    display: flex;
+    align-items: center;
+    justify-content: center;
+    gap: 6px;
+    padding: 8px 6px;
+    font-size: calc(var(--_rem) * 0.9375);
+    font-weight: 600;
+    line-height: 1.25;
+    text-align: center;
+    text-decoration: none;
+  }
+  .pair .second {
+    gap: 4px;
+    padding-inline: 4px;
+    font-size: calc(var(--_rem) * 0.875);
+  }
+  .second:hover {
+    border-color: var(--_muted);
+  }
   progress.moving {
     background: linear-gradient(90deg, var(--_border) 30%, var(--_good) 50%, var(--_border) 70%) 0 / 200%;
     animation: slide 1.4s infinite linear;
@@ -30,17 +55,9 @@ export const afterQrStyles = css`
   .plain:empty {
     display: none;
   }
-  .receipt {
-    display: grid;
-    gap: 12px;
-  }
-  .receipt .facts,
   .body > .facts:not(:has(+ details)) {
     border-block: 1px solid var(--_border);
     padding-block: 6px;
-  }
-  .receipt .facts + .facts {
-    margin-top: -13px;
   }
   .body > .facts + .facts {
     margin-top: calc(var(--_space) * -2 - 1px);
@@ -186,9 +203,23 @@ export const afterQrStyles = css`
     .minor {
       display: none !important;
     }
-    /* Paper cannot be pressed to see the rest of a hash. */
-    [part='transaction'] [title]::after {
-      content: ' ' attr(title);
+  }
+  .paid {
+    display: grid;
+    gap: 2px;
+  }
+  .facts em {
+    font-style: normal;
+    font-size: calc(var(--_rem) * 0.8125);
+    color: var(--_caution);
+  }
+  .success path {
+    stroke-dasharray: 20;
+    animation: draw 0.3s ease-out;
+  }
+  @keyframes draw {
+    from {
+      stroke-dashoffset: 20;
     }
   }
   .pulse {

@@ -1,23 +1,15 @@
 /** The time left to pay, with announcements for screen readers. */
-import { html, nothing, svg, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
-
-/** The usual time to pay. The ring is full at this and above. */
-const fullRingMs = 30 * 60_000;
 
 export function countdown({ text, remainingMs }: ViewContext): TemplateResult | typeof nothing {
   if (remainingMs === undefined) return nothing;
   // Rounded down: we know the server's time only to the second, and must not promise more than there is.
   const seconds = Math.floor(remainingMs / 1000);
-  const share = Math.min(1, remainingMs / fullRingMs);
   const urgency = seconds <= 60 ? 'urgent' : seconds <= 300 ? 'soon' : '';
   return html`<div class="time ${urgency}">
-    <svg class="ring" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-      ${
-        urgency
-          ? svg`<path d="M10 2 19 18H1zM10 8v4m0 3v.1" />`
-          : svg`<circle cx="10" cy="10" r="8" /><circle cx="10" cy="10" r="8" pathLength="1" stroke-dasharray="${share} 1" />`
-      }
+    <svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+      <path d=${urgency ? 'M12 3 22 21H2zM12 10v5m0 3v.1' : 'M12 3a9 9 0 1 0 .1 0M12 7v5l3 3'} />
     </svg>
     ${urgency ? html`<small>${text(urgency)}</small>` : nothing}
     <span part="countdown" dir="ltr" role="timer" aria-label=${text('timeLeft')}

@@ -4,7 +4,8 @@ import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { hasFunds } from '../money/amount-due.js';
 import { badge } from './badge.js';
-import { receipt, saveReceipt, transactionList } from './receipt.js';
+import { isolate } from './isolate.js';
+import { excessOf, messageForShop, receipt, receivedOf, transactionList } from './receipt.js';
 import { timeLog } from './time-log.js';
 import { questionPanel } from './question.js';
 import type { View, ViewContext } from './view.js';
@@ -15,14 +16,29 @@ export function endedView(state: TrackedState, context: ViewContext): View {
 }
 
 function successView(state: TrackedState, context: ViewContext): View {
-  const { text, redirectUrl, redirectSeconds, stay, leave } = context;
+  const { text, money, redirectUrl, redirectSeconds, stay, leave } = context;
   const { payment } = state;
+  const { currency = '' } = payment;
   const wrong = wrongAssets(state, context);
+  const excess = excessOf(payment);
   const host = redirectUrl === undefined ? '' : new URL(redirectUrl).host;
   return {
     heading: text('successHeading'),
     sentence: outcomeSentence(payment, context),
+    // The amount and the shop stand below.
+    isOnlySpoken: payment.state === 'settled' || payment.state === undefined,
     content: html`<slot name="success"></slot> ${wrong}
+      ${
+        excess > 0
+          ? html`<dl class="facts">
+              <div>
+                <dt>${text('excess')}</dt>
+                <dd part="excess">${isolate(money(excess, currency))}</dd>
+              </div>
+            </dl>`
+          : nothing
+      }
+      ${excess > 0 || wrong.length > 0 ? shopContact(payment, context) : nothing}
       ${
         redirectSeconds === undefined
           ? nothing
@@ -33,23 +49,46 @@ function successView(state: TrackedState, context: ViewContext): View {
             </p>`
       }
       ${redirectUrl === undefined ? receipt(payment, context) : nothing}`,
-    action:
-      redirectUrl === undefined
-        ? { label: text('save'), run: () => saveReceipt(payment, context) }
-        : { label: text('backToShop', { host }), run: leave },
+    action: redirectUrl === undefined ? undefined : { label: text('backToShop', { host }), run: leave },
     // The way back to the shop comes before the receipt, to be on a phone's first screen.
-    more: html`${redirectUrl === undefined ? nothing : receipt(payment, context)}
-    ${payment.state === 'settled_over' || wrong.length > 0 ? contactLink(payment, context) : nothing}
-    ${newPayment(context)} ${timeLog(state, context)}`,
+    more: html`${redirectUrl === undefined ? nothing : receipt(payment, context)} ${newPayment(context)}
+    ${timeLog(state, context)}`,
     badge: badge('success'),
+  };
+}
+
+/** Where the shop can be asked for what it owes: its own link, or else a message to copy. */
+function shopContact(payment: Payment, context: ViewContext): TemplateResult {
+  const { text, copy } = context;
+  const url = supportLink(payment);
+  if (url) return contactLink(url, context);
+  const copyMessage = () => copy('message', messageForShop(payment, context), text('copied'));
+  return html`<button part="copy-message" class="second" type="button" @click=${copyMessage}>
+    ${text('copyMessage')}
+  </button>`;
+}
+
+/** It came after the time, and the shop decides: nobody is to pay again meanwhile. */
+function lateView(state: TrackedState, context: ViewContext): View {
+  const { text, money } = context;
+  const { payment } = state;
+  const seen = money(receivedOf(payment), payment.currency ?? '');
+  const url = supportLink(payment);
+  return {
+    heading: text('watching'),
+    sentence: text('lateSeen', { seen }),
+    content: html`${wrongAssets(state, context)} ${transactionList(payment, context)}`,
+    more: html`${url ? contactLink(url, context) : nothing} ${timeLog(state, context)}`,
+    badge: badge('waiting'),
   };
 }
 
 function failedView(state: TrackedState, context: ViewContext): View {
   const { text, start, copy, canStartAgain, question, ask } = context;
+  const { name, payment } = state;
+  if (name === 'expired' && isPending(payment)) return lateView(state, context);
   // The shop holds money, and would get the full price once more.
   const askFirst = () => ask('again');
-  const { name, payment } = state;
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
   // In these, the sentence names them.
@@ -57,6 +96,10 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const isReversed = payment.state === 'reversed';
   const mayArrive = isReversed && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
+  const copyMessage = {
+    label: text('copyMessage'),
+    run: () => copy('message', messageForShop(payment, context), text('copied')),
+  };
   const again = canStartAgain ? { label: text('newPayment'), run: start } : undefined;
   const contact =
     support === undefined ? undefined : { label: text('contactShop'), run: () => open(support) };
@@ -72,19 +115,17 @@ function failedView(state: TrackedState, context: ViewContext): View {
         </div>
       </dl>`,
     // Where the shop holds the money, the way to it comes first.
-    action: isHeld || mayArrive ? (contact ?? copyId) : again,
-    more: html`<div class="pair plain">
-        ${
-          isHeld && !contact
-            ? nothing
-            : html`<button part="copy-id" class="second" type="button" @click=${copyId.run}>
-                ${text('copyId')}
-              </button>`
-        }
-        ${isReversed && !isHeld && !mayArrive ? contactLink(payment, context) : nothing}
-        ${isHeld && !mayArrive && question === undefined ? newPayment({ ...context, start: askFirst }) : nothing}
-      </div>
-      ${question ? questionPanel(question, context) : nothing} ${timeLog(state, context)}`,
+    action: isHeld || mayArrive ? (contact ?? copyMessage) : again,
+    more: html`${
+      question
+        ? questionPanel(question, context, receivedText(payment, context))
+        : html`<div class="pair plain">
+            <button part="copy-id" class="second" type="button" @click=${copyId.run}>${copyId.label}</button>
+            ${isReversed && !isHeld && !mayArrive && support ? contactLink(support, context) : nothing}
+            ${isHeld && !mayArrive ? newPayment({ ...context, start: askFirst }) : nothing}
+          </div>`
+    }
+    ${timeLog(state, context)}`,
     badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
   };
 
@@ -102,13 +143,10 @@ function newPayment({ text, start, canStartAgain }: ViewContext): TemplateResult
     : nothing;
 }
 
-function contactLink(payment: Payment, { text }: ViewContext): TemplateResult | typeof nothing {
-  const url = supportLink(payment);
-  return url
-    ? html`<a part="support" class="second" href=${url} target="_blank" rel="noopener"
-        >${text('contactShop')}</a
-      >`
-    : nothing;
+function contactLink(url: string, { text }: ViewContext): TemplateResult {
+  return html`<a part="support" class="second" href=${url} target="_blank" rel="noopener"
+    >${text('contactShop')}</a
+  >`;
 }
 
 /** Where the shop helps its payers, https or mailto; an email names the payment. */
@@ -131,13 +169,13 @@ function headingKey({ name, payment }: TrackedState) {
 }
 
 /** What happened to the money, in one sentence. */
-function outcomeSentence(payment: Payment, { text, money }: ViewContext): string {
-  const { status, state, currency = '', amount: due = 0, receipts = [] } = payment;
-  const received = payment.amountSeen ?? payment.amountReceived ?? 0;
+function outcomeSentence(payment: Payment, context: ViewContext): string {
+  const { text, money } = context;
+  const { status, state, currency = '', amount: due = 0 } = payment;
+  const received = receivedOf(payment);
   const seen = money(received, currency);
   const amount = money(due, currency);
-  const wrong = receipts.filter(({ counts, status: one }) => !counts && one !== 'lost');
-  const came = wrong.map((one) => money(one.amount, one.currency)).join(', ');
+  const came = wrongText(payment, context);
   // Before the lock, the payer saw no address to send anything to.
   if (!payment.isCurrencyLocked && (state === 'expired' || status === 'cancelled'))
     return text('endedUnlocked');
@@ -155,7 +193,7 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
     case 'reversed':
       return text(isPending(payment) ? 'reversedPending' : 'reversedStatus');
     case 'cancelled_paid':
-      return text('cancelledPaid', { seen: [received > 0 ? seen : '', came].filter(Boolean).join(', ') });
+      return text('cancelledPaid', { seen: receivedText(payment, context) });
     case 'expired':
       // Only a server that lists what arrived can say that nothing did.
       return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'expiredUnknown');
@@ -167,4 +205,18 @@ function outcomeSentence(payment: Payment, { text, money }: ViewContext): string
           : text('successStatus', { amount: seen });
       return text(status === 'cancelled' ? 'cancelledStatus' : 'errorStatus');
   }
+}
+
+/** All that arrived, in whatever coin: "30.00 USDT, 2 TRX". */
+function receivedText(payment: Payment, context: ViewContext): string {
+  const received = receivedOf(payment);
+  const right = received > 0 ? context.money(received, payment.currency ?? '') : '';
+  return [right, wrongText(payment, context)].filter(Boolean).join(', ');
+}
+
+function wrongText({ receipts = [] }: Payment, { money }: ViewContext): string {
+  return receipts
+    .filter(({ counts, status }) => !counts && status !== 'lost')
+    .map((one) => money(one.amount, one.currency))
+    .join(', ');
 }

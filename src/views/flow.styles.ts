@@ -49,7 +49,6 @@ export const flowStyles = css`
   .option:has(:focus-visible) {
     outline: 3px solid var(--_text);
     outline-offset: -3px;
-    border-radius: var(--_inner);
   }
   .option input {
     position: absolute;
@@ -95,7 +94,6 @@ export const flowStyles = css`
     grid-area: 1 / 3 / 3;
     width: 8px;
     height: 15px;
-    margin-inline-end: 6px;
     border: solid var(--_text);
     border-width: 0 3px 3px 0;
     rotate: 45deg;
@@ -105,13 +103,8 @@ export const flowStyles = css`
     gap: 12px;
     padding: 12px 14px 14px;
   }
-  .nested .option {
-    min-height: 58px;
+  .nested .option:not(:hover, :has(:checked)) {
     background: var(--_background);
-  }
-  .nested .option:hover,
-  .nested .option:has(:checked) {
-    background: var(--_surface);
   }
   .icon {
     flex: none;
@@ -126,8 +119,6 @@ export const flowStyles = css`
   }
   .chip {
     font-size: calc(var(--_rem) * 0.9375);
-    font-weight: 500;
-    line-height: 1.35;
   }
   .asset {
     gap: 0;
@@ -203,36 +194,8 @@ export const flowStyles = css`
     border-block: 1px solid var(--_border);
     margin: 0;
   }
-  .pair {
-    display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(var(--_rem) * 8.5, 100%), 1fr));
-    gap: 8px;
-  }
-  .second {
-    display: flex;
-    align-items: center;
-    justify-content: center;
-    gap: 6px;
-    padding: 8px 6px;
-    font-size: calc(var(--_rem) * 0.9375);
-    font-weight: 600;
-    line-height: 1.25;
-    text-align: center;
-    text-decoration: none;
-  }
-  .pair .second {
-    gap: 4px;
-    padding-inline: 4px;
-    font-size: calc(var(--_rem) * 0.875);
-  }
-  .second:hover {
-    border-color: var(--_muted);
-  }
   .mark {
     stroke: currentColor;
-  }
-  .pair .mark {
-    width: 1.15em;
   }
   .warning {
     padding-inline-start: 14px;
@@ -297,8 +260,6 @@ export const flowStyles = css`
     outline: 1px solid var(--_border);
   }
   figcaption {
-    display: grid;
-    gap: 6px;
     font-size: calc(var(--_rem) * 0.875);
     color: var(--_muted);
     text-align: center;
@@ -334,40 +295,23 @@ export const flowStyles = css`
   }
   .time {
     gap: 6px;
-    color: var(--_muted);
+    color: var(--_tint, var(--_muted));
     font-size: calc(var(--_rem) * 0.9375);
   }
   .title .time {
     margin-inline-start: auto;
   }
+  .time small {
+    color: inherit;
+  }
   .time [role='timer'] {
-    color: var(--_text);
+    color: var(--_tint, var(--_text));
     font-size: calc(var(--_rem) * 1.0625);
     font-weight: 700;
     font-variant-numeric: tabular-nums;
   }
   .soon {
     --_tint: var(--_caution);
-  }
-  .soon *,
-  .urgent * {
-    color: var(--_tint) !important;
-  }
-  .ring {
-    fill: none;
-    stroke: var(--_border);
-    stroke-width: 3;
-    transform: rotate(-90deg);
-  }
-  .ring circle + circle {
-    stroke: var(--_accent);
-  }
-  .ring path {
-    transform: rotate(90deg);
-    transform-origin: center;
-    stroke: var(--_tint);
-    stroke-width: 2;
-    stroke-linejoin: round;
   }
   .check {
     display: flex;
@@ -413,6 +357,8 @@ export const flowStyles = css`
     margin: calc(var(--_space) * -0.5) -8px calc(var(--_space) * -1);
   }
   .quiet-button {
+    display: inline-grid;
+    align-content: center;
     min-height: 44px;
     padding: 0 8px;
     border-color: transparent;

@@ -44,7 +44,7 @@ export function header(
     }
     <div class="who">
       ${merchant ? html`<b part="merchant"><bdi>${merchant}</bdi></b>` : nothing}
-      ${reference ? html`<span part="order" class="quiet">${text('order', { reference })}</span>` : nothing}
+      ${reference ? html`<span part="order" class="quiet">${/^order/i.test(reference) ? reference : text('order', { reference })}</span>` : nothing}
     </div>
     ${
       total

@@ -27,7 +27,6 @@ export function payingView(state: TrackedState, context: ViewContext): View {
   });
   const values = {
     amount: money(amount, currency),
-    progress,
     due: money(due, currency),
     worth,
     network: networkName(payment),
@@ -36,7 +35,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
   const qr = qrPanel(payment, due, context);
   return {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
-    sentence: text(isPartial ? 'partialStatus' : 'awaitingStatus', values),
+    sentence: isPartial ? `${progress} ${text('partialRest', values)}` : text('awaitingStatus', values),
     isOnlySpoken: true,
     time: countdown(context),
     content: html`
@@ -149,7 +148,7 @@ function qrPanel(payment: Payment, amount: number, context: ViewContext): Templa
         : (drawQr?.(request, label) ?? html`<div class="qr loading"></div>`)
     }
     <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}</figcaption>
-    ${holdsAmount && !isTouch ? html`<a part="wallet" href=${uri}>${text('openInWallet')}</a>` : nothing}
+    ${holdsAmount && !isTouch ? html`<a part="wallet" class="quiet-button" href=${uri}>${text('openInWallet')}</a>` : nothing}
   </figure>`;
   return isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context);
 }

@@ -2,10 +2,14 @@
 import { html, type TemplateResult } from 'lit';
 import type { Question, ViewContext } from './view.js';
 
-/** Asks once, beside the button that was pressed, and says what happens to money under way. */
+/**
+ * Asks once, in place of the button that was pressed, and says what happens to money under way.
+ * @param seen what the shop has already
+ */
 export function questionPanel(
   question: Question,
   { text, ask, cancel, restart, start, isCancelling }: ViewContext,
+  seen = '',
 ): TemplateResult {
   const [title, no, yes, run] = (
     {
@@ -26,7 +30,7 @@ export function questionPanel(
     aria-busy=${isCancelling}
   >
     <b id="question">${text(title)}</b>
-    <p id="question-warning">${text('cancelWarning')}</p>
+    <p id="question-warning">${text(question === 'again' ? 'againWarning' : 'cancelWarning', { seen })}</p>
     <div class="pair">
       <button id="keep" part="keep" type="button" class="second" aria-disabled=${isCancelling} @click=${keep}>
         ${text(no)}

@@ -1,7 +1,8 @@
-/** What the payer keeps of a payment: on the screen, on paper, and as text. */
+/** What the payer keeps of a payment: on the screen, as a page to show, and as text. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Payment, ReceiptView } from '../contract/checkout.js';
-import { worthOf } from '../money/amount-due.js';
+import { amountDue, worthOf } from '../money/amount-due.js';
+import { disclosure } from './disclosure.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import { logText } from './time-log.js';
@@ -9,10 +10,11 @@ import type { ViewContext } from './view.js';
 
 type Row = readonly [name: string, value: string];
 
+/** What was paid, to whom and when, the rest folded away, and the receipt to show or to save. */
 export function receipt(payment: Payment, context: ViewContext): TemplateResult {
-  const { text, redirectUrl } = context;
-  return html`<section part="receipt" class="receipt" aria-label=${text('receipt')}>
-    <dl class="facts">
+  const { text, money, merchantName } = context;
+  const { currency = '', receiptUrl = '' } = payment;
+  const details = html`<dl class="facts">
       ${rowsOf(payment, context).map(
         ([name, value]) =>
           html`<div>
@@ -21,38 +23,41 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
           </div>`,
       )}
     </dl>
-    ${transactionList(payment, context)}
-    <div class="pair">
-      <button part="print" class="second" type="button" @click=${() => print()}>${text('print')}</button>
+    ${transactionList(payment, context)}`;
+  return html`<p part="paid" class="paid">
+      <b class="amount" dir="ltr">${money(receivedOf(payment), currency)}</b>
+      <span class="quiet">${[merchantName, paidAt(payment, context)].filter(Boolean).join(' · ')}</span>
+    </p>
+    ${disclosure('details', 'receipt', text('details'), details, context)}
+    <div class="minor">
       ${
-        // Without a shop to go back to, saving the receipt is the main action.
-        redirectUrl === undefined
-          ? nothing
-          : html`<button
-              part="save"
-              class="second"
-              type="button"
-              @click=${() => saveReceipt(payment, context)}
-            >
-              ${text('save')}
-            </button>`
+        isWeb(receiptUrl)
+          ? html`<a part="receipt-link" class="quiet-button" href=${receiptUrl} target="_blank" rel="noopener"
+              >${text('receipt')}</a
+            >`
+          : nothing
       }
-    </div>
-  </section>`;
+      <button part="save" class="quiet-button" type="button" @click=${() => saveReceipt(payment, context)}>
+        ${text('save')}
+      </button>
+    </div>`;
 }
 
-/** The hash of each transfer, with a link to the network's explorer where there is one. */
+/** Each transfer: its hash, with a link to the network's explorer where there is one, its amount, and whether it counts. */
 export function transactionList(
   { receipts = [] }: Payment,
-  { text }: ViewContext,
+  { text, money }: ViewContext,
 ): TemplateResult | typeof nothing {
   const active = receipts.filter(({ status }) => status !== 'lost');
   if (active.length === 0) return nothing;
   return html`<dl class="facts">
     ${active.map(
       (one) =>
-        html`<div>
-          <dt>${text('transaction')}</dt>
+        html`<div part="transfer">
+          <dt>
+            ${isolate(money(one.amount, one.currency))}
+            ${one.counts ? nothing : html`<em>${text('notCounted')}</em>`}
+          </dt>
           <dd part="transaction"><bdi dir="ltr">${hashOf(one)}</bdi></dd>
         </div>`,
     )}
@@ -61,46 +66,79 @@ export function transactionList(
 
 function hashOf({ txHash, explorerUrl }: ReceiptView): TemplateResult | string {
   const short = txHash.length > 20 ? `${txHash.slice(0, 10)}…${txHash.slice(-8)}` : txHash;
-  // Only https: the URL comes from the server's configuration, and a script must not.
-  return explorerUrl.startsWith('https:')
+  return isWeb(explorerUrl)
     ? html`<a href=${explorerUrl} target="_blank" rel="noopener noreferrer" title=${txHash}>${short}</a>`
     : html`<span title=${txHash}>${short}</span>`;
 }
 
+/** True for https alone: the URL comes from the server's configuration, and a script must not. */
+function isWeb(url: string): boolean {
+  return url.startsWith('https:') || url.startsWith(`${location.origin}/`);
+}
+
+export function receivedOf({ amountSeen, amountReceived = 0 }: Payment): number {
+  return amountSeen ?? amountReceived;
+}
+
+/** What arrived beyond the amount due, in the paying currency, at least 0. */
+export function excessOf(payment: Payment): number {
+  return amountDue({ amount: receivedOf(payment), amountReceived: payment.amount ?? 0 });
+}
+
+function paidAt({ transactionTimeLog, createdAt }: Payment, { locale }: ViewContext): string {
+  const time = transactionTimeLog.findLast(({ type }) => type === 'success')?.time ?? createdAt;
+  return new Date(time).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 function rowsOf(payment: Payment, context: ViewContext): Row[] {
-  const { text, money, merchantName, locale } = context;
-  const { id, txRef = '', currency = '', amount = 0, baseAmount, baseCurrency, transactionTimeLog } = payment;
-  const received = payment.amountSeen ?? payment.amountReceived ?? 0;
+  const { text, money, merchantName } = context;
+  const { id, txRef = '', currency = '', amount = 0, baseAmount, baseCurrency } = payment;
   const price = money(worthOf(1, amount, baseAmount), baseCurrency);
-  const paidAt = transactionTimeLog.findLast(({ type }) => type === 'success')?.time ?? payment.createdAt;
-  const time = new Date(paidAt).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'long' });
   const rows: Row[] = [
     [text('shop'), merchantName],
     [text('orderName'), txRef],
     [text('price'), money(baseAmount, baseCurrency)],
-    [text('paid'), money(received, currency)],
+    [text('paid'), money(receivedOf(payment), currency)],
     [text('network'), networkName(payment)],
     [text('rateName'), text('rateValue', { currency, price })],
-    [text('time'), time],
+    [text('time'), paidAt(payment, context)],
     [text('paymentId'), id],
   ];
   return rows.filter(([, value]) => value !== '');
 }
 
+function transactionRows({ receipts = [] }: Payment, { text, money }: ViewContext): Row[] {
+  return receipts
+    .filter(({ status }) => status !== 'lost')
+    .map(({ txHash, explorerUrl, amount, currency }) => [
+      text('transaction'),
+      `${money(amount, currency)} ${txHash} ${explorerUrl}`.trim(),
+    ]);
+}
+
+/** What the shop needs to know of money that it owes, for an email or a chat. */
+export function messageForShop(payment: Payment, context: ViewContext): string {
+  const { text, money } = context;
+  const { id, txRef = '', currency = '', amount = 0 } = payment;
+  const excess = excessOf(payment);
+  const rows: Row[] = [
+    [text('orderName'), txRef],
+    [text('paymentId'), id],
+    [text('total'), money(amount, currency)],
+    [text('paid'), money(receivedOf(payment), currency)],
+    [text('excess'), excess > 0 ? money(excess, currency) : ''],
+    ...transactionRows(payment, context),
+  ];
+  return asText(rows.filter(([, value]) => value !== ''));
+}
+
+const asText = (rows: readonly Row[]) => rows.map(([name, value]) => `${name}: ${value}`).join('\n');
+
 /** The whole receipt as plain text, with the time log. */
 export function receiptText(payment: Payment, context: ViewContext): string {
   const { text } = context;
-  const transactions = (payment.receipts ?? [])
-    .filter(({ status }) => status !== 'lost')
-    .map(({ txHash, explorerUrl }): Row => [text('transaction'), `${txHash} ${explorerUrl}`.trim()]);
-  return [
-    text('receipt'),
-    ...[...rowsOf(payment, context), ...transactions].map(([name, value]) => `${name}: ${value}`),
-    '',
-    text('log'),
-    logText(payment, context),
-    '',
-  ].join('\n');
+  const facts = asText([...rowsOf(payment, context), ...transactionRows(payment, context)]);
+  return [text('receipt'), facts, '', text('log'), logText(payment, context), ''].join('\n');
 }
 
 export function saveReceipt(payment: Payment, context: ViewContext): void {

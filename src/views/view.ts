@@ -31,11 +31,11 @@ export interface View {
 }
 
 /** What can be copied. */
-export type Copyable = 'amount' | 'address' | 'log' | 'id';
+export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message';
 /** What the payer is asked to confirm. */
 export type Question = 'cancel' | 'restart' | 'again';
 /** What the payer can fold away. */
-export type Panel = 'qr' | 'exchange' | 'log';
+export type Panel = 'qr' | 'exchange' | 'log' | 'details';
 
 /** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
 export interface AfterQrViews {

@@ -284,6 +284,19 @@ describe('polling', () => {
     expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
+  it('starts by itself once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
+    api.handlers.create = () => Promise.reject(new TypeError('Failed to fetch'));
+    const element = await mount(orderAttributes);
+    press(element);
+    await waitForStatus(element, 'error');
+    Reflect.deleteProperty(api.handlers, 'create');
+    window.dispatchEvent(new Event('online'));
+    await waitForStatus(element, 'choosing-currency');
+    const keys = api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys.length).to.be.at.least(2);
+    expect(new Set(keys).size).to.equal(1);
+  });
+
   it('waits as long as the server asks for, also when the payer presses "Check now"', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
@@ -668,7 +681,9 @@ describe('on the page', () => {
     press(element, 'new-payment');
     // The shop holds a part already.
     await waitFor(() => hasPart(element, 'confirm'));
-    expect(textOf(element, 'question')).to.match(/^Pay the full price again\? .*ask for them back/);
+    expect(textOf(element, 'question')).to.match(
+      /^Pay the full price again\? The shop already has 1\.00\sUSDT\./,
+    );
     expect(api.requestsFor('create')).to.have.length(1);
     // Focus is on the answer that changes nothing, and goes back to the button with it.
     const focused = () => element.shadowRoot?.activeElement?.getAttribute('part');

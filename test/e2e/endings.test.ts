@@ -167,7 +167,7 @@ test('a receipt is printed dark on white, also by a dark page in its own colours
     const root = document.querySelector('crypto-checkout')?.shadowRoot;
     const lightness = (color: string) =>
       Math.max(...(/\d+, \d+, \d+/.exec(color)?.[0].split(', ').map(Number) ?? [NaN]));
-    const texts = ['.header b', '.total b', 'h2', '.status', 'dt', 'dd', '.test'].map((css) => {
+    const texts = ['.header b', '.total b', 'h2', '.paid b', 'dt', 'dd', '.test'].map((css) => {
       const element = root?.querySelector(css);
       return [css, lightness(element ? getComputedStyle(element).color : '')] as const;
     });
