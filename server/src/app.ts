@@ -175,6 +175,7 @@ export async function createApp(options: AppOptions) {
         ...(await watchedAddresses.find(mode, addresses)),
         ...(await chainEvidence.watched(mode, addresses)),
       ]),
+    soughtCoins: (mode, network) => chainEvidence.soughtCoins(mode, network),
     isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
   });
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
@@ -311,6 +312,7 @@ export async function createApp(options: AppOptions) {
   const chainEvidence = createChainEvidence({
     ...{ database, depositKeys, connected, startedAt: clock.real() },
     unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
+    untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
     suspect: (transaction, found) => restore.suspect(transaction, found),
   });
   const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];

@@ -42,6 +42,7 @@ const bitcoin: Adapter = {
     const { network } = configured;
     const chain = createBitcoinChain(bitcoinConfig(configured), {
       watched: (addresses) => deps.watched(network.mode, addresses),
+      soughtCoins: async () => (await deps.soughtCoins?.(network.mode, network.code)) ?? new Set(),
       warn: warnOf(configured, deps),
       now: deps.now,
     });

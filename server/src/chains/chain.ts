@@ -44,11 +44,20 @@ export interface ChainHead extends BlockId {
   readonly finalized?: BlockId | undefined;
 }
 
+/** A coin that a transaction spends, on networks of Bitcoin's kind. */
+export interface SpentCoin {
+  /** As `hash:index`. */
+  readonly coin: string;
+  readonly txHash: string;
+}
+
 export interface ChainBlock extends BlockId {
   readonly parentHash: string;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly transfers: readonly ChainTransfer[];
+  /** Of the coins that were looked for. */
+  readonly spent?: readonly SpentCoin[];
   /** The currencies that were not looked for, because their contracts were not what the configuration says. */
   readonly without?: readonly string[];
 }

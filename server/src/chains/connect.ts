@@ -19,6 +19,8 @@ export interface ConnectDeps {
    * for EVM addresses, in lower case.
    */
   watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The coins, as `hash:index`, whose spending is to be reported: on networks of Bitcoin's kind. */
+  soughtCoins?(mode: Mode, network: string): Promise<ReadonlySet<string>>;
   /** Whether anybody may be about to pay in a mode. */
   isAnyoneExpected(mode: Mode): Promise<boolean>;
 }

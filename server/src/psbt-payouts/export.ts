@@ -6,6 +6,7 @@ import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Transaction } from '../db/engine.js';
 import { isUniqueViolation } from '../db/errors.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
+import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { chooseCoins, nameOf, type CoinChoice, type UnspentCoin } from './coins.js';
@@ -60,8 +61,9 @@ export async function exportWaiting(
   const { payable, forced, unsafe, discarded } = await forcedCoins(deps, picked, source, signal);
   skipped.push(...unsafe);
   if (payable.length === 0) return { psbt: undefined, skipped };
-  const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
   const height = await to.node.height(signal);
+  await refuseUnread(deps, to, height);
+  const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
   const sum = payable.reduce((total, { amount }) => total + BigInt(amount), 0n);
   const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
   const choice = await chooseCoins({ to, account, known, forced, scripts, sum, rate }, signal);
@@ -76,6 +78,24 @@ export async function exportWaiting(
     if (!isUniqueViolation(error)) throw error;
     throw invalidState('Another export has just taken these coins. Run the export again');
   }
+}
+
+/**
+ * Refuses to pay while blocks are unread: after a restore, they show what was paid already. Whoever reads them also says so in
+ * the transaction that moves the cursor.
+ */
+async function refuseUnread(
+  { database }: PsbtDeps,
+  { network: { mode, code, name } }: PsbtNetwork,
+  height: number,
+): Promise<void> {
+  const scan = await readCursor(database.reader, { mode, network: code });
+  if (scan && scan.height >= height) return;
+  throw invalidState(
+    scan
+      ? `The scan of ${name} has read up to block ${scan.height}, and there are ${height}. What the others paid is not known yet. Try again when it has read them; "chains status" shows how far it is`
+      : `No block of ${name} was read yet, so nobody knows what was paid already. Start the server, and try again when "chains status" shows it`,
+  );
 }
 
 async function findKey(

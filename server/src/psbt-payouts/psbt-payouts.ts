@@ -51,6 +51,8 @@ export interface PsbtPayouts extends Feature {
    * @throws NodesUnavailable
    */
   sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint>;
+  /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`. */
+  untouchedCoins(reader: Reader, of: Holder): Promise<readonly string[]>;
   /** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
   readonly ensureFree: EnsureFree;
 }
@@ -112,6 +114,8 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
     inTrouble,
     follow,
     sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),
+    untouchedCoins: (reader, { scope, network, currency }) =>
+      store.untouchedCoins(reader, scope, network, currency),
     ensureFree,
     figures: () => [
       ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),

@@ -307,6 +307,25 @@ export async function knownCoins(
   return coins.filter(({ tx_hash: hash, output_index: index }) => !taken.has(`${hash}:${index}`));
 }
 
+/** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
+export async function untouchedCoins(
+  reader: Reader,
+  scope: Scope,
+  network: string,
+  currency: string,
+): Promise<string[]> {
+  const coins = await coinsEver(reader, scope, network, currency);
+  const rows = await reader
+    .selectFrom('psbt_inputs')
+    .select(['tx_hash', 'output_index'])
+    .where((e) => e.and({ mode: scope.mode, network }))
+    .execute();
+  const touched = new Set(rows.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+  return coins
+    .map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`)
+    .filter((coin) => !touched.has(coin));
+}
+
 /** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
 export async function coinsEver(
   reader: Reader,

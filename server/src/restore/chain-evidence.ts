@@ -1,41 +1,61 @@
 /**
  * Looks in the blocks from before the server's start for what a restored database does not know: money at an address that was
- * never given out, and the exact twin of a transfer that was never exported. It finds a restore although the marker is lost, or
- * was restored too.
+ * never given out, the exact twin of a transfer that was never exported, and a coin that left while transfers wait to be paid
+ * with it. It finds a restore although the marker is lost, or was restored too.
  *
  * Later blocks say nothing: what a running server has done is in its database. So nobody can stop a running server by paying
  * the next address, which is no secret with a treasury.
  */
 import type { AddressSource } from '../addresses/address-sources.js';
 import type { DepositKeys } from '../addresses/deposit-keys.js';
+import type { ChainBlock } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { ScanBatch, ScanSink } from '../scanning/scan.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
-import type { Mode } from '../shared/scope.js';
-import { readIndexes, type PaidTransfer, type Suspicion, type UnknownAddress } from './restore-store.js';
+import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
+import {
+  readIndexes,
+  type MissingCoin,
+  type PaidTransfer,
+  type Suspicion,
+  type UnknownAddress,
+} from './restore-store.js';
 
 export interface ChainEvidenceDeps {
   readonly database: Database;
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
   readonly connected: readonly Pick<ConnectedNetwork, 'network'>[];
   readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferTable[]>;
+  /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT. */
+  readonly untouchedCoins: (
+    reader: Reader,
+    of: { readonly scope: Scope; readonly network: string; readonly currency: string },
+  ) => Promise<readonly string[]>;
   readonly suspect: (transaction: Transaction, found: Partial<Suspicion>) => Promise<void>;
   /** When the server was started, in real time. */
   readonly startedAt: number;
 }
 
+type Evidence = Partial<Pick<Suspicion, 'addresses' | 'transfers' | 'coins'>>;
+
 /** So many addresses after the last one that was given out are looked for. */
 const lookAhead = 100;
 /** Clocks of chains and servers differ. */
 const graceMs = 120_000;
+/** A node may be behind when the server starts, and miners of Bitcoin may write any time of the next hours into a block. */
+const catchUpMs = 60_000;
 
 interface Sought {
   /** By address in lower case. */
   readonly addresses: ReadonlyMap<string, { readonly sourceId: string; readonly index: number }>;
   readonly transfers: readonly TransferTable[];
+  /** Of merchants whose transfers wait on networks of Bitcoin's kind: by network, and then the merchant of each `hash:index`. */
+  readonly coins: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
+
+const nothing: Sought = { addresses: new Map(), transfers: [], coins: new Map() };
 
 export function createChainEvidence(deps: ChainEvidenceDeps) {
   const { database, depositKeys, connected, startedAt } = deps;
@@ -58,15 +78,49 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
         await new Promise(setImmediate);
       }
     }
-    return { addresses, transfers: await deps.unheldTransfers(database.reader, startedAt) };
+    const transfers = await deps.unheldTransfers(database.reader, startedAt);
+    return { addresses, transfers, coins: await loadCoins(transfers) };
   }
 
-  async function collect(transaction: Transaction, batch: ScanBatch): Promise<Partial<Suspicion>> {
-    const { addresses, transfers } = await (loading ?? { addresses: new Map(), transfers: [] });
+  async function loadCoins(transfers: readonly TransferTable[]): Promise<Sought['coins']> {
+    const coins = new Map<string, Map<string, string>>();
+    const payers = new Map(transfers.map((row) => [`${row.network}/${row.merchant_id}`, row]));
+    for (const row of payers.values()) {
+      const { network, currency, merchant_id: merchantId } = row;
+      if (!isBitcoinLike(network)) continue;
+      const own = coins.get(network) ?? new Map<string, string>();
+      coins.set(network, own);
+      const of = { scope: scopeOf(row), network, currency };
+      for (const coin of await deps.untouchedCoins(database.reader, of)) own.set(coin, merchantId);
+    }
+    return coins;
+  }
+
+  function sought(): Promise<Sought> {
+    loading ??= load();
+    loading.catch(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
+  const isBitcoinLike = (code: string) => {
+    const family = live.find((network) => network.code === code)?.family;
+    return family === 'bitcoin' || family === 'litecoin';
+  };
+
+  /** Whether a block may be from before the server's start. */
+  const isOld = ({ network, syncedBefore = 0 }: ScanBatch, { time }: ChainBlock) =>
+    isBitcoinLike(network) ? syncedBefore < startedAt + catchUpMs : time < startedAt;
+
+  async function collect(transaction: Transaction, batch: ScanBatch): Promise<Evidence> {
+    const { addresses, transfers, coins } = (await loading) ?? nothing;
     const { network } = batch;
     const unknown: UnknownAddress[] = [];
     const twins: PaidTransfer[] = [];
-    for (const block of batch.blocks.filter(({ time }) => time < startedAt)) {
+    const gone: (MissingCoin & { readonly time: number })[] = [];
+    for (const block of batch.blocks) {
+      if (!isOld(batch, block)) continue;
       for (const { address, currency, amount, txHash } of block.transfers) {
         const found = addresses.get(address.toLowerCase());
         if (found) unknown.push({ ...found, address, network, txHash });
@@ -80,8 +134,12 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
         );
         if (twin) twins.push({ transferId: twin.id, network, txHash });
       }
+      for (const { coin, txHash } of block.spent ?? []) {
+        const merchantId = coins.get(network)?.get(coin);
+        if (merchantId !== undefined) gone.push({ merchantId, network, coin, txHash, time: block.time });
+      }
     }
-    if (unknown.length + twins.length === 0) return {};
+    if (unknown.length + twins.length + gone.length === 0) return {};
     // What was given out, or held, since the start is known, also by a confirmation.
     const next = new Map(
       await readIndexes(transaction, [...new Set(unknown.map(({ sourceId }) => sourceId))]),
@@ -90,6 +148,14 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     return {
       addresses: unknown.filter(({ sourceId, index }) => index >= (next.get(sourceId) ?? 0)),
       transfers: twins.filter(({ transferId }) => unheld.some(({ id }) => id === transferId)),
+      coins: gone
+        .filter(({ merchantId, time }) =>
+          unheld.some(
+            (row) =>
+              row.merchant_id === merchantId && row.network === network && row.created_at <= time + graceMs,
+          ),
+        )
+        .map(({ merchantId, coin, txHash }) => ({ merchantId, network, coin, txHash })),
     };
   }
 
@@ -97,24 +163,26 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     /** Those of the addresses that blocks are to be read for, as they were asked. */
     async watched(mode: Mode, addresses: readonly string[]): Promise<readonly string[]> {
       if (mode !== 'live' || open.size === 0) return [];
-      loading ??= load();
-      loading.catch(() => {
-        loading = undefined;
-      });
-      const { addresses: ahead, transfers } = await loading;
+      const { addresses: ahead, transfers } = await sought();
       const paid = new Set(transfers.map((row) => row.address.toLowerCase()));
       return addresses.filter((one) => ahead.has(one.toLowerCase()) || paid.has(one.toLowerCase()));
+    },
+
+    async soughtCoins(mode: Mode, network: string): Promise<ReadonlySet<string>> {
+      if (mode !== 'live' || !open.has(network)) return new Set();
+      return new Set((await sought()).coins.get(network)?.keys());
     },
 
     /** Notes what a batch of blocks shows, in the transaction that moves the cursor. */
     follow: (sink: ScanSink): ScanSink => ({
       ...sink,
       async apply(transaction, batch) {
-        if (batch.mode === 'live' && open.has(batch.network)) {
+        // What is read again was read before the backup.
+        if (batch.mode === 'live' && open.has(batch.network) && batch.syncedBefore !== undefined) {
           const found = await collect(transaction, batch);
-          const isAny = (found.addresses?.length ?? 0) + (found.transfers?.length ?? 0) > 0;
+          const isAny = Object.values(found).some((list) => list.length > 0);
           if (isAny) await deps.suspect(transaction, found);
-          if (batch.blocks.some(({ time }) => time >= startedAt)) open.delete(batch.network);
+          if (!batch.blocks.every((block) => isOld(batch, block))) open.delete(batch.network);
         }
         return sink.apply(transaction, batch);
       },

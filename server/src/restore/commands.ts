@@ -53,7 +53,7 @@ export const restoreCommands: Group = {
   ],
 };
 
-export function evidenceLines({ since, marker, addresses, transfers }: Suspicion): string[] {
+export function evidenceLines({ since, marker, addresses, transfers, coins }: Suspicion): string[] {
   return [
     `The database may have been restored from an older backup; noticed ${isoTime(since)}:`,
     ...Object.entries(marker).map(([name, value]) =>
@@ -68,6 +68,10 @@ export function evidenceLines({ since, marker, addresses, transfers }: Suspicion
     ...transfers.map(
       ({ transferId, network, txHash }) =>
         `  the transfer ${transferId} on ${network} was never exported, and ${txHash} pays just that`,
+    ),
+    ...coins.map(
+      ({ merchantId, coin, network, txHash }) =>
+        `  the coin ${coin} of ${merchantId} on ${network} was spent by ${txHash}, which is of no PSBT, though transfers wait`,
     ),
   ];
 }

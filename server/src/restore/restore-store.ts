@@ -20,6 +20,15 @@ export interface PaidTransfer {
   readonly txHash: string;
 }
 
+/** A coin that left a merchant's address in a transaction that the database does not know, though a transfer waits to be paid. */
+export interface MissingCoin {
+  readonly merchantId: string;
+  readonly network: string;
+  /** As `hash:index`. */
+  readonly coin: string;
+  readonly txHash: string;
+}
+
 export interface Suspicion {
   /** Real time, epoch milliseconds. */
   readonly since: number;
@@ -27,6 +36,7 @@ export interface Suspicion {
   readonly marker: Readonly<Record<string, number>>;
   readonly addresses: readonly UnknownAddress[];
   readonly transfers: readonly PaidTransfer[];
+  readonly coins: readonly MissingCoin[];
 }
 
 export const payouts = 'payouts';

@@ -105,7 +105,12 @@ export function createRestore(deps: RestoreDeps): Restore {
       marker: values,
       addresses: [...(known?.addresses ?? []), ...(found.addresses ?? [])],
       transfers: [...(known?.transfers ?? []), ...(found.transfers ?? [])],
+      coins: [...(known?.coins ?? []), ...(found.coins ?? [])],
     });
+  }
+
+  async function lookAgain(): Promise<void> {
+    await look();
   }
 
   async function planIn(
@@ -179,12 +184,10 @@ export function createRestore(deps: RestoreDeps): Restore {
       return plan;
     },
 
-    async prepare() {
-      await look();
-    },
+    prepare: lookAgain,
     jobs: () =>
       connected.some(({ network }) => network.mode === 'live')
-        ? [{ name: 'restore', intervalMs: 5000, run: async () => void (await look()) }]
+        ? [{ name: 'restore', intervalMs: 5000, run: lookAgain }]
         : [],
     notices: () =>
       current

@@ -204,6 +204,7 @@ export function createNetworkScan(
         ...ref,
         ...{ orphanedAbove, blocks, checked, pending, head, finalHeight },
         readBefore: orphanedAbove === undefined ? cursor.read_until : 0,
+        syncedBefore: cursor.synced_at,
       });
     });
     hasBacklog = outcome === 'more';

@@ -70,6 +70,8 @@ export interface ScanBatch extends NetworkRef {
    * unknown, as for blocks that are read again, or that replace others.
    */
   readonly readBefore: number;
+  /** When the scan reached the newest block before this batch, by our clock; undefined for blocks that are read again. */
+  readonly syncedBefore?: number;
   /** The last scanned block, after this batch. */
   readonly head: BlockId;
   /** Blocks of the scanned chain up to this height are final; undefined if that is unknown. */

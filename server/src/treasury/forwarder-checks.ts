@@ -67,7 +67,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
     try {
       const others = networks.filter((one) => one !== evm && one.network.mode === network.mode);
       problem = await findForwarderProblem(evm, forwarders, others, signal);
-    } catch (error) {
+    } catch {
       signal.throwIfAborted();
       // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
       if (before && before.problem === undefined) problem = undefined;

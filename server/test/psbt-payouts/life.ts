@@ -144,6 +144,7 @@ export function testLife(engine: TestEngine): void {
         const waste = await spendElsewhere({ merchant, exported, rows: [], first: '' });
         await node.rpc('sendrawtransaction', waste, 0);
         await node.mine(2);
+        await shop.scan();
         await expect(merchant.export()).rejects.toThrow(
           /The coins are not enough: 0 LTC can be spent on Litecoin regtest, and this takes 0.195 LTC and a fee of about 0.000\d+ LTC/,
         );

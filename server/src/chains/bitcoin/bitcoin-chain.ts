@@ -18,11 +18,13 @@ import {
 } from './bitcoin-nodes.js';
 import type { BitcoinConfig } from './config.js';
 import { createMempool, type FindTransfers } from './mempool.js';
-import { isHash, isHeight, readTransaction, transfersOf } from './transactions.js';
+import { isHash, isHeight, readTransaction, spentOf, transfersOf } from './transactions.js';
 
 export interface BitcoinDeps {
   /** Which of these addresses, in the form shown to payers, are deposit addresses. Transfers to others are not reported. */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */
+  soughtCoins?(): Promise<ReadonlySet<string>>;
   /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */
@@ -59,7 +61,7 @@ const noParent = '0'.repeat(64);
  */
 export function createBitcoinChain(
   config: BitcoinConfig,
-  { watched, warn = () => {}, now }: BitcoinDeps,
+  { watched, soughtCoins, warn = () => {}, now }: BitcoinDeps,
 ): BitcoinChain {
   const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
@@ -133,7 +135,9 @@ export function createBitcoinChain(
     const { previousblockhash: parentHash = noParent, time, tx } = block;
     if (!isHash(parentHash) || !isHeight(time) || !Array.isArray(tx)) throw unknownForm(node, what);
     const transfers = await findTransfers(tx, what, node);
-    return { height, hash, parentHash, time: time * 1000, transfers };
+    const sought = (await soughtCoins?.()) ?? new Set();
+    const spent = sought.size === 0 ? [] : spentOf(tx, sought);
+    return { height, hash, parentHash, time: time * 1000, transfers, ...(spent.length > 0 && { spent }) };
   }
 
   const mempool = createMempool(findTransfers);

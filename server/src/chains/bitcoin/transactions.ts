@@ -5,7 +5,7 @@ import {
   addressOfKey,
   type AddressPrefixes,
 } from '../../addresses/bitcoin-scripts.js';
-import type { ChainTransfer } from '../chain.js';
+import type { ChainTransfer, SpentCoin } from '../chain.js';
 import { readSatoshis } from './amounts.js';
 import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
@@ -67,6 +67,20 @@ export function transfersOf(
       throw new NodeError('garbage', `The transaction ${txid} pays ${address} an amount that cannot be read`);
     }
     return { txHash: txid, outputIndex: index, currency, senders, address, amount };
+  });
+}
+
+/** Which of the coins, as `hash:index`, these transactions spend. */
+export function spentOf(transactions: readonly unknown[], coins: ReadonlySet<string>): SpentCoin[] {
+  return transactions.flatMap((transaction) => {
+    if (!isObject(transaction) || !Array.isArray(transaction['vin'])) return [];
+    const { txid, vin } = transaction;
+    if (!isHash(txid)) return [];
+    return vin.flatMap((input: unknown) => {
+      if (!isObject(input)) return [];
+      const coin = `${String(input['txid'])}:${String(input['vout'])}`;
+      return coins.has(coin) ? [{ coin, txHash: txid }] : [];
+    });
   });
 }
 

@@ -1,0 +1,221 @@
+/** On Litecoin, a database that was restored from an older backup, without its marker: what the blocks alone show. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bech32 } from '@scure/base';
+import { HDKey } from '@scure/bip32';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/open.js';
+import { shippedRatesFile } from '../../src/money/fixed-rates.js';
+import { releaseLease, takeLease } from '../../src/scanning/cursors.js';
+import { commandContext, runWith } from '../support/command-context.js';
+import type { TestEngine } from '../support/engines.js';
+import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { signWith, type ShownPsbt } from '../psbt-payouts/fixture.js';
+import { backUp, restoreFrom } from './backups.js';
+
+const place = { mode: 'live', network: 'litecoin' } as const;
+
+/** The same output, as another of Litecoin's networks writes its address. */
+const written = (address: string, prefix: 'ltc' | 'rltc') =>
+  bech32.encode(prefix, bech32.decode(address as `${string}1${string}`).words);
+
+async function openShop(engine: TestEngine, node: LitecoinNode) {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+  const database = await engine.create();
+  const networksFile = join(directory, 'networks.json');
+  const litecoin = { nodes: [node.url], genesisHash: litecoinRegtest.genesisHash, confirmations: 2 };
+  await writeFile(networksFile, JSON.stringify({ networks: { litecoin } }));
+  const start = () =>
+    startServer({
+      engine,
+      databaseUrl: database.url,
+      env: {
+        ...{ NETWORKS_FILE: networksFile, RATES_FILE: shippedRatesFile, SANDBOX: 'on' },
+        MARKER_DIRECTORY: join(directory, 'marker'),
+      },
+      log: pino({ level: 'silent' }),
+    });
+  let server: TestServer = await start();
+  const merchantId = server.bootstrapped.merchantId;
+  const account = HDKey.fromMasterSeed(randomBytes(32)).derive("m/84'/2'/0'");
+  const { key } = await server.database.write(async (transaction) => {
+    const scope = { merchantId, mode: 'live' } as const;
+    await server.app.depositKeys.set(transaction, scope, 'litecoin', {
+      extendedPublicKey: account.publicExtendedKey,
+      script: 'p2wpkh',
+    });
+    return server.app.keys.create(transaction, { ...scope, kind: 'secret' });
+  });
+  await server.app.depositKeys.refresh();
+  const backup = join(directory, 'backup');
+  const command = async (line: string) => (await runWith(commandContext(server), line)).json;
+  const scan = () => server.app.scanner.scanNow(place);
+
+  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await server.api(method, path, { key, ...(body && { body }) });
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
+    return answer.body.data as T;
+  }
+  let files = 0;
+  return {
+    ...{ account, ask, command, scan },
+    get server() {
+      return server;
+    },
+    /** A new address, as the node writes it. */
+    async address(): Promise<string> {
+      const { addresses } = await ask<{ addresses: { network: string; address: string }[] }>(
+        'POST',
+        '/v1/wallets',
+        { currency: 'LTC', label: 'Till' },
+      );
+      return written(addresses.find(({ network }) => network === 'litecoin')?.address ?? '', 'rltc');
+    },
+    async transfer(amount: number): Promise<string> {
+      const to = written(await node.rpc<string>('getnewaddress', '', 'bech32'), 'ltc');
+      const body = { amount, currency: 'LTC', walletAddress: to, walletNetwork: 'litecoin' };
+      return (await ask<{ id: string }>('POST', '/v1/transfers', body)).id;
+    },
+    export: (...transfers: string[]) =>
+      command(
+        `transfers psbt export --mode live --merchant ${merchantId} --network litecoin --fee-rate 2 ${transfers.map((id) => `--transfer=${id}`).join(' ')}`.trim(),
+      ) as Promise<ShownPsbt>,
+    async import(psbt: string): Promise<void> {
+      const path = join(directory, `signed-${(files += 1)}`);
+      await writeFile(path, psbt);
+      await command(`transfers psbt import ${path}`);
+    },
+    backUp: () => backUp(engine, database.url, backup, command),
+    /** Without the marker, as on another machine. Nothing is scanned before `release`. */
+    async restore() {
+      await server.stop();
+      await restoreFrom(engine, database.url, backup);
+      await rm(join(directory, 'marker'), { recursive: true, force: true });
+      const opened = await openDatabase(database.url);
+      const until = Date.now() + 600_000;
+      await takeLease(opened, { ...place, holder: 'nobody', until }, Date.now(), true);
+      await opened.close();
+      server = await start();
+    },
+    release: () => releaseLease(server.database, place, 'nobody'),
+    async stop() {
+      await server.stop();
+      await database.dispose();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
+  describe.skipIf(!hasLitecoind)(`a restored database on ${engine.name}, with Litecoin`, () => {
+    let node: LitecoinNode;
+    let shop: Awaited<ReturnType<typeof openShop>>;
+    beforeAll(async () => {
+      node = await startLitecoin();
+    });
+    afterAll(() => node.stop());
+    beforeEach(async () => {
+      shop = await openShop(engine, node);
+    });
+    afterEach(() => shop.stop());
+
+    async function fund(address: string, amounts: readonly string[]): Promise<void> {
+      for (const amount of amounts) await node.pay(address, amount);
+      await node.mine(2);
+      await shop.scan();
+    }
+
+    /** Blocks are timed in whole seconds: these are older than the next start. */
+    const passSecond = () => new Promise((resolve) => setTimeout(resolve, 1100));
+
+    it(
+      'is found by money beyond the last index and by a coin that left, and no PSBT goes out before',
+      {
+        timeout: 60_000,
+      },
+      async () => {
+        await shop.scan();
+        await fund(await shop.address(), ['0.5', '0.4', '0.3']);
+        const [open, waiting] = [await shop.transfer(0.2), await shop.transfer(0.1)];
+        const former = await shop.export(open);
+        await shop.backUp();
+
+        const lost = await shop.transfer(0.35);
+        const psbt = await shop.export(lost);
+        await shop.import(signWith(shop.account, psbt.psbt));
+        const later = await shop.address();
+        await fund(later, ['0.05']);
+        await passSecond();
+        await shop.restore();
+
+        // Nobody knows yet what the blocks have.
+        await expect(shop.export()).rejects.toThrow('What the others paid is not known yet');
+        await shop.release();
+        await shop.scan();
+        const [spent] = psbt.inputs;
+        expect(await shop.command('restore status')).toMatchObject({
+          isSuspected: true,
+          marker: {},
+          addresses: [{ network: 'litecoin', address: written(later, 'ltc') }],
+          transfers: [],
+          coins: [{ network: 'litecoin', coin: `${spent?.txHash ?? ''}:${spent?.outputIndex ?? ''}` }],
+        });
+
+        const refusal = 'restored from an older backup';
+        await expect(shop.export()).rejects.toThrow(refusal);
+        await expect(shop.command(`transfers psbt bump ${former.id} --fee-rate 9`)).rejects.toThrow(refusal);
+        await expect(shop.import(signWith(shop.account, former.psbt))).rejects.toThrow(refusal);
+        await expect(shop.address()).rejects.toThrow('"code":"service_unavailable"');
+
+        expect(await shop.command('restore confirm --yes')).toMatchObject({ held: [waiting] });
+        await shop.import(signWith(shop.account, former.psbt));
+        expect(await shop.export()).toMatchObject({ psbt: null });
+        expect(await shop.address()).not.toBe(later);
+        // The operator has looked into the wallet: it was not paid.
+        await shop.command(`transfers release ${waiting} --yes`);
+        expect(await shop.export()).toMatchObject({ transfers: [{ id: waiting }] });
+      },
+    );
+
+    it('is found by the twin of a transfer that nobody exported', { timeout: 60_000 }, async () => {
+      await shop.scan();
+      await fund(await shop.address(), ['0.5']);
+      const waiting = await shop.transfer(0.2);
+      await shop.backUp();
+      await shop.import(signWith(shop.account, (await shop.export()).psbt));
+      const [txHash] = await node.rpc<string[]>('getrawmempool');
+      await node.mine(2);
+      await passSecond();
+      await shop.restore();
+      await shop.release();
+      await shop.scan();
+      expect(await shop.command('restore status')).toMatchObject({
+        transfers: [{ transferId: waiting, network: 'litecoin', txHash }],
+        coins: [{ txHash }],
+      });
+      expect(await shop.command('restore confirm --yes')).toMatchObject({ held: [waiting] });
+      expect(await shop.export()).toMatchObject({ psbt: null });
+    });
+
+    it('is not suspected if only PSBTs in the backup were sent, or nothing waits to be paid', async () => {
+      await shop.scan();
+      await fund(await shop.address(), ['0.5', '0.3']);
+      const psbt = await shop.export(await shop.transfer(0.2));
+      const signed = signWith(shop.account, psbt.psbt);
+      await shop.backUp();
+      await shop.import(signed);
+      // Nobody can pay this one twice: the database has lost it.
+      const lost = await shop.export(await shop.transfer(0.1));
+      await shop.import(signWith(shop.account, lost.psbt));
+      await node.mine(2);
+      await passSecond();
+      await shop.restore();
+      await shop.release();
+      await shop.scan();
+      expect(await shop.command('restore status')).toEqual({ isSuspected: false });
+    });
+  });
