@@ -35,6 +35,8 @@ import { checkWritable } from './db/check-writable.js';
 export interface RunningServer {
   /** The address it listens on. */
   readonly url: string;
+  /** What people can open, by name. */
+  readonly pages: Readonly<Record<string, string>>;
   readonly app: App;
   readonly database: Database;
   /** The first account, and the keys that this start created for it. */
@@ -116,6 +118,7 @@ async function serve(
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
     ...app.features.flatMap((feature) => feature.jobs()),
   ];
+  const isDemoOn = (config.demo ?? app.isSandboxOn) && demoMerchant !== undefined;
   const networks = () => networkHealth(scanner.status(), app.connected);
   let isStopping = false;
   const checkReady = createCheckReady(
@@ -181,14 +184,13 @@ async function serve(
           database,
           publicUrl,
           checkoutUrl,
-          demo:
-            (config.demo ?? app.isSandboxOn) && demoMerchant !== undefined
-              ? {
-                  merchantId: demoMerchant,
-                  orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
-                  isLimited: config.limits !== undefined,
-                }
-              : undefined,
+          demo: isDemoOn
+            ? {
+                merchantId: demoMerchant,
+                orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
+                isLimited: config.limits !== undefined,
+              }
+            : undefined,
         }),
       ],
       trustProxy: config.trustProxy,
@@ -207,6 +209,11 @@ async function serve(
 
   return {
     url: listener.url,
+    pages: {
+      ...(isDemoOn && { Shop: `${publicUrl}/` }),
+      Docs: `${publicUrl}/docs`,
+      ...(isDemoOn && { Appearance: `${publicUrl}/demo/appearance.html` }),
+    },
     app,
     database,
     bootstrapped,

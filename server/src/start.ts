@@ -35,7 +35,7 @@ export async function main(args: readonly string[]): Promise<void> {
     logUncaught(log);
     const server = await startServer(config, log);
     process.stdout.write(
-      `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n`,
+      `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n${describePages(server)}`,
     );
     stopOnSignal(server);
   } catch (error) {
@@ -61,6 +61,12 @@ never shown again.
 ${lines.join('\n')}
 ${rule}
 `;
+}
+
+/** What to open, and how to stop: the last that a newcomer reads in the terminal. */
+function describePages({ pages }: RunningServer): string {
+  const lines = Object.entries(pages).map(([name, url]) => `  ${name.padEnd(12)}${url}`);
+  return `\n${lines.join('\n')}\n\nPress Ctrl+C to stop.\n`;
 }
 
 /** Logs uncaught errors with our redaction before exiting: Node would print all their properties, including rows. */

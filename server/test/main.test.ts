@@ -78,7 +78,14 @@ describe.each(engines)('On $name, the server', (engine) => {
     const again = await second.url();
     expect((await call(again, 'GET', '/v1/currencies', { key: secretKey })).status).toBe(200);
     const { exitCode, stdout } = await stop(second, 'SIGINT');
-    expect([exitCode, stdout]).toEqual([0, `crypto-checkout-server listens on ${again}\n`]);
+    const pages = `
+  Shop        ${again}/
+  Docs        ${again}/docs
+  Appearance  ${again}/demo/appearance.html
+
+Press Ctrl+C to stop.
+`;
+    expect([exitCode, stdout]).toEqual([0, `crypto-checkout-server listens on ${again}\n${pages}`]);
     await database.dispose();
   });
 
