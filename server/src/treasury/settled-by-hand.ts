@@ -1,18 +1,24 @@
 /** What an operator who settles a transfer by hand needs of the treasury that has paid it. */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { coinOf, fromChain } from '../chains/assets.js';
+import { hexOf } from '../chains/evm/abi.js';
 import type { TransactionCost } from '../chains/connect.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
 import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
-import { balanceChanges } from './watch-reads.js';
+import { balanceChanges, readIncome } from './watch-reads.js';
 
 export interface SettledByHandDeps extends TreasuryBooksDeps {
   readonly networks: readonly EvmConnected[];
   readonly depositKeys: Pick<DepositKeys, 'list'>;
 }
+
+/** What a Safe logs when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol */
+const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')));
 
 export function createSettledByHand(deps: SettledByHandDeps) {
   const networkOf = ({ mode, network }: TransferTable) =>
@@ -23,12 +29,14 @@ export function createSettledByHand(deps: SettledByHandDeps) {
   return {
     /**
      * What the merchant's treasuries, as contracts, sent of the coin to the transfer's address in a block: no more than the
-     * address gained, and than one of them lost. In units; undefined if the nodes do not have the balances any more.
+     * address gained, and than one of them has less than it had and got, unless the transaction's log says that one of them
+     * has executed it: what another contract sent a treasury in the same block, no balance shows.
+     * In units; undefined if the nodes do not have the balances any more.
      * @throws NodesUnavailable
      */
     async sentByContracts(
       transfer: TransferTable,
-      height: number,
+      { txHash, height }: { readonly txHash: string; readonly height: number },
       signal: AbortSignal,
     ): Promise<bigint | undefined> {
       const on = networkOf(transfer);
@@ -36,11 +44,20 @@ export function createSettledByHand(deps: SettledByHandDeps) {
       const treasuries = await treasuriesOf(deps.database.reader, transfer);
       if (!coin || treasuries.length === 0) return 0n;
       const addresses = [transfer.address.toLowerCase(), ...treasuries];
-      const changes = await on.evm.run((node) => balanceChanges(node, addresses, height), signal);
-      if (!changes) return undefined;
-      const [gained = 0n, ...others] = changes;
-      const lost = others.reduce((most, change) => (-change > most ? -change : most), 0n);
-      return fromChain(coin, gained < lost ? gained : lost);
+      return on.evm.run(async (node) => {
+        const changes = await balanceChanges(node, addresses, height);
+        if (!changes) return undefined;
+        const [gained = 0n, ...others] = changes;
+        const income = await readIncome(node, treasuries, height);
+        const spent = others.map((change, index) => (income[index] ?? 0n) - change);
+        const most = spent.reduce((found, one) => (one > found ? one : found), 0n);
+        if (gained <= most) return fromChain(coin, gained);
+        const [receipt] = await node.receipts([`0x${txHash}`]);
+        const isExecuted = receipt?.logs.some(
+          ({ address, topics }) => treasuries.includes(address) && topics[0] === executionSuccess,
+        );
+        return fromChain(coin, isExecuted ? gained : most);
+      }, signal);
     },
 
     /** Books the gas of the transaction, if a treasury of the merchant has paid it, and it is not in the books. */

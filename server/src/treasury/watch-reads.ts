@@ -3,13 +3,13 @@ import { coinOf, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
 import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange, type WithLogs } from '../chains/evm/read-blocks.js';
-import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from '../chains/evm/replies.js';
+import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
 import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
-import { readSwept, sweptTopic, type Swept } from './factory.js';
+import { nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { TreasuryOwners } from './owners.js';
@@ -148,11 +148,7 @@ async function findIn(
   watched: Watched,
 ): Promise<Omit<TreasuryReading, 'to'>> {
   const logs = read.flatMap((one) => one.logs);
-  const swept = logs.flatMap((log): SweptLog[] => {
-    const found = readSwept(log);
-    const { transactionHash: txHash, logIndex, height, blockHash } = log;
-    return found ? [{ ...found, txHash, logIndex, height, blockHash }] : [];
-  });
+  const swept = logs.flatMap((log) => sweptLog(log) ?? []);
   const paid = read.flatMap(({ block, logs: own }) =>
     own.flatMap((log) => {
       const transfer = log.topics[0] === transferTopic ? readTransferLog(log) : undefined;
@@ -189,8 +185,13 @@ async function findIn(
       });
     }
     for (const [treasury, expected] of watched.coinTransfers) {
-      const hashesOf = calls.flatMap(({ hash, to }) => (to === treasury && succeeded(hash) ? hash : []));
-      inCoin.push(...(await findContractPayments(evm, block, treasury, expected, hashesOf)));
+      const seen = {
+        treasury,
+        calls: calls.filter(({ hash, to }) => to === treasury && succeeded(hash)),
+        sent: direct.filter(({ hash, from }) => from === treasury && succeeded(hash)),
+        swept: swept.filter(({ height }) => height === block.height),
+      };
+      inCoin.push(...(await findContractPayments(evm, block, seen, expected)));
     }
   }
   const fees = [...receipts].map(([hash, { fee }]) => {
@@ -228,36 +229,56 @@ async function readReceipts(
   );
 }
 
+/** What a block shows of a treasury's coin. */
+interface SeenMoves {
+  readonly treasury: string;
+  /** Transactions to it that succeeded. */
+  readonly calls: readonly EvmTransaction[];
+  /** What it has sent itself, as an account. */
+  readonly sent: readonly EvmTransaction[];
+  readonly swept: readonly SweptLog[];
+}
+
+/** What came into a treasury in a block, in wei, as far as the block shows it: a contract may have sent it more. */
+export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent'>): bigint {
+  const fromSweeps = swept
+    .filter((one) => one.treasury === treasury && one.token === nativeToken)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  return calls.reduce((sum, { value }) => sum + value, fromSweeps);
+}
+
 /**
  * A contract's payment has no log: it is certain if one successful transaction in the block called the treasury, the
- * destinations have more, and the treasury has exactly that less. Where the node has dropped the balances, or they say
- * something else than one payment, it is for the operator to decide.
+ * destinations have more, and the treasury has exactly that less than it had and got. Where the node has dropped the balances,
+ * or they say something else than one payment, it is for the operator to decide.
  */
 async function findContractPayments(
   evm: EvmClient,
   { height, time }: EvmBlock,
-  treasury: string,
+  seen: SeenMoves,
   expected: readonly CoinTransfer[],
-  calls: readonly string[],
 ): Promise<TreasuryPayment[]> {
-  const [txHash] = calls;
-  if (txHash === undefined) return [];
+  const { treasury, calls, sent } = seen;
+  const [first] = calls;
+  if (first === undefined) return [];
   const paid = (list: readonly CoinTransfer[], isCertain: boolean) =>
     list.map((one, index): TreasuryPayment => ({
-      ...{ txHash, outputIndex: -1 - index, treasury, contract: undefined, ...one },
+      ...{ txHash: first.hash, outputIndex: -1 - index, treasury, contract: undefined, ...one },
       ...{ isCertain, height, time },
     }));
   const destinations = [...new Set(expected.map(({ address }) => address))];
   const changes = await balanceChanges(evm, [treasury, ...destinations], height);
   if (!changes) return paid(expected, false);
-  const [spent = 0n, ...gained] = changes;
+  const [change = 0n, ...gained] = changes;
+  const sumOf = (list: readonly { readonly value: bigint }[]) =>
+    list.reduce((total, { value }) => total + value, 0n);
+  const spent = incomeOf(seen) - sumOf(sent) - change;
   const received = destinations.flatMap((address, index) => {
-    const amount = gained[index] ?? 0n;
+    const amount = (gained[index] ?? 0n) - sumOf(sent.filter(({ to }) => to === address));
     return amount > 0n ? [{ address, amount }] : [];
   });
   const sum = received.reduce((total, { amount }) => total + amount, 0n);
-  if (sum === 0n || spent >= 0n) return [];
-  if (calls.length === 1 && sum === -spent) {
+  if (calls.length === 1 && sum === spent) {
     // A batch can pay several transfers to one address.
     const payments = received.flatMap((one) => {
       const here = expected.filter(({ address }) => address === one.address);
@@ -265,9 +286,46 @@ async function findContractPayments(
     });
     return paid(payments, true);
   }
+  // Also if the treasury has no less: another contract may have sent it coins in the same block.
   const isPossible = (one: CoinTransfer) =>
     received.some(({ address, amount }) => address === one.address && amount >= one.amount);
   return paid(expected.filter(isPossible), false);
+}
+
+/** What came into treasuries in one block, as far as it shows: by the order of the treasuries. */
+export async function readIncome(
+  evm: EvmClient,
+  treasuries: readonly string[],
+  height: number,
+): Promise<bigint[]> {
+  const [block, logs] = await Promise.all([
+    evm.block(height),
+    evm.logs({
+      from: height,
+      to: height,
+      address: [forwarderFactory.address.toLowerCase()],
+      topics: [sweptTopic],
+    }),
+  ]);
+  if (!block || logs.some(({ blockHash }) => blockHash !== block.hash)) throw inconsistent(evm, height);
+  const calls = block.transactions.filter(
+    ({ to, value }) => value > 0n && to !== null && treasuries.includes(to),
+  );
+  const receipts = await evm.receipts(calls.map(({ hash }) => hash));
+  const swept = logs.flatMap((log) => sweptLog(log) ?? []);
+  return treasuries.map((treasury) =>
+    incomeOf({
+      treasury,
+      swept,
+      calls: calls.filter(({ to }, index) => to === treasury && receipts[index]?.isSuccess === true),
+    }),
+  );
+}
+
+function sweptLog(log: EvmLog): SweptLog | undefined {
+  const found = readSwept(log);
+  const { transactionHash: txHash, logIndex, height, blockHash } = log;
+  return found && { ...found, txHash, logIndex, height, blockHash };
 }
 
 /** By how much the coin of addresses rose in a block; undefined if the node does not have the balances any more. */

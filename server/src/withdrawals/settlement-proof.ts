@@ -19,12 +19,12 @@ export interface ProofDeps {
     'network' | 'locate' | 'cost' | 'chainFor' | 'chainAssets'
   >[];
   /**
-   * What contracts of the merchant sent to the transfer's address in a block, in units of the coin, where no transaction
+   * What contracts of the merchant sent to the transfer's address in a block with a transaction, in units of the coin, where no transaction
    * and no log says so; undefined if the nodes do not tell any more.
    */
   readonly sentByContracts: (
     transfer: TransferTable,
-    height: number,
+    paid: { readonly txHash: string; readonly height: number },
     signal: AbortSignal,
   ) => Promise<bigint | undefined>;
 }
@@ -87,7 +87,7 @@ export async function proveSettlement(
   const cost = coin && found && { ...found, fee: fromChain(coin, found.fee) };
   const inCurrency = paid.filter(({ currency }) => currency === row.currency);
   const mayBeInside = inCurrency.length === 0 && row.currency === coin?.currency && found !== undefined;
-  const inside = mayBeInside ? await sentByContracts(row, height, signal) : 0n;
+  const inside = mayBeInside ? await sentByContracts(row, { txHash: hash, height }, signal) : 0n;
   if (inside === undefined) {
     throw invalidField(
       'tx-hash',

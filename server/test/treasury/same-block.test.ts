@@ -1,0 +1,111 @@
+/** What a multisig pays in the coin, in a block in which coins come to it as well: the books must not take it for unpaid. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addressFormat } from '../../src/addresses/formats.js';
+import { hexOf } from '../../src/chains/evm/abi.js';
+import { commandContext, runWith } from '../support/command-context.js';
+import { engines } from '../support/engines.js';
+import { addressFrom, contractTx, sweepTx, walletTx, type ModelTx } from '../support/evm-model.js';
+import { openWorld, type World } from '../reconciliation/liars.js';
+
+const { signal } = new AbortController();
+const network = 'evm-dev';
+const ether = 10n ** 18n;
+const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
+
+describe.each(engines)('a multisig that is paid in the block in which it pays, on $name', (engine) => {
+  let world: World;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    world = await openWorld(engine, join(directory, 'networks.json'));
+  });
+  afterAll(async () => {
+    await world.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const run = (line: string) => runWith(commandContext(world.shop), line);
+
+  async function block(count = 1): Promise<void> {
+    const { shop, model } = world;
+    for (let made = 0; made < count; made += 1) {
+      shop.time.now += 1000;
+      model.mine(1, shop.time.now / 1000);
+      await shop.app.scanner.scanNow({ mode: 'test', network });
+      await shop.app.treasury.watcher.advance(signal);
+    }
+  }
+
+  async function sweep(name: string): Promise<void> {
+    const { json } = await run(`sweeps export --network ${network} --format json --all`);
+    for (const { data } of (json as { transactions: { data: string }[] }).transactions)
+      world.model.send(sweepTx({ name: `${name} ${data}` }, data));
+  }
+
+  /** A multisig with coins, more coins on a forwarder, and a transfer that waits. */
+  async function openTransfer() {
+    const { shop, model } = world;
+    const actor = await shop.merchant(0);
+    const { merchantId } = actor;
+    const treasury = canonical(addressFrom(`treasury of ${merchantId}`));
+    model.give(treasury, 'code' as 'coin', 1n);
+    await shop.database.write((transaction) =>
+      shop.app.depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury }),
+    );
+    await shop.app.depositKeys.refresh();
+    await block();
+    await shop.app.treasury.forwarderChecks.refresh(signal);
+    for (const name of ['first', 'second']) {
+      const { address } = await shop.lock(actor, { currency: 'ETH', network, amount: '5.00' });
+      model.send(walletTx({ name: `${name} ${address}` }, { address, currency: 'ETH', amount: 5n * ether }));
+      await block(4);
+      if (name === 'first') await sweep(name);
+      await block(4);
+    }
+    const address = canonical(addressFrom(`destination of ${merchantId}`));
+    const { id } = await shop.withdraw(actor, '2', address, network, 'ETH');
+    const tx = contractTx(
+      { name: `pays ${id}`, from: addressFrom('owner') },
+      [{ address, currency: 'ETH', amount: 2n * ether }],
+      treasury,
+    );
+    return { id, treasury, tx };
+  }
+
+  const status = async (id: string) => (await world.shop.transfer(id)).status;
+
+  it('settles what it paid, by itself, when a sweep brought more than it paid', async () => {
+    const { id, tx } = await openTransfer();
+    await sweep(id);
+    world.model.send(tx);
+    await block(5);
+    expect(await status(id)).toBe('success');
+    await world.shop.expectBooksInOrder();
+  });
+
+  it('keeps the transfer from being paid twice, when a contract sent it more: the log proves it', async () => {
+    const { shop, model } = world;
+    const { id, treasury, tx } = await openTransfer();
+    model.send(
+      contractTx({ name: `gives ${id}` }, [{ address: treasury, currency: 'ETH', amount: 3n * ether }]),
+    );
+    const topics = [hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')))];
+    const safe: ModelTx = {
+      ...tx,
+      run: (state) => [...(tx.run(state) ?? []), { address: treasury.toLowerCase(), topics, data: '0x' }],
+    };
+    model.send(safe);
+    await block(5);
+    expect(await status(id)).toBe('pending');
+    const { json } = await run(`transfers export --network ${network} --format json`);
+    expect((json as { transfers: { id: string }[] }).transfers.map((one) => one.id)).not.toContain(id);
+    await run(`transfers settle ${id} --tx-hash ${tx.hash}`);
+    expect(await status(id)).toBe('success');
+    await shop.expectBooksInOrder();
+  });
+});
