@@ -181,6 +181,7 @@ async function serve(
           keys,
           merchants,
           payments,
+          clock,
           database,
           publicUrl,
           checkoutUrl,

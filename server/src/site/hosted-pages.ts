@@ -1,10 +1,9 @@
 /** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page on this server that runs the widget. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Router, type Request, type Response } from 'express';
+import { Router, type Response } from 'express';
 import { html, type Html } from './html.js';
-import { pickLocale, type PageLocale } from './page-texts.js';
+import { localeOf, notice, pathOf, sendPage, stylesheetFile } from './page-frame.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
@@ -22,8 +21,6 @@ export interface PagesOptions {
   readonly widgetDirectory: string;
 }
 
-const stylesheet = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
-
 export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory }: PagesOptions): Router {
   const api = apiAddress(publicUrl, checkoutUrl);
   const path = pathOf(checkoutUrl);
@@ -31,57 +28,27 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   const route =
     api.origin === undefined && path.startsWith(`${api.url}/`) ? path.slice(api.url.length) : path;
   const chunks = readChunks(widgetDirectory);
-  const frame = ({ tag, isRtl }: PageLocale, title: string, content: Html, head = html``) =>
-    html`<!doctype html>
-      <html lang="${tag}" dir="${isRtl ? 'rtl' : 'ltr'}">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="robots" content="noindex" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${title}</title>
-          <link rel="icon" href="data:," />
-          <link rel="stylesheet" href="${path}/page.css" />
-          ${head}
-        </head>
-        <body>
-          ${content}
-        </body>
-      </html> `;
-
-  function send(response: Response, status: number, page: Html): void {
-    response.status(status).set({
-      'Content-Security-Policy': policy(api.origin),
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-      Vary: 'Accept-Language',
-      'X-Robots-Tag': 'noindex',
-      'X-Content-Type-Options': 'nosniff',
-      'X-Frame-Options': 'DENY',
-      // A page that opened this one, or that this one opens, has no hold on its window.
-      'Cross-Origin-Opener-Policy': 'same-origin',
-      'Permissions-Policy': permissionsPolicy,
-    });
-    response.type('html').send(page.text);
-  }
+  const csp = policy(api.origin);
 
   const router = Router();
   router.get(`${route}/page.css`, (_request, response) => {
-    response.sendFile(stylesheet, { maxAge: 300_000 });
+    response.sendFile(stylesheetFile, { maxAge: 300_000 });
   });
   router.get(`${route}/:id`, async (request, response) => {
     const locale = localeOf(request);
     const { texts } = locale;
+    const send = (to: Response, status: number, title: string, content: Html, head?: Html) =>
+      sendPage(to, { status, locale, title, content, head, policy: csp, stylesheet: `${path}/page.css` });
     const payment = await findPayment(request.params.id);
     if (!payment) {
       const content = notice(texts.notFound, texts.notFoundHelp);
-      return send(response, 404, frame(locale, texts.notFound, content));
+      return send(response, 404, texts.notFound, content);
     }
     const { id, merchantName, publicKey } = payment;
     const named = (text: string) => text.replace('{shop}', () => merchantName);
     if (publicKey === undefined) {
       const content = notice(named(texts.unavailableShop), texts.unavailableHelp);
-      return send(response, 503, frame(locale, texts.unavailable, content));
+      return send(response, 503, texts.unavailable, content);
     }
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
     const preloaded = partsToQr(locale.language).flatMap((part) =>
@@ -95,16 +62,9 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
       <noscript><p>${texts.needsScript}</p></noscript>
     </main>`;
-    send(response, 200, frame(locale, named(texts.pay), content, script));
+    send(response, 200, named(texts.pay), content, script);
   });
   return router;
-}
-
-/** The language in the address, `?locale=` or `?lang=`, or else the payer's browser's. */
-function localeOf(request: Request): PageLocale {
-  const { locale, lang } = request.query;
-  const asked = [locale, lang].filter((tag) => typeof tag === 'string');
-  return pickLocale([...asked, ...request.acceptsLanguages()]);
 }
 
 /** The file names of the widget's parts; none if the widget has not been built. */
@@ -121,13 +81,6 @@ function partsToQr(language: string): readonly string[] {
   return ['widget', 'flow', 'load', language, 'qr-code'];
 }
 
-function notice(heading: string, text: string): Html {
-  return html`<main class="notice">
-    <h1>${heading}</h1>
-    <p>${text}</p>
-  </main>`;
-}
-
 /**
  * Where the page finds the API and the script. If the page has the same origin, this is a path only, so that the page
  * also works under another name of the same host. Otherwise it is a full URL, and `origin` is set.
@@ -138,16 +91,6 @@ function apiAddress(publicUrl: string, checkoutUrl: string): { url: string; orig
     ? { url: pathOf(publicUrl), origin: undefined }
     : { url: origin + pathOf(publicUrl), origin };
 }
-
-function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
-}
-
-/** What the widget never asks a browser for. It does write to the clipboard. */
-const permissionsPolicy = 'camera display-capture geolocation hid microphone midi payment serial usb'
-  .split(' ')
-  .map((feature) => `${feature}=()`)
-  .join(', ');
 
 /** Allows only what the widget needs: scripts, styles and calls of this page and the API, and the merchant's logo. */
 function policy(apiOrigin: string | undefined): string {

@@ -110,7 +110,7 @@ const texts = {
   },
 } as const satisfies Readonly<Record<string, PageTexts>>;
 
-type PageLanguage = keyof typeof texts;
+export type PageLanguage = keyof typeof texts;
 
 export interface PageLocale {
   /** As the payer asked for it, such as fr-CA: for `lang`, so that numbers follow the region. */

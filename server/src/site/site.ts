@@ -6,17 +6,20 @@ import type { Database } from '../db/database.js';
 import type { Keys } from '../merchants/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
+import type { Clock } from '../shared/clock.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { flags } from './flags.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
+import { receiptPage } from './receipt-page.js';
 import { widgetFiles } from './widget-files.js';
 
 export interface SiteOptions {
   readonly keys: Keys;
   readonly merchants: Merchants;
-  readonly payments: Pick<Payments, 'owner'>;
+  readonly payments: Pick<Payments, 'owner' | 'retrieve'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly database: Database;
   readonly publicUrl: string;
   readonly checkoutUrl: string;
@@ -41,7 +44,7 @@ const built = {
 };
 
 export function site(options: SiteOptions): Router {
-  const { keys, merchants, payments, database, publicUrl, checkoutUrl, demo } = options;
+  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, demo } = options;
 
   async function findPayment(id: string): Promise<HostedPayment | undefined> {
     const owner = await payments.owner(id);
@@ -54,11 +57,20 @@ export function site(options: SiteOptions): Router {
     return { id, merchantName: merchant.businessName, publicKey };
   }
 
+  /** As a public key reads it. A deposit to a hosted wallet has no receipt. */
+  async function findReceipt(id: string) {
+    const owner = await payments.owner(id);
+    if (!owner) return undefined;
+    const payment = await payments.retrieve({ ...owner, kind: 'public' }, id);
+    return payment.receiptUrl === undefined ? undefined : { payment, now: clock.now(owner) };
+  }
+
   const router = Router();
   router.use(widgetFiles(built));
   router.use(docs(publicUrl, built));
   router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
+  router.use(receiptPage({ publicUrl, findReceipt }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(

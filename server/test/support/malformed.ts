@@ -55,6 +55,8 @@ const targets: readonly Target[] = [
   page('/index.html'),
   page('/pay/{id}'),
   page('/pay/page.css'),
+  page('/receipt/{id}'),
+  page('/receipt/page.css'),
   page('/crypto-checkout.js'),
   page('/crypto-checkout-{version}.js'),
   page('/crypto-checkout.tgz'),

@@ -1,0 +1,80 @@
+/** What the pages for payers have in common: the document around their content, their headers and their language. */
+import { fileURLToPath } from 'node:url';
+import type { Request, Response } from 'express';
+import { html, type Html } from './html.js';
+import { pickLocale, type PageLocale } from './page-texts.js';
+
+export const stylesheetFile = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
+
+export interface Page {
+  readonly status: number;
+  readonly locale: PageLocale;
+  readonly title: string;
+  readonly content: Html;
+  /** More for the document's head. */
+  readonly head?: Html | undefined;
+  /** Where `stylesheetFile` is served. */
+  readonly stylesheet: string;
+  /** The Content-Security-Policy. */
+  readonly policy: string;
+}
+
+/** Sends a page that nobody caches, frames or indexes, and that names no referrer to what it links to. */
+export function sendPage(response: Response, { status, policy, ...page }: Page): void {
+  response.status(status).set({
+    'Content-Security-Policy': policy,
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    Vary: 'Accept-Language',
+    'X-Robots-Tag': 'noindex',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    // A page that opened this one, or that this one opens, has no hold on its window.
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': permissionsPolicy,
+  });
+  response.type('html').send(document(page).text);
+}
+
+function document({ locale, title, content, head, stylesheet }: Omit<Page, 'status' | 'policy'>): Html {
+  return html`<!doctype html>
+    <html lang="${locale.tag}" dir="${locale.isRtl ? 'rtl' : 'ltr'}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${stylesheet}" />
+        ${head ?? ''}
+      </head>
+      <body>
+        ${content}
+      </body>
+    </html> `;
+}
+
+export function notice(heading: string, text: string): Html {
+  return html`<main class="notice">
+    <h1>${heading}</h1>
+    <p>${text}</p>
+  </main>`;
+}
+
+/** The language in the address, `?locale=` or `?lang=`, or else the payer's browser's. */
+export function localeOf(request: Request): PageLocale {
+  const { locale, lang } = request.query;
+  const asked = [locale, lang].filter((tag) => typeof tag === 'string');
+  return pickLocale([...asked, ...request.acceptsLanguages()]);
+}
+
+export function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** What these pages never ask a browser for. The widget does write to the clipboard. */
+const permissionsPolicy = 'camera display-capture geolocation hid microphone midi payment serial usb'
+  .split(' ')
+  .map((feature) => `${feature}=()`)
+  .join(', ');

@@ -1,0 +1,143 @@
+/** The receipt of a payment, `{PUBLIC_URL}/receipt/{payment id}`: what the server knows of it now, to show, send and print. */
+import { Router } from 'express';
+import { isInGroup, type PaymentRecord, type Receipt } from 'crypto-checkout/contract';
+import { isoTime } from '../shared/clock.js';
+import { html, type Html } from './html.js';
+import { localeOf, notice, pathOf, sendPage, stylesheetFile } from './page-frame.js';
+import { receiptTexts, type ReceiptTexts } from './receipt-texts.js';
+
+export interface ReceiptPageOptions {
+  readonly publicUrl: string;
+  /** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
+  readonly findReceipt: (
+    id: string,
+  ) => Promise<{ readonly payment: PaymentRecord; readonly now: number } | undefined>;
+}
+
+/** Nothing runs on this page. */
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function receiptPage({ publicUrl, findReceipt }: ReceiptPageOptions): Router {
+  // A proxy takes the path of PUBLIC_URL off each request.
+  const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
+  const router = Router();
+  router.get('/receipt/page.css', (_request, response) => {
+    response.sendFile(stylesheetFile, { maxAge: 300_000 });
+  });
+  router.get('/receipt/:id', async (request, response) => {
+    const locale = localeOf(request);
+    const found = await findReceipt(request.params.id);
+    if (!found) {
+      const { notFound: title, notFoundHelp } = locale.texts;
+      const content = notice(title, notFoundHelp);
+      return sendPage(response, { status: 404, locale, title, content, stylesheet, policy });
+    }
+    const texts = receiptTexts[locale.language];
+    const title = `${texts.receipt} · ${found.payment.branding?.businessName ?? ''}`;
+    const content = view(found.payment, found.now, texts);
+    sendPage(response, { status: 200, locale, title, content, stylesheet, policy });
+  });
+  return router;
+}
+
+/** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
+function view(payment: PaymentRecord, now: number, texts: ReceiptTexts): Html {
+  // This server sends the state with every payment; the contract lets others leave it out.
+  const { state = 'created', mode, receipts } = payment;
+  const [before = '', after = ''] = texts.asOf.split('{time}');
+  const unlisted = (payment.unlistedReceipts ?? []).map(({ count, amount, currency }) => {
+    const text = texts.unlisted.replace('{count}', String(count));
+    return html`<p>${text.replace('{amount}', money(amount, currency))}</p>`;
+  });
+  return html`<main class="receipt">
+    <h1>${texts.receipt} · ${payment.branding?.businessName ?? ''}</h1>
+    <p class="state">${texts.states[state]}</p>
+    <p>${before}${time(isoTime(now))}${after}</p>
+    ${mode === 'test' ? html`<p>${texts.test}</p>` : ''}
+    <dl>${rowsOf(payment, texts).map(([name, value]) => row(name, html`${value}`))}</dl>
+    <h2>${texts.transfers}</h2>
+    ${
+      receipts.length === 0
+        ? html`<p>${texts.none}</p>`
+        : html`<dl>${receipts.map((receipt) => transfer(receipt, texts))}</dl>`
+    }
+    ${unlisted}
+  </main>`;
+}
+
+type Row = readonly [name: string, value: string | Html];
+
+function rowsOf(payment: PaymentRecord, texts: ReceiptTexts): readonly Row[] {
+  const { currency = '', networkName = '', amount = 0, amountSeen = 0, baseAmount, baseCurrency } = payment;
+  const paid = isInGroup(payment.state, 'success')
+    ? payment.transactionTimeLog.findLast(({ type }) => type === 'success')?.time
+    : undefined;
+  const paidAt = (at: string): Row => [texts.paidAt, time(at)];
+  const locked: readonly Row[] = [
+    [texts.due, ltr(money(amount, currency))],
+    [texts.received, ltr(money(amountSeen, currency))],
+    [texts.network, networkName],
+    [texts.rate, ltr(`1 ${currency} ≈ ${price(Number((baseAmount / amount).toPrecision(8)), baseCurrency)}`)],
+  ];
+  return [
+    [texts.shop, payment.branding?.businessName ?? ''],
+    [texts.order, payment.txRef ?? ''],
+    [texts.price, ltr(price(baseAmount, baseCurrency))],
+    ...(payment.isCurrencyLocked ? locked : []),
+    [texts.created, time(payment.createdAt)],
+    ...(paid === undefined ? [] : [paidAt(paid)]),
+    [texts.paymentId, ltr(payment.id)],
+  ];
+}
+
+function transfer(receipt: Receipt, texts: ReceiptTexts): Html {
+  const { amount, currency, counts, status, txHash, explorerUrl, firstSeenAt } = receipt;
+  const progress = texts.unconfirmed
+    .replace('{confirmations}', String(receipt.confirmations))
+    .replace('{required}', String(receipt.requiredConfirmations));
+  const depth = status === 'confirmed' ? texts.confirmed : status === 'lost' ? texts.lost : progress;
+  const hash = ltr(txHash);
+  // Configured by the operator; a script in it must not run.
+  const link = /^https?:/.test(explorerUrl)
+    ? html`<a href="${explorerUrl}" rel="noopener noreferrer">${hash}</a>`
+    : hash;
+  return row(
+    ltr(money(amount, currency)),
+    html`${counts ? texts.counted : texts.notCounted} · ${depth}<br />${time(firstSeenAt)}<br />${link}`,
+  );
+}
+
+function row(name: string | Html, value: Html): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+/** Text that reads from left to right in every language. */
+function ltr(text: string): Html {
+  return html`<bdi dir="ltr">${text}</bdi>`;
+}
+
+/** The same in every language and time zone: "2026-11-23 01:34:07 UTC". */
+function time(iso: string): Html {
+  return html`<time datetime="${iso}" dir="ltr">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
+}
+
+const plain = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
+const prices = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 20 });
+
+function money(amount: number, currency: string): string {
+  return `${plain.format(amount)} ${currency}`;
+}
+
+function price(amount: number, currency: string): string {
+  return `${prices.format(amount)} ${currency}`;
+}

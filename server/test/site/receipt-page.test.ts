@@ -1,0 +1,182 @@
+/** The receipt says what the server knows of a payment now, and nothing of who paid, on both engines. */
+import type { Payment } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pickLocale } from '../../src/site/page-texts.js';
+import { receiptTexts } from '../../src/site/receipt-texts.js';
+import { engines } from '../support/engines.js';
+import { createRecords, type Records } from '../support/records.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const languages = Object.values(receiptTexts);
+
+describe.each(engines)('a receipt, on $name', (engine) => {
+  let server: TestServer;
+  let records: Records;
+
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    records = createRecords(server);
+  });
+  afterAll(() => server.stop());
+
+  async function open(id: string, language = 'en') {
+    const reply = await fetch(`${server.url}/receipt/${id}`, { headers: { 'Accept-Language': language } });
+    return { status: reply.status, headers: reply.headers, page: await reply.text() };
+  }
+  const stateOf = async (id: string) => /class="state">([^<]*)</.exec((await open(id)).page)?.[1];
+  const mine = (count: number) => records.sandbox('blocks', { network: 'tron', count });
+  async function send({ addressInformation }: Payment, amount: number, currency = 'USDT') {
+    const { address = '' } = addressInformation ?? {};
+    await records.sandbox('transfers', { network: 'tron', currency, address, amount });
+  }
+
+  it('is where the payment says, and has the shop, the order, the sums and each transfer', async () => {
+    const payment = await records.lockedPayment();
+    const { id, amount = 0, txRef = '', receiptUrl } = payment;
+    expect(receiptUrl).toBe(`${server.url}/receipt/${id}`);
+    await send(payment, amount);
+    await mine(3);
+    const { receipts } = (await records.merchant.transactions.verify({ params: { transaction_id: id } }))
+      .data;
+    const { status, page } = await open(id);
+    expect(status).toBe(200);
+    for (const part of [txRef, id, `${amount} USDT`, '5,000.00 NGN', 'Tron', receipts[0]?.txHash ?? 'hash'])
+      expect(page).toContain(part);
+    expect(page).toMatch(/counted · confirmed/);
+    expect(page).toMatch(
+      /As the server saw it at <time datetime="[^"]+Z" dir="ltr">\d{4}-\d\d-\d\d [\d:]{8} UTC</,
+    );
+    expect(page).toContain('no real money was paid');
+    const css = await fetch(`${server.url}${/stylesheet" href="([^"]+)"/.exec(page)?.[1] ?? ''}`);
+    expect(css.headers.get('content-type')).toMatch(/^text\/css/);
+  });
+
+  it('says each state as it is when it is opened', async () => {
+    const payment = await records.lockedPayment();
+    const { id, amount = 0 } = payment;
+    expect(await stateOf(id)).toBe('Waiting for payment');
+    expect((await open(id)).page).toContain('Nothing has arrived.');
+    await send(payment, 1);
+    await mine(3);
+    expect(await stateOf(id)).toBe('Partly paid');
+    await send(payment, amount - 1);
+    expect(await stateOf(id)).toBe('Seen, not confirmed yet');
+    expect((await open(id)).page).toMatch(/counted · 0 of 2 confirmations/);
+    await mine(3);
+    expect(await stateOf(id)).toBe('Paid');
+    await records.sandbox('reorgs', { network: 'tron', depth: 3 });
+    expect(await stateOf(id)).toBe('Reversed: the network removed a transfer');
+    expect((await open(id)).page).toContain('no longer on the network');
+
+    const [over, wrong, unlocked] = [
+      await records.lockedPayment(),
+      await records.lockedPayment(),
+      await records.payment(),
+    ];
+    await send(over, (over.amount ?? 0) + 1);
+    await send(wrong, 2, 'TRX');
+    await mine(25);
+    expect(await stateOf(over.id)).toBe('Paid, and more than was due');
+    expect((await open(wrong.id)).page).toMatch(/2 TRX[\s\S]*not counted · confirmed/);
+    const choosing = await open(unlocked);
+    expect(choosing.page).toContain('Waiting for payment');
+    expect(choosing.page).not.toContain('Rate');
+    await records.merchant.payments.cancel({ params: { payment_id: unlocked } });
+    expect(await stateOf(unlocked)).toBe('Cancelled');
+  });
+
+  it('tells whoever has the link nothing of the payer', async () => {
+    const payer = { email: 'ada.lovelace@example.com', name: 'Ada Lovelace', phoneNumber: '+15550100' };
+    const { data } = await records.merchant.payments.create({
+      body: { amount: 10, baseCurrency: 'USD', customer: payer, metadata: { crm: 'lovelace' } },
+    });
+    const params = { payment_id: data.payment.id };
+    await records.merchant.payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
+    const { data: locked } = await records.merchant.payments.lockCurrency({ params });
+    await send(locked, locked.amount ?? 0);
+    await mine(3);
+    const { data: whole } = await records.merchant.transactions.verify({
+      params: { transaction_id: locked.id },
+    });
+    const { page } = await open(locked.id);
+    expect(whole.addressSentFrom).toHaveLength(1);
+    for (const sender of whole.addressSentFrom) expect(page).not.toContain(sender);
+    // The shortened name and email of what a public key reads are not there either.
+    expect(page).not.toMatch(/lovelace|ada|a…@|A\. L\.|15550100|anonymous|pk_test_|merchant/i);
+  });
+
+  it('runs nothing, and is not cached, framed, indexed or named to an explorer', async () => {
+    const { headers, page } = await open(await records.payment());
+    expect(page).not.toMatch(/<script|style=/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-robots-tag')).toBe('noindex');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  it('escapes what the merchant entered', async () => {
+    const other = await startServer({ engine });
+    await other.database.write((transaction) =>
+      other.app.merchants.update(transaction, other.bootstrapped.merchantId, {
+        businessName: '<img src=x onerror=alert(1)>',
+      }),
+    );
+    const page = await fetch(`${other.url}/receipt/${await createRecords(other).payment()}`);
+    await other.stop();
+    expect(await page.text()).toMatch(/<h1>Receipt · &lt;img src=x onerror=alert\(1\)&gt;/);
+  });
+
+  it('does not exist for an unknown id or a deposit to a hosted wallet', async () => {
+    const { data: wallet } = await records.merchant.wallets.create({
+      body: { currency: 'USDT', label: 'Donations' },
+    });
+    const address = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
+    await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+    const { id } = await server.database.reader
+      .selectFrom('payments')
+      .select('id')
+      .where('wallet_id', '=', wallet.id)
+      .executeTakeFirstOrThrow();
+    for (const unknown of [id, '01J9ZQ4W3V8K2M6N7P5R0S1T2X', '<script>']) {
+      const { status, page } = await open(encodeURIComponent(unknown), 'es');
+      expect(status).toBe(404);
+      expect(page).toContain('Pago no encontrado');
+    }
+  });
+
+  it('speaks the reader’s language, and keeps amounts and hashes in order', async () => {
+    const { page } = await open((await records.lockedPayment()).id, 'ar-EG');
+    expect(page).toContain('<html lang="ar-EG" dir="rtl">');
+    expect(page).toContain('في انتظار الدفع');
+    expect(page).toMatch(/<bdi dir="ltr">5,000\.00 NGN<\/bdi>/);
+  });
+});
+
+it('a receipt counts against the limit for pages', async () => {
+  const [engine] = engines;
+  if (!engine) throw new Error('No database engine is available');
+  const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '5' };
+  const limited = await startServer({ engine, env });
+  const statuses = await Promise.all(
+    Array.from({ length: 12 }, async () => (await fetch(`${limited.url}/receipt/none`)).status),
+  );
+  await limited.stop();
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(2);
+});
+
+it.each(languages)('$receipt: every text is there, translated, with the same values', (texts) => {
+  const flat = ({ states, ...rest }: typeof texts) => Object.entries({ ...states, ...rest });
+  const english = new Map(flat(receiptTexts.en));
+  expect(flat(texts).map(([key]) => key)).toEqual([...english.keys()]);
+  for (const [key, text] of flat(texts)) {
+    expect(text.match(/\{\w+\}/g)?.sort(), key).toEqual(
+      english
+        .get(key)
+        ?.match(/\{\w+\}/g)
+        ?.sort(),
+    );
+    if (texts !== receiptTexts[pickLocale(['en']).language]) expect(text, key).not.toBe(english.get(key));
+  }
+});
