@@ -7,8 +7,9 @@
  */
 import { createComponent, type EventName } from '@lit/react';
 import * as React from 'react';
+import { eventOf } from './checkout/state-events.js';
 import type { CheckoutCamelCaseHandlers, CheckoutProperties } from './element-types.js';
-import { checkoutEvents, CryptoCheckout as CheckoutElement } from './index.js';
+import { checkoutEvents, CheckoutEvent, CryptoCheckout as CheckoutElement } from './index.js';
 
 /** The element itself, as a ref gets it. */
 export type CryptoCheckoutElement = CheckoutElement;
@@ -33,9 +34,38 @@ export const CryptoCheckout: React.ForwardRefExoticComponent<
   CryptoCheckoutProps & React.RefAttributes<CheckoutElement>
 > = /* @__PURE__ */ React.forwardRef<CheckoutElement, CryptoCheckoutProps>(
   function CryptoCheckout(props, ref) {
-    return React.createElement(Tag, { ...withAttributes(props), ref } as React.ComponentProps<typeof Tag>);
+    const element = React.useRef<CheckoutElement>(null);
+    React.useImperativeHandle(ref, () => element.current as CheckoutElement);
+    useMissedEvents(element, props);
+    return React.createElement(Tag, {
+      ...withAttributes(props),
+      ref: element,
+    } as React.ComponentProps<typeof Tag>);
   },
 );
+
+/** React complains on a server of the other one, which runs before anything else can happen. */
+const useMountEffect = typeof window === 'undefined' ? React.useEffect : React.useLayoutEffect;
+
+/**
+ * In a page that is hydrated, the element may have fired its events before React attached the handlers. They are called once, on
+ * mount, with the state as it is.
+ */
+function useMissedEvents(
+  element: React.RefObject<CheckoutElement | null>,
+  handlers: CheckoutCamelCaseHandlers,
+): void {
+  const isDone = React.useRef(false);
+  useMountEffect(() => {
+    const { current } = element;
+    if (isDone.current || !current?.hasUpdated) return;
+    isDone.current = true;
+    const missed = [new CheckoutEvent('checkout-ready', undefined), eventOf(current.status, current.payment)];
+    for (const event of missed) {
+      if (event) Reflect.get(handlers, handlerOf(event.type))?.call(undefined, event);
+    }
+  }, []);
+}
 
 /**
  * createComponent sets as a property what it finds in the class's prototype, and a server renders none of it. So it gets

@@ -46,6 +46,16 @@ export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[
   return events;
 }
 
+/** The event of the state that a payment is in, for a listener that came after it was fired; undefined where there is none. */
+export function eventOf(
+  status: CheckoutState['name'],
+  payment: Payment | undefined,
+): CheckoutEvent | undefined {
+  if (status === 'error') return new CheckoutErrorEvent(payment, undefined);
+  const type = eventOfStatus[status] ?? eventOfResumedStatus[status];
+  return type && payment && new CheckoutEvent(type, payment);
+}
+
 function isNewChoice(before: Payment, payment: Payment): boolean {
   return before.currency !== payment.currency || before.currencyNetwork !== payment.currencyNetwork;
 }

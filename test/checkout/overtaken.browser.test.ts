@@ -315,8 +315,8 @@ describe('a changed price', () => {
       api.handlers.lock = () => successReply((api.payment = evmPayment()));
       const element = await mount(orderInEnglish);
       await goToAddress(element);
-      await waitFor(() => hasPart(element, 'wallet-option'));
-      press(element, 'wallet-option');
+      await waitFor(() => textOf(element, 'action').startsWith('Pay with'));
+      press(element);
       await waitFor(() => hasPart(element, 'wallet-hash'));
       element.setAttribute('amount', '6000');
       await settle();
@@ -361,8 +361,8 @@ describe('a wallet', () => {
       wallet.answers['eth_requestAccounts'] = () => new Promise((resolve) => (answer = resolve));
       api.payment = evmPayment();
       const element = await mount(resumeAttributes);
-      await waitFor(() => hasPart(element, 'wallet-option'));
-      press(element, 'wallet-option');
+      await waitFor(() => textOf(element, 'action').startsWith('Pay with'));
+      press(element);
       await waitFor(() => wallet.calls.length === 1);
       api.handlers.cancel = () => {
         api.payment = { ...api.payment, status: 'cancelled', state: 'cancelled' };
@@ -371,8 +371,8 @@ describe('a wallet', () => {
       api.handlers.create = () =>
         successReply({ payment: (api.payment = evmPayment({}, { id: 'next' })), url: '' });
       await confirm(element, 'restart');
-      await waitFor(() => element.payment?.id === 'next' && hasPart(element, 'wallet-option'));
-      press(element, 'wallet-option');
+      await waitFor(() => element.payment?.id === 'next' && textOf(element, 'action').startsWith('Pay with'));
+      press(element);
       await waitFor(() => wallet.calls.length === 2);
       answer([wallet.account]);
       await waitFor(() => hasPart(element, 'wallet-hash'));

@@ -102,12 +102,15 @@ export function parseAddress(
   return attempt(() => addressFormat(mode, family, addressNet).read(text));
 }
 
+const ownId = /^[0-9A-Z]{26}$/;
 const base58 = /^[1-9A-HJ-NP-Za-km-z]{26,35}$/;
 const segwit = /^[a-z]{2,5}1[02-9ac-hj-np-z]{14,74}$/i;
 
 /** Whether a text is written like an address, and a character of it is not what its checksum says. */
 function hasWrongChecksum(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return evm.read(text) === undefined;
+  // Our own ids are no addresses, although they can be written in the letters of one.
+  if (ownId.test(text)) return false;
   if (base58.test(text)) return attempt(() => base58check.decode(text)) === undefined;
   return segwit.test(text) && !bech32.decodeUnsafe(text) && !bech32m.decodeUnsafe(text);
 }

@@ -34,6 +34,8 @@ export function publicProblems({
     ...(problem === undefined ? [] : ['The scan fails: "chains status" says why']),
     ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),
     ...(connection?.nodes ?? []).flatMap(({ name, fault }) => (fault ? `${name} fails (${fault})` : [])),
-    ...(connection?.assetProblems ?? []).map(({ currency }) => `${currency} is off`),
+    ...(connection?.assetProblems ?? []).map(
+      ({ currency }) => `${currency} is off: "chains status" says why`,
+    ),
   ];
 }

@@ -295,8 +295,9 @@ export function testRealMoney(engine: TestEngine): void {
       expect(await server.look(payment)).toEqual({
         state: 'awaiting_funds',
         received: 0n,
-        receipts: [receipt('USDC', payment.amount, wrong), receipt('ETH', 5n, wrong)],
-        log: ['other_transfer_seen', 'other_transfer_seen', 'transfer_confirmed', 'transfer_confirmed'],
+        // Dust is credited, and not listed.
+        receipts: [receipt('USDC', payment.amount, wrong)],
+        log: ['other_transfer_seen', 'transfer_confirmed'],
         events: [],
       });
       expect(await server.credited(payment)).toEqual({ USDC: payment.amount, ETH: 5n });
@@ -469,7 +470,7 @@ export function testRealMoney(engine: TestEngine): void {
       },
     );
 
-    it('a token whose contract has other decimals than configured is not offered, and /readyz and networks check say why', async () => {
+    it('a token whose contract has other decimals than configured is not offered: /readyz says that it is off, and networks check why', async () => {
       const why = /BNB on evm-dev is off: the contract 0x[0-9a-fA-F]{40} has 6 decimals, not 18/;
       const id = await server.create();
       const { currencyOptions = [] } = await server.read(id);
@@ -478,7 +479,7 @@ export function testRealMoney(engine: TestEngine): void {
       await server.ask('PATCH', `/v1/payments/${id}/currency/set/BNB/${network}`);
       const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
       expect([refused.status, refused.body.data.code]).toEqual([503, 'chain_unavailable']);
-      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toMatch(why);
+      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toContain('BNB is off');
       const output = await runWith(commandContext(server), 'networks check --network', network);
       expect(output).toMatchObject({ hasFailed: true, text: expect.stringMatching(why) as string });
       const { networks } = output.json as { networks: { offers: { currency: string }[]; off: string[] }[] };
@@ -599,7 +600,13 @@ export function testRealMoney(engine: TestEngine): void {
             const reply = await fetch(`${server.url}/readyz`);
             return `${reply.status} ${await reply.text()}`;
           };
-          await expect.poll(ready).toMatch(new RegExp(`^503 .*${network}.* behind.*(${message.source})`));
+          await expect
+            .poll(ready)
+            .toMatch(
+              new RegExp(
+                `^503 .*${network}.* behind.*(node 1 fails \\([a-z-]+\\)|The scan fails: .*chains status.* says why)`,
+              ),
+            );
           await server.app.payments.expireOverdue(signal);
           expect((await server.look(during)).state).toBe('awaiting_funds');
 

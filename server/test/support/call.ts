@@ -56,7 +56,13 @@ export async function call(
   });
   if (isRaw) sent.write(body);
   sent.end(json);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const replied = (await once(sent, 'response').catch((error: unknown) => {
+    // The server closed the idle connection at the same moment, so that it has not seen the request.
+    if (sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET') return undefined;
+    throw error;
+  })) as [IncomingMessage] | undefined;
+  if (replied === undefined) return call(url, method, path, options);
+  const [response] = replied;
   // The server may answer and hang up before it has read everything.
   sent.on('error', () => undefined);
   const received = await text(response);
