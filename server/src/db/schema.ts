@@ -62,6 +62,7 @@ export type TransferTable = Schema['transfers'];
 export type PayoutTable = Schema['payouts'];
 export type PsbtTable = Schema['psbts'];
 export type PsbtInputTable = Schema['psbt_inputs'];
+export type PsbtTransferTable = Schema['psbt_transfers'];
 export type PsbtVersionTable = Schema['psbt_versions'];
 export type ListCheckpointTable = Schema['list_checkpoints'];
 export type WalletAddressTable = Schema['wallet_addresses'];

@@ -3,7 +3,7 @@ import type { SpendingAccount } from './account.js';
 import { scriptOfAddress, scriptsOf } from './build.js';
 import { feeOf, transactionWeight } from './sizes.js';
 import { invalidState } from '../shared/problem.js';
-import { planFee } from './coins.js';
+import { planEmptying, planFee } from './coins.js';
 import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { look } from './follow.js';
@@ -82,7 +82,12 @@ function planBump(
   const sum = psbt.transfers.reduce((total, transfer) => total + BigInt(transfer.amount), 0n);
   const highest = psbt.versions.reduce((most, { fee }) => (BigInt(fee) > most ? BigInt(fee) : most), 0n);
   const inputs = { count: psbt.inputs.length, sum: spent };
-  const plan = planFee(account, to.family, inputs, { scripts, sum }, rate);
+  const bearer = psbt.transfers.findIndex(({ bears_fee }) => bears_fee === 1);
+  const amounts = psbt.transfers.map((transfer) => BigInt(transfer.amount));
+  const plan =
+    bearer < 0
+      ? planFee(account, to.family, inputs, { scripts, sum }, rate)
+      : planEmptying(account, to.family, inputs, { scripts, amounts }, bearer, rate);
   if (!plan || (plan.change > 0n && psbt.change_index === null)) {
     throw invalidState(
       `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(spent - sum)} for the fee. Give a lower --fee-rate`,

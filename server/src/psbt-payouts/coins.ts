@@ -25,6 +25,8 @@ export interface UnspentCoin extends SpentCoin {
 
 export interface CoinChoice extends FeePlan {
   readonly coins: readonly UnspentCoin[];
+  /** The output that the fee is taken out of; undefined if the coins pay it beside the outputs. */
+  readonly bearer: number | undefined;
 }
 
 export interface CoinRequest {
@@ -34,9 +36,11 @@ export interface CoinRequest {
   readonly known: readonly KnownCoin[];
   /** Coins that must be spent, by `hash:index`. */
   readonly forced: ReadonlySet<string>;
-  /** The scripts and the sum of the outputs. */
+  /** The scripts and the amounts of the outputs. */
   readonly scripts: readonly Uint8Array[];
-  readonly sum: bigint;
+  readonly amounts: readonly bigint[];
+  /** In satoshis, all that the books have on the network, in whatever state; undefined if the chain has taken some of it back. */
+  readonly custody: bigint | undefined;
   /** Satoshis per 1000 virtual bytes. */
   readonly rate: bigint;
 }
@@ -65,9 +69,31 @@ export function planFee(
   return { fee: left, change: 0n, weight: bare, virtualSize: virtualSize(bare) };
 }
 
+/**
+ * A transaction without change, whose fee is taken out of one of the outputs.
+ * @returns undefined if nodes would not relay what is left of that
+ */
+export function planEmptying(
+  { script }: SpendingAccount,
+  family: PsbtNetwork['family'],
+  inputs: { readonly count: number; readonly sum: bigint },
+  outputs: { readonly scripts: readonly Uint8Array[]; readonly amounts: readonly bigint[] },
+  bearer: number,
+  rate: bigint,
+): FeePlan | undefined {
+  const weight = transactionWeight(script, inputs.count, outputs.scripts);
+  const fee = feeOf(weight, rate);
+  const others = outputs.amounts.reduce((sum, units, index) => (index === bearer ? sum : sum + units), 0n);
+  const [asked, to] = [outputs.amounts[bearer], outputs.scripts[bearer]];
+  const left = inputs.sum - others - fee;
+  if (asked === undefined || !to || left < dustLimit(to, family) || left > asked) return undefined;
+  return { fee, change: 0n, weight, virtualSize: virtualSize(weight) };
+}
+
 /** Problem: `invalid_state` if the coins are too few, or too many for one transaction. */
 export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Promise<CoinChoice> {
-  const { to, account, forced, scripts, sum, rate } = request;
+  const { to, account, forced, scripts, amounts, rate } = request;
+  const sum = amounts.reduce((all, units) => all + units, 0n);
   const isForced = ({ tx_hash: hash, output_index: index }: KnownCoin) => forced.has(`${hash}:${index}`);
   const ordered = [...request.known].sort((a, b) => {
     if (isForced(a) !== isForced(b)) return isForced(a) ? -1 : 1;
@@ -86,7 +112,7 @@ export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Pr
       const plan = planFee(account, to.family, { count: coins.length, sum: total }, { scripts, sum }, rate);
       if (!plan) continue;
       if (plan.weight > heaviestTransaction) throw tooHeavy();
-      return { ...plan, coins };
+      return { ...plan, coins, bearer: undefined };
     }
   }
   const [lost] = missing;
@@ -95,11 +121,34 @@ export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Pr
       `The coin ${lost}, which this must spend so that a discarded PSBT cannot pay too, has just become uncertain. Run the export again`,
     );
   }
+  const emptied = emptyWallet(request, coins, total);
+  if (emptied) return emptied;
   const amount = amountIn(to.currency);
   const fee = feeOf(transactionWeight(account.script, Math.max(1, coins.length), scripts), rate);
   throw invalidState(
     `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT`,
   );
+}
+
+/**
+ * Spends all coins, if there are no others that are still to be confirmed, in another PSBT or of another key. What networks
+ * charged before, and charge now, is taken out of the largest output.
+ */
+function emptyWallet(
+  { to, account, forced, scripts, amounts, custody, rate }: CoinRequest,
+  coins: readonly UnspentCoin[],
+  total: bigint,
+): CoinChoice | undefined {
+  if (total !== custody) return undefined;
+  const [one, two] = [1, 2].map((count) => feeOf(transactionWeight(account.script, count, scripts), rate));
+  // A coin that costs more than it has would only make the payout smaller.
+  const worth = coins.filter((coin) => forced.has(nameOf(coin)) || coin.amount > (two ?? 0n) - (one ?? 0n));
+  const inputs = { count: worth.length, sum: worth.reduce((sum, { amount }) => sum + amount, 0n) };
+  const bearer = amounts.reduce((most, units, index) => (units > (amounts[most] ?? 0n) ? index : most), 0);
+  const plan = planEmptying(account, to.family, inputs, { scripts, amounts }, bearer, rate);
+  if (!plan) return undefined;
+  if (plan.weight > heaviestTransaction) throw tooHeavy();
+  return { ...plan, coins: worth, bearer };
 }
 
 /** Those that can be spent for certain: unspent, also by what waits, and confirmed at full depth. At most some hundred. */

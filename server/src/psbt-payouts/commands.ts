@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { stdin } from 'node:process';
 import { isoTime } from '../shared/clock.js';
 import type { PsbtTable } from '../db/schema.js';
+import { paidAmounts } from './context.js';
 import type { Exported } from './export.js';
 import type { PsbtPayouts } from './psbt-payouts.js';
 import { command, type Group, type Output } from '../commands/command.js';
@@ -61,7 +62,7 @@ export const psbtCommands: Group = {
       summary:
         'Makes another version of a PSBT that is not confirmed yet, with a higher fee, to be signed and imported in its place.',
       details:
-        'It spends the same coins and pays the same transfers, so that only one of the versions can be confirmed. The change pays the difference.',
+        'It spends the same coins and pays the same transfers, so that only one of the versions can be confirmed. The change pays the difference, or the transfer that bears the fee.',
       args: { id },
       options: { feeRate: option.text('N', 'satoshis per virtual byte').required(), output },
       run: (context, given) =>
@@ -175,9 +176,13 @@ function describe(psbt: StoredPsbt): string[] {
   const { currency, versions, transfers, inputs } = psbt;
   const amount = (units: string) => amountText(units, currency);
   const newest = versions.at(-1);
+  const paid = newest ? paidAmounts(psbt, newest) : [];
   return [
     rowLine(psbt),
-    ...transfers.map((row) => `  pays     ${amount(row.amount)} to ${row.address} (transfer ${row.id})`),
+    ...transfers.map(
+      (row, position) =>
+        `  pays     ${amount((paid[position] ?? 0n).toString())} to ${row.address} (transfer ${row.id})${row.bears_fee === 1 ? ': the fee is taken out of it, because no coin is left to pay it' : ''}`,
+    ),
     ...(newest && newest.change_amount !== '0'
       ? [`  change   ${amount(newest.change_amount)} to the account's address 1/${psbt.change_index ?? ''}`]
       : []),
@@ -199,12 +204,15 @@ function rowJson(row: PsbtTable) {
 
 function psbtJson(psbt: StoredPsbt) {
   const { currency, change_index: change } = psbt;
+  const newest = psbt.versions.at(-1);
+  const paid = newest ? paidAmounts(psbt, newest) : [];
   return {
     ...rowJson(psbt),
     changePath: change === null ? null : `1/${change}`,
-    transfers: psbt.transfers.map((row) => ({
+    transfers: psbt.transfers.map((row, position) => ({
       ...recordJson(row, 'id', 'status'),
-      amount: amountOf(row.amount, currency),
+      amount: amountOf((paid[position] ?? 0n).toString(), currency),
+      bearsFee: row.bears_fee === 1,
       address: row.address,
     })),
     inputs: psbt.inputs.map((input) => ({

@@ -108,15 +108,29 @@ export async function accountOfPsbt(
   });
 }
 
+/** What a version pays to each of its transfers. */
+export function paidAmounts(
+  { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
+  { fee, change_amount }: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
+): bigint[] {
+  const spent = inputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  const asked = transfers.map(({ amount }) => BigInt(amount));
+  return transfers.map(({ bears_fee }, position) => {
+    const others = asked.reduce((sum, units, index) => (index === position ? sum : sum + units), 0n);
+    return bears_fee === 1 ? spent - others - BigInt(change_amount) - BigInt(fee) : (asked[position] ?? 0n);
+  });
+}
+
 /** The transaction of a version, as it was exported. */
 export function expectedOf(
   psbt: StoredPsbt,
-  version: Pick<PsbtVersionTable, 'change_amount'>,
+  version: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
   account: SpendingAccount,
 ): ExpectedTransaction {
   const { script: type, prefixes } = account;
   const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type, prefixes).script;
   const change = BigInt(version.change_amount);
+  const paid = paidAmounts(psbt, version);
   return {
     type,
     prefixes,
@@ -131,9 +145,9 @@ export function expectedOf(
       };
     }),
     outputs: [
-      ...psbt.transfers.map(({ address, amount }) => ({
+      ...psbt.transfers.map(({ address }, position) => ({
         script: scriptOfAddress(address, prefixes),
-        amount: BigInt(amount),
+        amount: paid[position] ?? 0n,
         isChange: false,
       })),
       ...(change > 0n && psbt.change_index !== null

@@ -64,10 +64,16 @@ export async function exportWaiting(
   const height = await to.node.height(signal);
   await refuseUnread(deps, to, height);
   const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
-  const sum = payable.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  const amounts = payable.map(({ amount }) => BigInt(amount));
+  const holdings = await deps.ledger.holdings(deps.database.reader, scope, to.currency.code, to.network.code);
   const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
-  const choice = await chooseCoins({ to, account, known, forced, scripts, sum, rate }, signal);
-  refuseHighFee(choice.fee, sum, to);
+  const custody = holdings.debt === 0n ? holdings.coins : undefined;
+  const choice = await chooseCoins({ to, account, known, forced, scripts, amounts, custody, rate }, signal);
+  refuseHighFee(
+    choice.fee,
+    amounts.reduce((sum, units) => sum + units, 0n),
+    to,
+  );
   const previous = await previousTransactions(deps.database.reader, to, account, choice.coins, signal);
   try {
     const psbt = await deps.database.write((transaction) =>
@@ -176,7 +182,11 @@ async function insert(
     derivation_index: coin.index,
     is_held: 1 as const,
   }));
-  const transfers = payable.map((row) => ({ ...row, is_held: 1 as const }));
+  const transfers = payable.map((row, position) => ({
+    ...row,
+    is_held: 1 as const,
+    bears_fee: position === choice.bearer ? (1 as const) : (0 as const),
+  }));
   const stored: StoredPsbt = { ...psbt, inputs, transfers, versions: [] };
   await store.insertPsbt(transaction, psbt, stored);
   const version = newVersion(deps, stored, choice, account, previous);

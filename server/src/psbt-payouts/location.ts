@@ -101,7 +101,11 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
     inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex);
   if (spender.inputs.length !== inputs.length || !spender.inputs.every(isOurs)) return undefined;
   // With a change of 1, to learn its script.
-  const { outputs } = expectedOf(psbt, { change_amount: '1' }, account);
+  const { outputs } = expectedOf(
+    psbt,
+    { fee: psbt.versions.at(-1)?.fee ?? '0', change_amount: '1' },
+    account,
+  );
   const paid = outputs.filter(({ isChange }) => !isChange);
   const isPaid = paid.every(({ script, amount }, position) => {
     const output = spender.outputs[position];

@@ -4,7 +4,7 @@ import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
-import { expectedOf, type PsbtDeps } from './context.js';
+import { expectedOf, paidAmounts, type PsbtDeps } from './context.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export function newVersion(
@@ -14,6 +14,8 @@ export function newVersion(
   account: SpendingAccount,
   rawTransactions: ReadonlyMap<string, string>,
 ): PsbtVersionTable {
+  const amounts = { fee: plan.fee.toString(), change_amount: plan.change.toString() };
+  const paid = paidAmounts(psbt, amounts);
   const bytes = buildPsbt(
     {
       inputs: psbt.inputs.map((input) => ({
@@ -23,7 +25,7 @@ export function newVersion(
         branch: input.branch,
         index: input.derivation_index,
       })),
-      outputs: psbt.transfers.map(({ address, amount }) => ({ address, amount: BigInt(amount) })),
+      outputs: psbt.transfers.map(({ address }, position) => ({ address, amount: paid[position] ?? 0n })),
       change:
         plan.change > 0n && psbt.change_index !== null
           ? { index: psbt.change_index, amount: plan.change }
@@ -32,16 +34,14 @@ export function newVersion(
     account,
     rawTransactions,
   );
-  const change_amount = plan.change.toString();
   return {
     psbt_id: psbt.id,
     number: psbt.versions.length + 1,
     psbt: Buffer.from(bytes).toString('base64'),
-    fee: plan.fee.toString(),
+    ...amounts,
     virtual_size: plan.virtualSize,
-    change_amount,
     signed_transaction: null,
-    tx_hash: signedHash(expectedOf(psbt, { change_amount }, account)) ?? null,
+    tx_hash: signedHash(expectedOf(psbt, amounts, account)) ?? null,
     imported_at: null,
     block_hash: null,
     block_height: null,

@@ -2,7 +2,13 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
-import type { PsbtInputTable, PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
+import type {
+  PsbtInputTable,
+  PsbtTable,
+  PsbtTransferTable,
+  PsbtVersionTable,
+  TransferTable,
+} from '../db/schema.js';
 import type { PsbtState } from '../db/tables/psbts.js';
 import { orNotFound } from '../shared/problem.js';
 import type { ExportedTransfers } from '../shared/export-figures.js';
@@ -11,7 +17,7 @@ import type { Scope } from '../shared/scope.js';
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
   readonly inputs: readonly PsbtInputTable[];
-  readonly transfers: readonly (TransferTable & { readonly is_held: 0 | 1 })[];
+  readonly transfers: readonly (TransferTable & Pick<PsbtTransferTable, 'is_held' | 'bears_fee'>)[];
   readonly versions: readonly PsbtVersionTable[];
 }
 
@@ -60,7 +66,7 @@ async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, k
     .selectFrom('psbt_transfers')
     .innerJoin('transfers', 'transfers.id', 'psbt_transfers.transfer_id')
     .selectAll('transfers')
-    .select('psbt_transfers.is_held')
+    .select(['psbt_transfers.is_held', 'psbt_transfers.bears_fee'])
     .where('psbt_id', '=', id)
     .orderBy('position')
     .execute();
@@ -116,11 +122,12 @@ export async function insertPsbt(
 ): Promise<void> {
   await transaction.insertInto('psbts').values(psbt).execute();
   for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
-  const rows = transfers.map(({ id, is_held }, position) => ({
+  const rows = transfers.map(({ id, is_held, bears_fee }, position) => ({
     psbt_id: psbt.id,
     position,
     transfer_id: id,
     is_held,
+    bears_fee,
   }));
   for (const chunk of chunksOf(rows)) await transaction.insertInto('psbt_transfers').values(chunk).execute();
 }

@@ -8,7 +8,7 @@ import { Transaction as BitcoinTransaction } from '@scure/btc-signer';
 import type { Transaction } from '../db/engine.js';
 import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
-import type { PsbtDeps } from './context.js';
+import { paidAmounts, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -143,10 +143,12 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     await lockBooks(deps, transaction, psbt);
     const rows = await lockTransfers(deps, transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);
+    const amounts = paidAmounts(psbt, version);
+    const paid = new Map(psbt.transfers.map((row, position) => [row.id, amounts[position]]));
     const reopened: string[] = [];
     const unpaid: string[] = [];
     for (const [position, row] of rows.entries()) {
-      const sent = { txHash, networkFee: shares[position] ?? 0n };
+      const sent = { txHash, networkFee: shares[position] ?? 0n, paid: paid.get(row.id) };
       if (row.status === 'pending' || row.status === 'processing') {
         await deps.settlement.succeed(transaction, row, sent);
       } else if (

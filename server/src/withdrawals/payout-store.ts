@@ -26,6 +26,7 @@ export async function insertPayout(transaction: Transaction, row: PayoutTable): 
 }
 
 type Change = Pick<PayoutTable, 'status' | 'tx_hash' | 'failure_reason' | 'updated_at'>;
+type Amounts = Pick<PayoutTable, 'amount' | 'amount_order' | 'fee' | 'fee_order'>;
 
 export async function updatePayout(transaction: Transaction, row: PayoutTable): Promise<void> {
   const { status, tx_hash, failure_reason, updated_at }: Change = row;
@@ -42,7 +43,7 @@ export async function updatePayout(transaction: Transaction, row: PayoutTable): 
 export async function updatePayoutOfTransfer(
   transaction: Transaction,
   transferId: string,
-  change: Change,
+  change: Change & Amounts,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('payouts')

@@ -90,22 +90,22 @@ export function createPayouts(deps: PayoutsDeps) {
 
     /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
     async syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void> {
-      const { id: transferId, status, tx_hash, failure_reason, updated_at } = transfer;
-      const change = { status, tx_hash, failure_reason, updated_at };
+      const { id: transferId, status, tx_hash, failure_reason, updated_at, currency, amount, fee } = transfer;
+      const known = currencies.known(currency);
+      const change = {
+        ...{ status, tx_hash, failure_reason, updated_at, amount, fee },
+        amount_order: sortableUnits(BigInt(amount), known),
+        fee_order: sortableUnits(BigInt(fee), known),
+      };
       if (await store.updatePayoutOfTransfer(transaction, transferId, change)) return;
       // A transfer that failed before it was sent gets no payout.
       if (status === 'pending' || status === 'failed') return;
-      const { currency, amount, fee } = transfer;
       await store.insertPayout(transaction, {
         ...change,
         id: newId(),
         merchant_id: transfer.merchant_id,
         mode: transfer.mode,
         currency,
-        amount,
-        fee,
-        amount_order: sortableUnits(BigInt(amount), currencies.known(currency)),
-        fee_order: sortableUnits(BigInt(fee), currencies.known(currency)),
         bank_account_id: null,
         wallet_address_id: transfer.wallet_address_id,
         destination: maskDestination(transfer.address),

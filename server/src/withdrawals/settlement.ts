@@ -45,6 +45,8 @@ export interface Sent {
   readonly txHash: string;
   /** What the network took from custody in the currency that was sent. */
   readonly networkFee: bigint;
+  /** What the receiver got, if the network's fee was taken out of the amount. That part becomes a fee of the transfer. */
+  readonly paid?: bigint | undefined;
   readonly paidFrom?: 'treasury' | undefined;
 }
 
@@ -96,12 +98,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
      * Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and the network's
      * fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
      */
-    succeed(transaction, row, { txHash, networkFee, paidFrom = null }) {
-      const amount = BigInt(row.amount);
-      const fee = BigInt(row.fee);
+    succeed(transaction, row, { txHash, networkFee, paid, paidFrom = null }) {
+      const { amount, fee } = splitOf(row, paid);
       const ended = {
         ...row,
         status: 'success',
+        amount: amount.toString(),
+        fee: fee.toString(),
         tx_hash: txHash,
         network_fee: networkFee.toString(),
         paid_from: paidFrom,
@@ -139,12 +142,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       return { ...row, status: 'processing', failure_reason: null };
     },
 
-    async correct(transaction, row, { txHash, networkFee }) {
+    async correct(transaction, row, { txHash, networkFee, paid }) {
       const { id, mode, currency } = row;
       const scope = scopeOf(row);
       const now = clock.now(scope);
       const more = networkFee - BigInt(row.network_fee ?? '0');
-      const cost: AccountName = { kind: 'network_fee' };
+      const { amount, fee } = splitOf(row, paid);
+      const income = fee - BigInt(row.fee);
       await ledger.post(
         transaction,
         {
@@ -152,21 +156,18 @@ export function createSettlement(deps: SettlementDeps): Settlement {
           key: `network-fee:${id}:${txHash}:${clock.real()}`,
           mode,
           currency,
-          entries:
-            more > 0n
-              ? [
-                  { account: cost, debit: more },
-                  { account: custodyOf(row), credit: more },
-                ]
-              : [
-                  { account: custodyOf(row), debit: -more },
-                  { account: cost, credit: -more },
-                ],
+          entries: [
+            grown({ kind: 'network_fee' }, more),
+            grown(custodyOf(row), income - more),
+            grown({ kind: 'fee_income' }, -income),
+          ],
         },
         now,
       );
       const corrected = {
         ...row,
+        amount: amount.toString(),
+        fee: fee.toString(),
         tx_hash: txHash,
         network_fee: networkFee.toString(),
         updated_at: now,
@@ -189,6 +190,16 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       ]);
     },
   };
+}
+
+/** What reaches the receiver, and the rest of what is reserved. */
+function splitOf(row: TransferTable, paid = BigInt(row.amount)): { amount: bigint; fee: bigint } {
+  return { amount: paid, fee: BigInt(row.fee) + BigInt(row.amount) - paid };
+}
+
+/** A debit, or a credit of what is below 0. */
+function grown(account: AccountName, units: bigint): LedgerEntry {
+  return units < 0n ? { account, credit: -units } : { account, debit: units };
 }
 
 function reservedOf({ network, merchant_id: merchantId }: TransferTable): AccountName {

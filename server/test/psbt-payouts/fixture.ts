@@ -25,7 +25,12 @@ export interface ShownPsbt {
   readonly psbt: string;
   readonly changePath: string | null;
   readonly isBroadcast: boolean;
-  readonly transfers: { readonly id: string; readonly status: string; readonly amount: string }[];
+  readonly transfers: {
+    readonly id: string;
+    readonly status: string;
+    readonly amount: string;
+    readonly bearsFee: boolean;
+  }[];
   readonly inputs: { readonly txHash: string; readonly outputIndex: number; readonly path: string }[];
   readonly versions: {
     readonly number: number;

@@ -102,7 +102,7 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
       }
       /** Whoever lost the output looks for what is reserved, and signs that. */
       async function signLost(): Promise<void> {
-        const list = await json<{ id: string; state: string }[]>(
+        const list = await json<{ id: string; state: string }[] | null>(
           `transfers psbt list --merchant ${merchant}`,
         );
         for (const { id } of (list ?? []).filter(({ state }) => state === 'open')) {

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
+import { fromUnits } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
@@ -679,6 +680,86 @@ export function testLife(engine: TestEngine): void {
         expect(next.skipped[0]?.reason).toMatch('was broadcast after all, and pays it');
         await confirm();
         expect(await shop.statuses(rows)).toEqual(['success']);
+        await shop.expectBooksInOrder();
+      });
+    });
+
+    describe('of all coins, when none is left for the fee', () => {
+      async function emptyWallet(...amounts: string[]) {
+        const merchant = await shop.merchant();
+        await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');
+        await merchant.fund('0.3', '0.2');
+        const rows = await merchant.transfers(...amounts);
+        return { merchant, rows, exported: await merchant.export() };
+      }
+      const receivedBy = async (address: string) =>
+        BigInt(Math.round((await node.rpc<number>('getreceivedbyaddress', address, 1)) * 1e8));
+
+      it('takes it out of the largest transfer, and says so in the export and in the books', async () => {
+        const { merchant, rows, exported } = await emptyWallet('0.1', '0.4');
+        const [small, large] = rows;
+        if (!small || !large) throw new Error('There are two transfers');
+        expect(exported).toMatchObject({ changePath: null, inputs: [{}, {}] });
+        const fee = BigInt(Math.round(Number(exported.versions[0]?.fee) * 1e8));
+        const left = 40_000_000n - fee;
+        expect(exported.transfers).toMatchObject([
+          { id: small.id, amount: '0.1', bearsFee: false },
+          { id: large.id, amount: fromUnits(left, 8), bearsFee: true },
+        ]);
+        const shown = await shop.run('transfers psbt show', exported.id);
+        expect(shown.text).toContain('the fee is taken out of it, because no coin is left to pay it');
+        await shop.import(merchant.sign(exported.psbt));
+        await confirm();
+        expect(await receivedBy(small.address)).toBe(10_000_000n);
+        expect(await receivedBy(large.address)).toBe(left);
+        expect(await shop.transfer(large.id)).toMatchObject({
+          ...{ status: 'success', amount: left.toString(), fee: fee.toString() },
+        });
+        expect(await merchant.ask('GET', `/v1/transfers/${large.id}`)).toMatchObject({
+          ...{ amount: Number(left) / 1e8, fee: Number(fee) / 1e8 },
+        });
+        expect(await shop.custody(merchant.id)).toBe(0n);
+        await shop.expectBooksInOrder();
+      });
+
+      it('takes what a former payout cost out of the last one', async () => {
+        const { merchant, exported } = await emptyWallet('0.25');
+        await shop.import(merchant.sign(exported.psbt));
+        const [last] = await merchant.transfers('0.25');
+        // The change of the first one is not confirmed yet.
+        await expect(merchant.export()).rejects.toThrow('The coins are not enough');
+        await confirm();
+        const second = await merchant.export();
+        await shop.import(merchant.sign(second.psbt));
+        await confirm();
+        const fees = [exported, second].reduce((sum, { versions }) => sum + Number(versions[0]?.fee), 0);
+        expect(await receivedBy(last?.address ?? '')).toBe(25_000_000n - BigInt(Math.round(fees * 1e8)));
+        expect(await shop.custody(merchant.id)).toBe(0n);
+        await shop.expectBooksInOrder();
+      });
+
+      it('can be bumped, and keeps the books right whichever version the chain takes', async () => {
+        const { merchant, rows, exported } = await emptyWallet('0.5');
+        const [row] = rows;
+        await shop.import(merchant.sign(exported.psbt));
+        const bumped = await shop.bump(exported.id, '20');
+        await shop.import(merchant.sign(bumped.psbt));
+        const own = await node.rpc<string>('getnewaddress');
+        await node.rpc('generateblock', own, [await rawOf(hashOf(bumped, 1))]);
+        await confirm();
+        expect(await shop.transfer(row?.id ?? '')).toMatchObject({ tx_hash: hashOf(bumped, 1) });
+        await shop.expectBooksInOrder();
+        const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 2);
+        await node.rpc('invalidateblock', lowest);
+        await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [
+          await rawOf(hashOf(bumped, 2)),
+        ]);
+        await confirm(3);
+        const settled = await shop.transfer(row?.id ?? '');
+        expect(settled).toMatchObject({ status: 'success', tx_hash: hashOf(bumped, 2) });
+        expect(await receivedBy(settled.address)).toBe(BigInt(settled.amount));
+        expect(BigInt(settled.amount) + BigInt(settled.fee)).toBe(50_000_000n);
+        expect(await shop.custody(merchant.id)).toBe(0n);
         await shop.expectBooksInOrder();
       });
     });

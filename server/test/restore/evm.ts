@@ -1,5 +1,5 @@
 /** On an EVM network, a database that was restored from an older backup: no address twice, no transfer twice, and work goes on after `restore confirm`. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -143,6 +143,10 @@ async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
       return /^checkout_restore_suspected\{mode="live",network="ethereum"\} (\d+)$/m.exec(text)?.[1];
     },
+    async marker(): Promise<string> {
+      const [name] = await readdir(join(directory, 'marker'));
+      return readFile(join(directory, 'marker', name ?? ''), 'utf8');
+    },
     /** What test mode does: a payment by the sandbox, up to its address. */
     async lockInTestMode(): Promise<void> {
       const { api } = server;
@@ -265,7 +269,9 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
         const msg = 'The database may have been restored from an older backup: no address is given out';
         expect(lines).toMatchObject([{ level: 50, msg: expect.stringContaining(msg) as string }]);
 
+        const marked = await shop.marker();
         await shop.lockInTestMode();
+        expect(await shop.marker()).toBe(marked);
         await shop.send(first);
         await shop.settle(first.id);
         const sweeper = await shop.gasSweeper();

@@ -69,6 +69,8 @@ export const psbtTables = {
     transfer_id: text().references('transfers.id'),
     /** 0 once another PSBT may pay it. */
     is_held: flag(),
+    /** 1 if the network's fee is taken out of it, because no coin is left that could pay it. */
+    bears_fee: flag(),
   })
     .primaryKey('psbt_id', 'position')
     // Nor do they pay the same transfer.
