@@ -61,12 +61,12 @@ export async function raiseIndex(transaction: Transaction, sourceId: string, nex
 
 /**
  * @param now a monotonic clock
- * @param onReserve called in the transaction that reserves indexes, with the first one that is still free
+ * @param onReserve called in the transaction that reserves indexes, with the first of them and the first one after them
  */
 export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
   now = () => performance.now(),
-  onReserve: (next: number) => void = () => {},
+  onReserve: (first: number, next: number) => void = () => {},
 ): AddressPool {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
@@ -111,7 +111,7 @@ export function createAddressPool(
     reservedAt = now();
     isReserving = true;
     const first = await takeIndexes(transaction, source.id, size);
-    onReserve(first + size);
+    onReserve(first, first + size);
     afterCommit(() => {
       isReserving = false;
       for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
@@ -126,7 +126,7 @@ export function createAddressPool(
   async function reserveOne(transaction: Transaction): Promise<number> {
     singles += 1;
     const index = await takeIndexes(transaction, source.id, 1);
-    onReserve(index + 1);
+    onReserve(index, index + 1);
     return index;
   }
 

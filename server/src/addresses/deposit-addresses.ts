@@ -43,7 +43,7 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
 export interface AddressGuard {
   /** @returns a number that changes when what is reserved must not be used any more */
   ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
-  reserve(mode: Mode, sourceId: string, next: number): void;
+  reserve(mode: Mode, sourceId: string, first: number, next: number): void;
 }
 
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
@@ -65,7 +65,9 @@ export function createDepositAddresses(
     const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}/${epoch}`;
     const pool =
       pools.get(key) ??
-      createAddressPool(source, undefined, (next) => guard.reserve(scope.mode, source.id, next));
+      createAddressPool(source, undefined, (first, next) =>
+        guard.reserve(scope.mode, source.id, first, next),
+      );
     pools.set(key, pool);
     return { sourceId: source.id, pool };
   }

@@ -17,8 +17,12 @@ export interface RestoreGuard {
   ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
   /** To be called in the transaction that exports, signs or stores a payout. Same problem. */
   startPayout(transaction: Transaction, mode: Mode): Promise<void>;
-  /** To be called in the transaction that reserves indexes of a source. @param next the first one that is free. Same problem */
-  reserve(mode: Mode, sourceId: string, next: number): void;
+  /**
+   * To be called in the transaction that reserves indexes of a source. Same problem.
+   * @param first the first of them
+   * @param next the first one after them
+   */
+  reserve(mode: Mode, sourceId: string, first: number, next: number): void;
 }
 
 export function createRestoreGuard(marker: Marker): RestoreGuard {
@@ -36,10 +40,10 @@ export function createRestoreGuard(marker: Marker): RestoreGuard {
     return isSuspected ? refuse() : epoch;
   }
 
-  function advance(name: string, value: number): void {
-    // All that the marker has was committed before, so what is counted now must be higher.
-    if (value <= marker.last(name)) refuse();
-    afterCommit(() => marker.raise(name, value));
+  function advance(name: string, from: number, to: number): void {
+    // All that the marker has was committed before, so what is counted now begins there or later. Servers may share the file.
+    if (from < (marker.read().get(name) ?? 0)) refuse();
+    afterCommit(() => marker.raise(name, to));
   }
 
   return {
@@ -47,10 +51,11 @@ export function createRestoreGuard(marker: Marker): RestoreGuard {
     async startPayout(transaction, mode) {
       if (mode !== 'live') return;
       await ensureTrusted(transaction, mode);
-      advance(store.payouts, await store.addPayouts(transaction, 1));
+      const count = await store.addPayouts(transaction, 1);
+      advance(store.payouts, count - 1, count);
     },
-    reserve(mode, sourceId, next) {
-      if (mode === 'live') advance(sourceId, next);
+    reserve(mode, sourceId, first, next) {
+      if (mode === 'live') advance(sourceId, first, next);
     },
   };
 }

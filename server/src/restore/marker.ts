@@ -14,8 +14,6 @@ export type Progress = ReadonlyMap<string, number>;
 export interface Marker {
   /** The highest values that this process or another one on this machine has written. */
   read(): Progress;
-  /** The highest value that this process knows of; 0 if there is none. */
-  last(name: string): number;
   /** Raises a value. A lower one changes nothing. */
   raise(name: string, value: number): void;
 }
@@ -55,7 +53,6 @@ export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>)
       read();
       return new Map(values);
     },
-    last: (name) => values.get(name) ?? 0,
     raise(name, value) {
       if (!keep(name, value) || path === undefined) return;
       try {

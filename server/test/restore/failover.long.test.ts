@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { shippedRatesFile } from '../../src/money/fixed-rates.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { engines, lastEngine, type TestDatabase } from '../support/engines.js';
@@ -25,13 +25,13 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
   const servers: TestServer[] = [];
   let key: string;
 
-  async function start(name: string): Promise<TestServer> {
+  async function start(marker: string): Promise<TestServer> {
     const server = await startServer({
       engine,
       databaseUrl: database.url,
       env: {
         ...{ NETWORKS_FILE: join(directory, 'networks.json'), RATES_FILE: shippedRatesFile, SANDBOX: 'on' },
-        MARKER_DIRECTORY: join(directory, name),
+        MARKER_DIRECTORY: join(directory, marker),
       },
       log: pino({ level: 'silent' }),
     });
@@ -68,22 +68,23 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     return (body.data as { addresses: { address: string }[] }).addresses[0]?.address ?? '';
   }
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     node = await startLitecoin();
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     [database, replica] = [await engine.create(), await engine.createEmpty()];
     const litecoin = { nodes: [node.url], genesisHash: litecoinRegtest.genesisHash };
     await writeFile(join(directory, 'networks.json'), JSON.stringify({ networks: { litecoin } }));
   });
-  afterAll(async () => {
-    for (const server of servers) await server.stop();
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop();
     await database.dispose();
     await node.stop();
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('give out no address that one of them gave out before', { timeout: 90_000 }, async () => {
-    const [first, second] = [await start('first'), await start('second')];
+  /** Two servers that have given addresses out, the last three of which the replica does not know. */
+  async function openShop(markers: readonly [string, string]) {
+    const [first, second] = [await start(markers[0]), await start(markers[1])];
     const { merchantId } = first.bootstrapped;
     const account = HDKey.fromMasterSeed(randomBytes(32)).derive("m/84'/2'/0'");
     ({ key } = await first.database.write(async (transaction) => {
@@ -100,6 +101,11 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     await restoreFrom(engine, replica.url, backup);
     for (const server of [first, second, first]) given.push(await address(server));
 
+    return { first, second, given };
+  }
+
+  it('give out no address that one of them gave out before', { timeout: 90_000 }, async () => {
+    const { first, second, given } = await openShop(['first', 'second']);
     await failOver();
     // Each compares its marker every five seconds, and says what it finds to the other one.
     await vi.waitFor(async () => expect(await first.app.restore.look()).toBeDefined(), { timeout: 30_000 });
@@ -118,4 +124,22 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     for (const server of [first, second, first, second]) given.push(await address(server));
     expect(new Set(given).size).toBe(given.length);
   });
+
+  it(
+    'give out none at once either, if they share the folder of the marker',
+    { timeout: 90_000 },
+    async () => {
+      const { second, given } = await openShop(['shared', 'shared']);
+      await failOver();
+      // Requests fail while connections are made anew.
+      for (let tries = 0; tries < 20; tries += 1) {
+        const { status, body } = await wallet(second);
+        if (status === 200) {
+          given.push((body.data as { addresses: { address: string }[] }).addresses[0]?.address ?? '');
+        }
+      }
+      expect(new Set(given).size).toBe(given.length);
+      expect((await wallet(second)).body.data).toMatchObject({ code: 'service_unavailable' });
+    },
+  );
 });
