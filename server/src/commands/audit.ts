@@ -1,9 +1,10 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
 import { isoTime } from '../shared/clock.js';
+import type { AuditCheck } from '../merchants/audit-chain.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
 import { command, type Group } from './command.js';
 import * as option from './options.js';
-import { listRecords } from './records.js';
+import { counted, listRecords } from './records.js';
 
 export const auditCommands: Group = {
   name: 'audit',
@@ -14,7 +15,7 @@ export const auditCommands: Group = {
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
-        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, and transfers and payouts that were settled by hand. It cannot be changed, and it contains no secret.',
+        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, and transfers and payouts that were settled by hand. The database refuses to change it, "audit check" shows whether it was changed all the same, and it contains no secret.',
       options: {
         merchant: option.merchant('only entries of this merchant'),
         ...option.range,
@@ -25,8 +26,29 @@ export const auditCommands: Group = {
         return listRecords(entries, entryJson, entryText, 'There are no entries');
       },
     }),
+    command({
+      name: 'check',
+      summary: 'Checks that no entry was changed, added or removed past the server.',
+      details: `Each entry holds a hash of itself and of the entry before. Prints how many entries there are and the hash of the last one, or the first entry that is wrong, and exits with 1.
+
+Who can write to the database could compute all hashes anew, or cut off the end. So keep the last hash elsewhere, now and then: the log line of each entry has it too. With --noted, the check fails unless an entry still has that hash.`,
+      options: {
+        noted: option.text('HASH', 'a hash that an earlier check or a log line told'),
+      },
+      async run({ database, auditLog }, { noted }) {
+        const check = await database.snapshot((reader) => auditLog.check(reader, noted?.trim()));
+        return { json: check, text: checkText(check), hasFailed: check.broken !== null };
+      },
+    }),
   ],
 };
+
+function checkText({ entries, lastHash, broken }: AuditCheck): string {
+  const count = counted(entries, 'entry', 'entries');
+  if (broken === null) return `${count}, unbroken. The last hash: ${lastHash === '' ? 'none' : lastHash}`;
+  const where = broken.entry === null ? 'The end of the log' : `Entry ${broken.entry}`;
+  return `${where} is wrong. ${broken.reason}. ${count} before it ${entries === 1 ? 'is' : 'are'} unbroken`;
+}
 
 const entryJson = (entry: AuditEntry) => ({ ...entry, time: isoTime(entry.time) });
 

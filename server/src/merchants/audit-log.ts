@@ -1,6 +1,7 @@
 /** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
 import type { Clock } from '../shared/clock.js';
 import type { Caller, Mode } from '../shared/scope.js';
+import { checkAuditChain, hashEntry, type AuditCheck } from './audit-chain.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -65,6 +66,8 @@ export interface AuditEntry {
   /** What changed: only the fields that differ. Null if there was nothing before or after. */
   readonly before: AuditFields | null;
   readonly after: AuditFields | null;
+  /** Of the entry and of all before it. */
+  readonly hash: string;
 }
 
 export interface AuditLog {
@@ -72,6 +75,8 @@ export interface AuditLog {
   record(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** Oldest first. */
   list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]>;
+  /** Whether anything was changed, added or removed past the log. @param noted a hash that the log must have */
+  check(reader: Reader, noted: string | undefined): Promise<AuditCheck>;
 }
 
 export function createAuditLog(clock: Clock): AuditLog {
@@ -82,7 +87,8 @@ export function createAuditLog(clock: Clock): AuditLog {
         fields &&
         JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
       if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
-      await store.insertEntry(transaction, {
+      const previousHash = await store.lockHead(transaction);
+      const row = {
         time: clock.real(),
         merchant_id: merchantId,
         mode: mode ?? null,
@@ -91,8 +97,12 @@ export function createAuditLog(clock: Clock): AuditLog {
         subject_id: subjectId,
         before: fieldsOf(before) ?? null,
         after: fieldsOf(after) ?? null,
-      });
+        previous_hash: previousHash,
+      };
+      await store.insertEntry(transaction, { ...row, hash: hashEntry(row) });
     },
+
+    check: checkAuditChain,
 
     async list(reader, filter) {
       return (await store.listEntries(reader, filter)).map((row) => ({
@@ -105,6 +115,7 @@ export function createAuditLog(clock: Clock): AuditLog {
         subjectId: row.subject_id,
         before: readFields(row.before),
         after: readFields(row.after),
+        hash: row.hash,
       }));
     },
   };

@@ -63,7 +63,7 @@ const overlapMs = 60_000;
 
 /**
  * Logs each new entry of the audit log, whichever process made it: keys made and revoked, deposit keys, webhooks. Values are
- * left out, since they can name people.
+ * left out, since they can name people. The hashes show later whether the log in the database is still the one that was logged.
  */
 export function createAuditTrail({ database, auditLog, clock, log }: AuditTrailDeps) {
   let from = clock.real();
@@ -71,8 +71,8 @@ export function createAuditTrail({ database, auditLog, clock, log }: AuditTrailD
   return async (): Promise<void> => {
     const startedAt = clock.real();
     const entries = await auditLog.list(database.reader, { from });
-    for (const { id, action, actor, subjectId, merchantId, mode } of entries) {
-      if (!logged.has(id)) log.info({ action, actor, subjectId, merchantId, mode }, 'Audit');
+    for (const { id, action, actor, subjectId, merchantId, mode, hash } of entries) {
+      if (!logged.has(id)) log.info({ action, actor, subjectId, merchantId, mode, hash }, 'Audit');
     }
     logged = new Set(entries.map(({ id }) => id));
     from = Math.max(from, startedAt - overlapMs);

@@ -164,8 +164,8 @@ describe.each(engines)('the audit log on $name', (engine) => {
   });
 
   const replace =
-    'audit_log (id, time, merchant_id, actor, action, subject_id) ' +
-    'select id, time, merchant_id, ?, action, subject_id from audit_log';
+    'audit_log (id, time, merchant_id, actor, action, subject_id, previous_hash, hash) ' +
+    'select id, time, merchant_id, ?, action, subject_id, previous_hash, hash from audit_log';
   it.each([
     'update audit_log set actor = ?',
     'delete from audit_log',

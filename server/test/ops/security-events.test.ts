@@ -56,6 +56,7 @@ describe.each(engines)('On $name, the log at info', (engine) => {
     expect(audited()[0]).toMatchObject({
       msg: 'Audit',
       merchantId,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       actor: expect.stringContaining('user') as string,
     });
     // The next look sees the same entries again.

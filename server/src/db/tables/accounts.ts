@@ -64,6 +64,10 @@ export const accountTables = {
     /** The fields that changed, as JSON objects; null if there were none. Never a secret. */
     before: text().nullable(),
     after: text().nullable(),
+    /** The hash of the entry before; empty for the first one. */
+    previous_hash: text(),
+    /** Of the other columns without the id: merchants/audit-chain.ts. */
+    hash: text(),
   })
     .index('merchant', ['merchant_id', 'id'])
     .index('time', ['time', 'id']),
