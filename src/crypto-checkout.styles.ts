@@ -263,7 +263,6 @@ export const styles = css`
   h2 {
     font-size: calc(var(--_rem) * 1.375);
     font-weight: 650;
-    letter-spacing: -0.012em;
     line-height: 1.25;
   }
   .status {
@@ -339,7 +338,6 @@ export const styles = css`
     .total b {
       font-size: clamp(var(--_rem) * 1.25, 3cqi, var(--_rem) * 2);
       font-weight: 650;
-      letter-spacing: -0.02em;
       line-height: 1.2;
     }
     .items {

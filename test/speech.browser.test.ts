@@ -127,9 +127,7 @@ describe('a mistake in the tag', () => {
     expect(textOf(test, 'error')).to.contain('amount is not a price: -5');
     const live = await mount({ ...orderAttributes, 'public-key': 'pk_live_x', amount: '-5' });
     await waitFor(() => hasPart(live, 'error'));
-    expect(textOf(live, 'error')).to.equal(
-      'The shop’s payment settings are not right. Please tell the shop.',
-    );
+    expect(textOf(live, 'error')).to.equal('The shop’s payment settings are wrong. Please tell the shop.');
     expect(api.requests).to.have.length(0);
   });
 });

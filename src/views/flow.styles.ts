@@ -167,7 +167,6 @@ export const flowStyles = css`
     font-size: clamp(calc(var(--_rem) * 1.375), 7cqi, calc(var(--_rem) * 1.75));
     font-weight: 700;
     font-variant-numeric: tabular-nums;
-    letter-spacing: -0.02em;
     line-height: 1.2;
   }
   /* Both keep their own order from left to right, beside texts from right to left. */

@@ -85,7 +85,7 @@ describe('creating', () => {
     await waitForStatus(element, 'error');
     await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.equal(
-      'The shop’s payment settings are not right. Please tell the shop. Refused Reference for support: request-7',
+      'The shop’s payment settings are wrong. Please tell the shop. Refused Reference for support: request-7',
     );
     expect(getPart(element, 'error').getAttribute('role')).to.equal('alert');
     expect(events).to.deep.equal(['error']);
