@@ -5,6 +5,7 @@ export { PageTitle } from './checkout/page-title.js';
 export { problemOf } from './messages/problems.js';
 export { confirmingView } from './views/confirming.js';
 export { endedView } from './views/ended.js';
+export { phonePanel } from './views/phone.js';
 export { questionPanel } from './views/question.js';
 export { afterQrStyles } from './views/after-qr.styles.js';
 export { timeLog } from './views/time-log.js';

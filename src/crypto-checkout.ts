@@ -62,6 +62,8 @@ const settleMs = 200;
  * @csspart countdown - The time left.
  * @csspart qr-panel - The QR code and its caption, folded away on phones; without it where the card has two columns.
  * @csspart qr - The QR code.
+ * @csspart phone - Opens this payment on a phone: folded away, and not there on touch screens.
+ * @csspart phone-qr - The QR code of the payment's page.
  * @csspart address - The address to pay to.
  * @csspart copy-address - The row with the address, which a press copies.
  * @csspart wallet - The link that opens a wallet app.

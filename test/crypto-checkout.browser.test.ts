@@ -334,6 +334,49 @@ describe('the address', () => {
     expect(box('qr').top).to.be.below(box('address').bottom);
   });
 
+  it('can be taken to the phone by a second QR code of the payment’s page, opened by the keyboard', async () => {
+    const element = await mountPayment(lockedPayment());
+    await waitFor(() => hasPart(element, 'phone'));
+    const phone = getPart(element, 'phone') as HTMLDetailsElement;
+    expect(phone.open, 'folded away').to.equal(false);
+    const summary = phone.querySelector('summary');
+    expect(summary?.textContent).to.equal('Pay on your phone');
+    summary?.focus();
+    expect(element.shadowRoot?.activeElement).to.equal(summary);
+    summary?.click();
+    await waitFor(() => getPart(element, 'phone-qr').getBoundingClientRect().width > 100);
+    const code = getPart(element, 'phone-qr');
+    expect(code.getAttribute('role')).to.equal('img');
+    expect(code.getAttribute('aria-label')).to.equal('QR code: Pay on your phone');
+    expect(phone.textContent).to.contain(
+      'Scan it with your phone’s camera, not with a wallet. This page follows.',
+    );
+    expect(
+      getPart(element, 'qr').compareDocumentPosition(code) & Node.DOCUMENT_POSITION_FOLLOWING,
+    ).to.be.above(0);
+    expect(getPart(element, 'qr').innerHTML).not.to.equal(code.innerHTML);
+    await pollPayment(element, lockedPayment({ amountSeen: 1, amountReceived: 1, state: 'partially_paid' }));
+    expect((getPart(element, 'phone') as HTMLDetailsElement).open, 'as the payer left it').to.equal(true);
+    await expect(element).to.be.accessible();
+  });
+
+  it('has no second QR code on a touch screen, or where the server does not name the payment’s page', async () => {
+    const { pageUrl: _pageUrl, ...unnamed } = lockedPayment();
+    const elsewhere = await mountPayment(unnamed);
+    await waitFor(() => hasPart(elsewhere, 'log'));
+    expect(hasPart(elsewhere, 'phone')).to.equal(false);
+    elsewhere.remove();
+    const { matchMedia } = window;
+    window.matchMedia = (query) => matchMedia(query === '(pointer: coarse)' ? 'all' : query);
+    try {
+      const touched = await mountPayment(lockedPayment());
+      await waitFor(() => hasPart(touched, 'log'));
+      expect(hasPart(touched, 'phone')).to.equal(false);
+    } finally {
+      window.matchMedia = matchMedia;
+    }
+  });
+
   it('is copied by its row and by the main action, and the amount by its row', async () => {
     const copied: string[] = [];
     const writeText = (text: string) => Promise.resolve(void copied.push(text));

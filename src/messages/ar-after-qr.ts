@@ -26,6 +26,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'وصل {amount} على {network}، لكن هذه الدفعة تقبل {currency} على {asked}. المبلغ لدى المتجر: اطلب إعادته.',
 
+  phone: 'ادفع من هاتفك',
+  phoneHelp: 'امسحه بكاميرا الهاتف، لا بالمحفظة. ستتابع هذه الصفحة الدفع.',
+
   confirmingHeading: 'رُصدت الدفعة',
   confirmingStatus: ({ required }) =>
     `رُصد {seen}: {confirmations} من أصل ${plural('ar', required, confirmations)}. يمكنك إغلاق هذه الصفحة، وسيُبلَّغ المتجر.`,

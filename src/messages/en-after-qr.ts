@@ -17,6 +17,9 @@ export const enAfterQr = {
   wrongAsset:
     '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
 
+  phone: 'Pay on your phone',
+  phoneHelp: 'Scan it with your phone’s camera, not with a wallet. This page follows.',
+
   confirmingHeading: 'Payment found',
   confirmingStatus: ({ required }: TextValues) =>
     `{seen} seen: {confirmations} of {required} ${plural('en', required, confirmations)}. You may close this page; the shop is told.`,

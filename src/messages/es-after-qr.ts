@@ -18,6 +18,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'Llegaron {amount} en {network}, pero este pago espera {currency} en {asked}. Los tiene la tienda: pídele que te los devuelva.',
 
+  phone: 'Pagar en el teléfono',
+  phoneHelp: 'Escanéalo con la cámara del teléfono, no con una billetera. Esta página se actualiza sola.',
+
   confirmingHeading: 'Pago detectado',
   confirmingStatus: ({ required }) =>
     `{seen} detectados: {confirmations} de {required} ${plural('es', required, confirmations)}. Puedes cerrar esta página; se avisa a la tienda.`,

@@ -18,6 +18,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 
+  phone: 'Payer sur votre téléphone',
+  phoneHelp: 'À scanner avec la caméra, pas un portefeuille. Cette page suit.',
+
   confirmingHeading: 'Paiement détecté',
   confirmingStatus: ({ confirmations: count }) =>
     `{seen} détectés\u00a0: {confirmations} ${plural('fr', count, confirmations)} sur {required}. Vous pouvez fermer cette page\u00a0; la boutique est prévenue.`,

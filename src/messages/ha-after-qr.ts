@@ -15,6 +15,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ya iso a kan {network}, amma wannan biyan yana neman {currency} a kan {asked}. Yana hannun shagon: nemi a dawo maka da shi.',
 
+  phone: 'Biya a wayarka',
+  phoneHelp: 'Duba ta da kyamarar waya, ba da walat ba. Wannan shafi zai bi.',
+
   confirmingHeading: 'An ga kuɗin',
   confirmingStatus:
     'An ga {seen}: tabbaci {confirmations} cikin {required}. Za ka iya rufe wannan shafi; za a sanar da shagon.',

@@ -15,6 +15,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} rutere na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya.',
 
+  phone: 'Kwụọ na ekwentị gị',
+  phoneHelp: 'Jiri igwefoto ekwentị nyochaa ya, ọ bụghị wallet. Peeji a ga-eso ya.',
+
   confirmingHeading: 'A hụla ego ahụ',
   confirmingStatus:
     'A hụrụ {seen}: nkwenye {confirmations} n’ime {required}. Ị nwere ike imechi peeji a; a ga-agwa ụlọ ahịa.',

@@ -18,6 +18,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
 
+  phone: 'Pagar no celular',
+  phoneHelp: 'Leia-o com a câmera do celular, não com uma carteira. Esta página acompanha.',
+
   confirmingHeading: 'Pagamento detectado',
   confirmingStatus: ({ required }) =>
     `{seen} detectados: {confirmations} de {required} ${plural('pt', required, confirmations)}. Você pode fechar esta página; a loja é avisada.`,

@@ -15,6 +15,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} imefika kwenye {network}, lakini malipo haya yanahitaji {currency} kwenye {asked}. Duka linayo: omba irudishwe.',
 
+  phone: 'Lipa kwa simu yako',
+  phoneHelp: 'Uchanganue kwa kamera ya simu, si kwa pochi. Ukurasa huu utafuatilia.',
+
   confirmingHeading: 'Malipo yamepatikana',
   confirmingStatus:
     '{seen} imeonekana: uthibitisho {confirmations} kati ya {required}. Unaweza kufunga ukurasa huu; duka litajulishwa.',

@@ -15,6 +15,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ti dé lórí {network}, ṣùgbọ́n {currency} lórí {asked} ni ìsanwó yìí ń gbà. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà.',
 
+  phone: 'Sanwó lórí fóònù rẹ',
+  phoneHelp: 'Fi kámẹ́rà fóònù yà á, kì í ṣe wallet. Ojú ewé yìí máa tẹ̀ lé e.',
+
   confirmingHeading: 'A ti rí owó náà',
   confirmingStatus:
     'A ti rí {seen}: ìfìdímúlẹ̀ {confirmations} nínú {required}. O lè pa ojú ewé yìí dé; a óò sọ fún ilé ìtajà.',

@@ -15,6 +15,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{network} 上收到了 {amount}，但这笔付款需要 {asked} 上的 {currency}。款项在商家处：请向商家申请退回。',
 
+  phone: '在手机上付款',
+  phoneHelp: '请用手机相机扫描，不要用钱包扫描。本页面会同步更新。',
+
   confirmingHeading: '已检测到付款',
   confirmingStatus:
     '已检测到 {seen}：已确认 {confirmations}/{required} 次。您可以关闭此页面，商家会收到通知。',

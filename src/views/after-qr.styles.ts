@@ -27,6 +27,9 @@ export const afterQrStyles = css`
   .second:hover {
     border-color: var(--_muted);
   }
+  [part='phone'] > .qr {
+    margin-inline: auto;
+  }
   progress.moving {
     background: linear-gradient(90deg, var(--_border) 30%, var(--_good) 50%, var(--_border) 70%) 0 / 200%;
     animation: slide 1.4s infinite linear;

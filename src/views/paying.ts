@@ -134,13 +134,11 @@ function copyRow(
 }
 
 function qrPanel(payment: Payment, amount: number, context: ViewContext): TemplateResult {
-  const { text, money, drawQr, isTouch, isWide } = context;
+  const { text, money, drawQr, afterQr, isTouch, isWide } = context;
   const request = requestOf(payment, amount);
-  const { currency, address } = request;
   const { text: uri, holdsAmount } = paymentUri(request);
-  const label = holdsAmount
-    ? text('qrPayment', { amount: money(amount, currency), address })
-    : text('qrAddress', { address });
+  const values = { ...request, amount: money(amount, request.currency) };
+  const label = text(holdsAmount ? 'qrPayment' : 'qrAddress', values);
   const figure = html`<figure>
     ${
       drawQr === 'failed'
@@ -150,7 +148,8 @@ function qrPanel(payment: Payment, amount: number, context: ViewContext): Templa
     <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}</figcaption>
     ${holdsAmount && !isTouch ? html`<a part="wallet" class="quiet-button" href=${uri}>${text('openInWallet')}</a>` : nothing}
   </figure>`;
-  return isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context);
+  return html`${isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context)}
+  ${afterQr?.phonePanel(payment, context)}`;
 }
 
 /** The rate, until when it is fixed, and the fee. */

@@ -9,17 +9,16 @@ import core from 'qrcode/lib/core/qrcode.js';
 const quietZone = 4;
 
 /**
- * Draws what wallets scan to pay.
+ * Draws what wallets scan to pay, or the address of a page.
  * @param label text alternative for screen readers
  */
-export function drawQr(request: PaymentRequest, label: string): TemplateResult {
+export function drawQr(what: PaymentRequest | string, label: string, part = 'qr'): TemplateResult {
   // As bytes: addresses have small letters, which the denser modes do not.
-  const { modules } = core.create([{ data: paymentUri(request).text, mode: 'byte' }], {
-    errorCorrectionLevel: 'M',
-  });
+  const data = typeof what === 'string' ? what : paymentUri(what).text;
+  const { modules } = core.create([{ data, mode: 'byte' }], { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * quietZone;
   return html`<svg
-    part="qr"
+    part=${part}
     class="qr"
     role="img"
     aria-label=${label}

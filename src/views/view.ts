@@ -1,6 +1,7 @@
 /** What a view returns for a state, and what it gets from the element. */
 import type { nothing, TemplateResult } from 'lit';
 import type { Action, Choice, TrackedState } from '../checkout/state.js';
+import type { Payment } from '../contract/checkout.js';
 import type { MessageKey } from '../messages/en.js';
 import type { TextValues } from '../messages/plural.js';
 import type { drawQr } from './qr-code.js';
@@ -35,7 +36,7 @@ export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message';
 /** What the payer is asked to confirm. */
 export type Question = 'cancel' | 'restart' | 'again';
 /** What the payer can fold away. */
-export type Panel = 'qr' | 'exchange' | 'log' | 'details';
+export type Panel = 'qr' | 'exchange' | 'log' | 'details' | 'phone';
 
 /** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
 export interface AfterQrViews {
@@ -44,6 +45,7 @@ export interface AfterQrViews {
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly timeLog: (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
+  readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
 

@@ -52,6 +52,22 @@ test('every coin on every network shows its own address', async () => {
   expect(addresses.size, 'each payment has an address of its own').toBe(pairs.length);
 });
 
+test('a second code opens the payment on a phone, and the desktop follows what is paid there', async () => {
+  const read = await qrReader(stage);
+  const { payment, url } = await stage.createLocked('USDT', 'tron');
+  const desktop = checkoutOn(await stage.page());
+  await desktop.element.page().goto(url);
+  await desktop.part('phone').locator('summary').click();
+  const pageUrl = await read(await desktop.part('phone-qr').screenshot());
+  expect(pageUrl).toBe(payment.pageUrl);
+  const phone = checkoutOn(await stage.page());
+  await phone.element.page().goto(pageUrl ?? '');
+  await phone.reach('awaiting-funds');
+  expect(await phone.address()).toBe(payment.addressInformation?.address);
+  await stage.send(payment, payment.amount ?? 0);
+  await Promise.all([phone.reach('success'), desktop.reach('success')]);
+});
+
 test.each(['BTC', 'LTC'])('after a part of the %s, the code asks for the rest', async (currency) => {
   const read = await qrReader(stage);
   const { payment, url } = await stage.createLocked(currency, currency === 'BTC' ? 'bitcoin' : 'litecoin');
