@@ -5,8 +5,8 @@ import { comparePostings, compareToAccounts, Report, visitPages, type LedgerChec
 import type { Reader } from '../db/engine.js';
 
 /**
- * Each transfer has one hold, a post or a void once it has ended, a payout that matches it, an undone post if it was lost, and
- * an undone void if it was paid after it had failed.
+ * Each transfer has one hold, a post or a void once it has ended, a payout that matches it, an undone post if it was lost or
+ * waits again, and an undone void if it was paid after it had failed.
  */
 export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const report = new Report(
@@ -15,7 +15,21 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
   const checked = await visitPages(
     (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
     (page) => {
-      for (const { id, status, amount, fee, held, posted, voided, undone, lost, settled_at, ...of } of page) {
+      for (const {
+        id,
+        status,
+        amount,
+        fee,
+        held,
+        posted,
+        voided,
+        undone,
+        lost,
+        back,
+        settled_at,
+        reversals,
+        ...of
+      } of page) {
         const { payout_status: payout } = of;
         const units = (BigInt(amount) + BigInt(fee)).toString();
         const wasSent = settled_at !== null;
@@ -35,6 +49,9 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
           ...(lost === (status === 'failed' && wasSent ? units : null)
             ? []
             : [`lost:${id} is ${lost ?? 'missing'}, but the transfer is ${status}`]),
+          ...(back === (reversals > 0 ? units : null)
+            ? []
+            : [`back:${id} is ${back ?? 'missing'}, but the transfer has waited again ${reversals} times`]),
           ...(isPayoutRight
             ? []
             : [`The payout of ${id} is ${payout ?? 'missing'}, but the transfer is ${status}`]),
@@ -54,10 +71,10 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(differing.map(({ id }) => `The payout ${id} differs from its transfer`));
-  for (const kind of ['hold', 'post', 'void', 'undo', 'lost']) {
+  for (const kind of ['hold', 'post', 'void', 'undo', 'lost', 'back']) {
     const orphans = await reader
       .selectFrom('ledger_postings as posting')
-      .leftJoin('transfers', (join) => join.on('transfers.id', '=', sql<string>`substr(posting.key, 6)`))
+      .leftJoin('transfers', (join) => join.on('transfers.id', '=', sql<string>`substr(posting.key, 6, 26)`))
       .where('posting.key', 'like', `${kind}:%`)
       .where('transfers.id', 'is', null)
       .select('posting.key')
@@ -70,12 +87,18 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
 
 /** Transfers with the amounts moved into and out of reserved for them, and the status of their payouts. */
 function selectTransfers(reader: Reader) {
-  const moved = (kind: 'hold' | 'post' | 'void' | 'undo' | 'lost', side: 'credit' | 'debit') =>
+  /** After so many reversals, what was posted has that number in its key. */
+  const numbered = (times: string) =>
+    sql`case when ${sql.raw(times)} > 0 then ':' || ${sql.raw(times)} else '' end`;
+  const suffixes = { hold: sql`''`, back: numbered('(transfers.reversals - 1)') };
+  const suffixOf = (kind: string) =>
+    kind === 'hold' || kind === 'back' ? suffixes[kind] : numbered('transfers.reversals');
+  const moved = (kind: 'hold' | 'post' | 'void' | 'undo' | 'lost' | 'back', side: 'credit' | 'debit') =>
     reader
       .selectFrom('ledger_postings as posting')
       .innerJoin('ledger_entries as entry', 'entry.posting_id', 'posting.id')
       .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
-      .where('posting.key', '=', sql<string>`${sql.lit(`${kind}:`)} || transfers.id`)
+      .where('posting.key', '=', sql<string>`${sql.lit(`${kind}:`)} || transfers.id || ${suffixOf(kind)}`)
       .where('account.kind', '=', kind === 'lost' ? 'available' : 'reserved')
       .where('account.merchant_id', '=', sql<string>`transfers.merchant_id`)
       .select(`entry.${side}`)
@@ -89,12 +112,14 @@ function selectTransfers(reader: Reader) {
       'transfers.amount',
       'transfers.fee',
       'transfers.settled_at',
+      'transfers.reversals',
       'payouts.status as payout_status',
       moved('hold', 'credit').as('held'),
       moved('post', 'debit').as('posted'),
       moved('void', 'debit').as('voided'),
       moved('undo', 'credit').as('undone'),
       moved('lost', 'credit').as('lost'),
+      moved('back', 'credit').as('back'),
     ]);
 }
 

@@ -107,6 +107,22 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     return { id, createdAt };
   }
 
+  /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
+  async function hold(
+    transaction: Transaction,
+    transfers: readonly TransferTable[],
+    actor: string,
+  ): Promise<void> {
+    const id = newId();
+    await store.insertExports(
+      transaction,
+      transfers.map((row) => ({
+        ...{ id, transfer_id: row.id, actor },
+        ...{ created_at: clock.real(), released_at: null },
+      })),
+    );
+  }
+
   function refusePaid(transfer: TransferTable, paid: readonly TreasuryPaymentTable[]): never {
     const hashes = paid.map((row) => row.tx_hash).join(', ');
     const isUnclear = paid.some((row) => row.is_certain === 0);
@@ -176,16 +192,11 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
     unheld: (reader: Reader, before: number) => store.unheldTransfers(reader, before),
 
-    /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
-    async hold(transaction: Transaction, transfers: readonly TransferTable[], actor: string): Promise<void> {
-      const id = newId();
-      await store.insertExports(
-        transaction,
-        transfers.map((row) => ({
-          ...{ id, transfer_id: row.id, actor },
-          ...{ created_at: clock.real(), released_at: null },
-        })),
-      );
+    hold,
+
+    /** Reserves a transfer that waits again, unless an export still holds it. */
+    async holdAgain(transaction: Transaction, transfer: TransferTable, actor: string): Promise<void> {
+      if (!(await store.findExportOf(transaction, transfer.id))) await hold(transaction, [transfer], actor);
     },
 
     /** What waits and is reserved, oldest export first. */

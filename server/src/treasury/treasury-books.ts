@@ -188,6 +188,7 @@ export function paymentRow(
     gas: gasPaidBy({ chainAssets }, fee, [treasury]).toString(),
     is_certain: payment.isCertain ? 1 : 0,
     block_height: payment.height ?? 0,
+    block_hash: payment.blockHash ?? '',
     paid_at: payment.time,
     transfer_id: null,
   };

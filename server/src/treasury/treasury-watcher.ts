@@ -4,7 +4,7 @@
  *
  * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was scanned. The
  * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
- * dropped all the same is taken back, once.
+ * dropped all the same is taken back, once. So is the settlement of a transfer.
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
@@ -15,6 +15,7 @@ import type { SweepTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
+import { takeBackDropped, type DroppedPaymentDeps } from './dropped-payments.js';
 import { createPaymentSettler, type PaymentSettlerDeps } from './settle-paid.js';
 import { bookTreasuryBlocks, type TreasuryBlocks } from './treasury-books.js';
 import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
@@ -22,7 +23,8 @@ import * as store from './watch-store.js';
 
 export type TreasuryWatcher = ReturnType<typeof createTreasuryWatcher>;
 
-export interface TreasuryWatcherDeps extends PaymentSettlerDeps {
+export interface TreasuryWatcherDeps extends PaymentSettlerDeps, DroppedPaymentDeps {
+  readonly log: PaymentSettlerDeps['log'] & DroppedPaymentDeps['log'];
   readonly networks: readonly EvmConnected[];
   readonly depositKeys: Pick<DepositKeys, 'list'>;
 }
@@ -60,6 +62,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
       }
       // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
       await settlePaid(watched, owners, signal);
+      await takeBackDropped(deps, watched, Math.max(0, cursor + 1 - rereadBlocks), signal);
       if (final <= cursor) return;
       const pending = await store.pendingTransfers(database.reader, place);
       const work = { cursor, final, tip: scan.head_height, watched: watchedFor(watched, owners, pending) };

@@ -35,7 +35,7 @@ export interface TreasuryDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly ledger: Ledger;
   readonly depositKeys: DepositKeys;
-  readonly transfers: Pick<Transfers, 'settle'>;
+  readonly transfers: Pick<Transfers, 'settle' | 'unsettle'>;
   readonly auditLog: AuditLog;
   readonly isCrossChecked: IsCrossChecked;
   readonly guard: RestoreGuard;
@@ -84,9 +84,12 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
     forwarders: () => depositKeys.forwarders(),
     log,
   });
+  const payoutExports = createPayoutExports({ ...deps, networks });
   const watcher = createTreasuryWatcher({
     ...deps,
     networks,
+    unsettle: (transaction, id, txHash) => transfers.unsettle(transaction, id, txHash),
+    hold: (transaction, transfer) => payoutExports.holdAgain(transaction, transfer, 'treasury watcher'),
     settle: (transaction, id, txHash) => transfers.settle(transaction, id, txHash, 0n, 'treasury'),
   });
   const newSweeper: Treasury['createGasSweeper'] = (key, times) =>
@@ -97,7 +100,7 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
   return {
     forwarderChecks,
     watcher,
-    payoutExports: createPayoutExports({ ...deps, networks }),
+    payoutExports,
     settledByHand: createSettledByHand({ ...deps, networks }),
     ensureUsable: (treasury) => ensureUsableTreasury(deps, database.reader, treasury),
     status,

@@ -35,6 +35,7 @@ export interface TreasuryPayment {
   readonly isCertain: boolean;
   /** Undefined while it is in no block. */
   readonly height: number | undefined;
+  readonly blockHash: string | undefined;
   /** Epoch milliseconds. */
   readonly time: number;
 }
@@ -172,7 +173,7 @@ async function findIn(
     return {
       ...{ txHash: log.transactionHash, outputIndex: firstLogIndex + place, treasury: transfer.from },
       ...{ contract: log.address, address: transfer.to, amount: transfer.amount, isCertain: true },
-      ...{ height: block.height, time: block.time },
+      ...{ height: block.height, blockHash: block.hash, time: block.time },
     };
   });
   const inCoin: TreasuryPayment[] = [];
@@ -181,7 +182,7 @@ async function findIn(
       if (!succeeded(hash) || from === null || to === null) continue;
       inCoin.push({
         ...{ txHash: hash, outputIndex: coinIndex, treasury: from, contract: undefined, address: to },
-        ...{ amount: value, isCertain: true, height: block.height, time: block.time },
+        ...{ amount: value, isCertain: true, height: block.height, blockHash: block.hash, time: block.time },
       });
     }
     for (const [treasury, expected] of watched.coinTransfers) {
@@ -254,7 +255,7 @@ export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent'>): b
  */
 async function findContractPayments(
   evm: EvmClient,
-  { height, time }: EvmBlock,
+  { height, hash: blockHash, time }: EvmBlock,
   seen: SeenMoves,
   expected: readonly CoinTransfer[],
 ): Promise<TreasuryPayment[]> {
@@ -264,7 +265,7 @@ async function findContractPayments(
   const paid = (list: readonly CoinTransfer[], isCertain: boolean) =>
     list.map((one, index): TreasuryPayment => ({
       ...{ txHash: first.hash, outputIndex: -1 - index, treasury, contract: undefined, ...one },
-      ...{ isCertain, height, time },
+      ...{ isCertain, height, blockHash, time },
     }));
   const destinations = [...new Set(expected.map(({ address }) => address))];
   const changes = await balanceChanges(evm, [treasury, ...destinations], height);
@@ -350,7 +351,14 @@ export async function readPending(evm: EvmClient, watched: Watched, now: number)
     if (!call || !watched.destinations.has(call.to)) return [];
     return [
       {
-        ...{ txHash: hash, outputIndex: coinIndex, treasury: from, isCertain: true, height: undefined },
+        ...{
+          txHash: hash,
+          outputIndex: coinIndex,
+          treasury: from,
+          isCertain: true,
+          height: undefined,
+          blockHash: undefined,
+        },
         ...{ contract: tokens.has(to) ? to : undefined, address: call.to, amount: call.amount, time: now },
       },
     ];

@@ -157,6 +157,48 @@ export function openPayments(reader: Reader, { mode, network }: NetworkRef): Pro
     .execute();
 }
 
+/** Those that have settled a transfer, in blocks from a height on. */
+export function settledPayments(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  from: number,
+): Promise<(TreasuryPaymentTable & { readonly transfer_id: string })[]> {
+  return reader
+    .selectFrom('treasury_payments')
+    .selectAll()
+    .where((e) => e.and({ mode, network }))
+    .where('block_height', '>=', from)
+    .where('transfer_id', 'is not', null)
+    .$narrowType<{ transfer_id: string }>()
+    .execute();
+}
+
+/** Its transaction is in another block now. */
+export async function movePayment(
+  transaction: Transaction,
+  payment: TreasuryPaymentTable,
+  block: Pick<TreasuryPaymentTable, 'block_height' | 'block_hash'>,
+): Promise<void> {
+  const { mode, network, tx_hash, output_index } = payment;
+  await transaction
+    .updateTable('treasury_payments')
+    .set(block)
+    .where((e) => e.and({ mode, network, tx_hash, output_index }))
+    .execute();
+}
+
+/** @returns false if another process has done it, or moved it */
+export async function deletePayment(
+  transaction: Transaction,
+  { mode, network, tx_hash, output_index, block_hash }: TreasuryPaymentTable,
+): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('treasury_payments')
+    .where((e) => e.and({ mode, network, tx_hash, output_index, block_hash }))
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
 /**
  * Finds a transfer that the operator settled with a payment's transaction. One transaction can hold several payments: a transfer
  * belongs to the one of its own amount, if there is one.

@@ -37,6 +37,8 @@ export interface Settlement {
    * of the network's fee is posted. Returns the transfer.
    */
   correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
+  /** It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved. */
+  unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
   /** It has succeeded, but the network has dropped its transaction and will never accept it again. */
   lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
 }
@@ -72,7 +74,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     const ended = { ...row, updated_at: now };
     // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
     await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-    await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
+    await ledger.post(transaction, { key: keyOf(kind, row), mode, currency, entries }, now);
     await store.updateTransfer(transaction, ended);
     await payouts.syncWithTransfer(transaction, ended);
     await outbox.add(transaction, {
@@ -127,7 +129,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
 
     async reopen(transaction, row) {
-      const { id, mode, currency, merchant_id: merchantId } = row;
+      const { mode, currency, merchant_id: merchantId } = row;
       const held = BigInt(row.amount) + BigInt(row.fee);
       const account = { kind: 'available', merchantId } as const;
       const available = await ledger.balance(transaction, mode, currency, account);
@@ -138,7 +140,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         { account: reservedOf(row), credit: held },
       ] as const;
       const now = clock.now(scopeOf(row));
-      await ledger.post(transaction, { key: `undo:${id}`, mode, currency, entries }, now);
+      await ledger.post(transaction, { key: keyOf('undo', row), mode, currency, entries }, now);
       return { ...row, status: 'processing', failure_reason: null };
     },
 
@@ -177,6 +179,31 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       return corrected;
     },
 
+    /** Undoes what `succeed` posted. Merchants are told when it succeeds again: until then, nothing is lost. */
+    async unsettle(transaction, row) {
+      const { mode, currency, merchant_id: merchantId } = row;
+      const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
+      const networkFee = BigInt(row.network_fee ?? '0');
+      const now = clock.now(scopeOf(row));
+      await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+      const entries = [
+        { account: custodyOf(row), debit: amount + networkFee },
+        { account: { kind: 'fee_income' }, debit: fee },
+        { account: { kind: 'network_fee' }, credit: networkFee },
+        { account: reservedOf(row), credit: amount + fee },
+      ] as const;
+      await ledger.post(transaction, { key: keyOf('back', row), mode, currency, entries }, now);
+      const waiting = {
+        ...row,
+        status: 'pending',
+        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
+        ...{ reversals: row.reversals + 1, updated_at: now },
+      } as const;
+      await store.updateTransfer(transaction, waiting);
+      await payouts.syncWithTransfer(transaction, waiting);
+      return waiting;
+    },
+
     /** Undoes what `succeed` posted, and gives back the amount and the merchant's fee. */
     lose(transaction, row, reason) {
       const amount = BigInt(row.amount);
@@ -201,6 +228,10 @@ function splitOf(row: TransferTable, paid = BigInt(row.amount)): { amount: bigin
 function grown(account: AccountName, units: bigint): LedgerEntry {
   return units < 0n ? { account, credit: -units } : { account, debit: units };
 }
+
+/** Of a transfer that waited again after it had succeeded, each end is posted. */
+const keyOf = (kind: string, { id, reversals }: TransferTable): string =>
+  reversals === 0 ? `${kind}:${id}` : `${kind}:${id}:${reversals}`;
 
 function reservedOf({ network, merchant_id: merchantId }: TransferTable): AccountName {
   return { kind: 'reserved', network, merchantId };

@@ -16,13 +16,34 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
 
 /** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  const { status, amount, fee, tx_hash, network_fee, failure_reason, paid_from, settled_at, updated_at } =
-    row;
+  const {
+    status,
+    amount,
+    fee,
+    tx_hash,
+    network_fee,
+    failure_reason,
+    paid_from,
+    settled_at,
+    reversals,
+    updated_at,
+  } = row;
   await send(
     transaction,
     transaction
       .updateTable('transfers')
-      .set({ status, amount, fee, tx_hash, network_fee, failure_reason, paid_from, settled_at, updated_at })
+      .set({
+        status,
+        amount,
+        fee,
+        tx_hash,
+        network_fee,
+        failure_reason,
+        paid_from,
+        settled_at,
+        reversals,
+        updated_at,
+      })
       .where('id', '=', row.id),
   );
 }

@@ -86,6 +86,7 @@ export function createTransfers(deps: TransfersDeps) {
         network_fee: null,
         failure_reason: null,
         settled_at: null,
+        reversals: 0,
         created_at: now,
         updated_at: now,
       };
@@ -157,6 +158,13 @@ export function createTransfers(deps: TransfersDeps) {
       if (row.status === 'failed') throw invalidState('The transfer has already failed');
       await deps.ensureFree(transaction, row);
       return settlement.succeed(transaction, row, { txHash, networkFee, paidFrom });
+    },
+
+    /** The chain has dropped the transaction that settled it: it waits again. @returns undefined if something else settled it */
+    async unsettle(transaction: Transaction, id: string, txHash: string): Promise<TransferTable | undefined> {
+      const row = await settlement.lock(transaction, id);
+      if (row?.status !== 'success' || row.tx_hash !== parseHash(txHash)) return undefined;
+      return settlement.unsettle(transaction, row);
     },
 
     /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */

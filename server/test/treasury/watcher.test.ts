@@ -246,7 +246,7 @@ describe.each(engines)('the books of a treasury on $name', (engine) => {
       .executeTakeFirstOrThrow();
     const tx_hash = `0x${'ab'.repeat(32)}`;
     const payment = {
-      ...{ mode, network, currency, address, tx_hash, treasury, block_height: 1 },
+      ...{ mode, network, currency, address, tx_hash, treasury, block_height: 1, block_hash: '' },
       ...{ gas: '0', is_certain: 1 as const, paid_at: Date.now(), transfer_id: null },
     };
     await database.write(async (transaction) => {

@@ -90,6 +90,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       network_fee: null,
       failure_reason: null,
       settled_at: null,
+      reversals: 0,
       created_at: 0,
       updated_at: 0,
       ...changes,

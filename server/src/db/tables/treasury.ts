@@ -51,12 +51,14 @@ export const treasuryTables = {
     /** 0 if the transaction may have paid it, and no node could tell. Such a one settles nothing by itself. */
     is_certain: flag(),
     block_height: bigint(),
+    block_hash: text(),
     paid_at: time(),
     /** The transfer that it settled; null if it is not known which. */
     transfer_id: text().nullable(),
   })
     .primaryKey('mode', 'network', 'tx_hash', 'output_index')
-    .index('open', ['mode', 'network', 'transfer_id']),
+    .index('open', ['mode', 'network', 'transfer_id'])
+    .index('height', ['mode', 'network', 'block_height']),
 
   /**
    * A transfer that was exported for the wallet that pays it. Until it ends, or is released, it is not exported again and

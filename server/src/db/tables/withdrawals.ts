@@ -1,6 +1,6 @@
 /** Transfers, payouts and suspended balances. */
 import type { Mode } from '../../shared/scope.js';
-import { table, text, time, units } from '../table.js';
+import { integer, table, text, time, units } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
@@ -30,6 +30,8 @@ export const withdrawalTables = {
     failure_reason: text().nullable(),
     /** When it first succeeded. Stays set if it fails later, because the network lost and then refused it. */
     settled_at: time().nullable(),
+    /** How often it waited again after it had succeeded. Part of its ledger keys. */
+    reversals: integer(),
     created_at: time(),
     updated_at: time(),
   })

@@ -1,4 +1,4 @@
-/** What a multisig pays in the coin, in a block in which coins come to it as well: the books must not take it for unpaid. */
+/** What a multisig pays in the coin, in a block in which coins come to it as well, and in one that is dropped when it was final. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const network = 'evm-dev';
 const ether = 10n ** 18n;
 const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
 
-describe.each(engines)('a multisig that is paid in the block in which it pays, on $name', (engine) => {
+describe.each(engines)('what a multisig pays, on $name', (engine) => {
   let world: World;
   let directory: string;
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe.each(engines)('a multisig that is paid in the block in which it pays, o
 
   const status = async (id: string) => (await world.shop.transfer(id)).status;
 
-  it('settles what it paid, by itself, when a sweep brought more than it paid', async () => {
+  it('settles a transfer by itself, when a sweep brought more in the same block', async () => {
     const { id, tx } = await openTransfer();
     await sweep(id);
     world.model.send(tx);
@@ -88,7 +88,7 @@ describe.each(engines)('a multisig that is paid in the block in which it pays, o
     await world.shop.expectBooksInOrder();
   });
 
-  it('keeps the transfer from being paid twice, when a contract sent it more: the log proves it', async () => {
+  it('is kept from being paid twice, when a contract sent it more in the same block: its log proves it', async () => {
     const { shop, model } = world;
     const { id, treasury, tx } = await openTransfer();
     model.send(
@@ -105,6 +105,31 @@ describe.each(engines)('a multisig that is paid in the block in which it pays, o
     const { json } = await run(`transfers export --network ${network} --format json`);
     expect((json as { transfers: { id: string }[] }).transfers.map((one) => one.id)).not.toContain(id);
     await run(`transfers settle ${id} --tx-hash ${tx.hash}`);
+    expect(await status(id)).toBe('success');
+    await shop.expectBooksInOrder();
+  });
+
+  it('waits again when a deep reorganisation undoes it, and is settled once when the transaction returns', async () => {
+    const { shop, model } = world;
+    const { id, tx } = await openTransfer();
+    const paidAt = model.tip.height + 1;
+    model.send(tx);
+    await block(6);
+    expect(await status(id)).toBe('success');
+    model.reorg(model.tip.height - paidAt + 1, 1, shop.time.now / 1000, () => false);
+    await block(2);
+    expect(await status(id)).toBe('pending');
+    await shop.expectBooksInOrder();
+    // The wallet's transaction may return: nobody may pay it once more, or give it up.
+    const { json } = await run(`transfers export --network ${network} --format json`);
+    expect((json as { transfers: { id: string }[] }).transfers.map((one) => one.id)).not.toContain(id);
+    await expect(run(`transfers fail ${id} --reason No`)).rejects.toThrow('transfers release');
+    model.send(tx);
+    await block(6);
+    expect(await status(id)).toBe('success');
+    await shop.expectBooksInOrder();
+    model.reorg(model.tip.height - paidAt + 1, 1, shop.time.now / 1000, () => true);
+    await block(6);
     expect(await status(id)).toBe('success');
     await shop.expectBooksInOrder();
   });

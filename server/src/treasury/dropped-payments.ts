@@ -1,0 +1,83 @@
+/**
+ * Takes back what treasuries paid in blocks that were dropped after they had been final. The transfer waits again, and stays
+ * reserved: its transaction may get into a block once more, until the nonce is used up.
+ */
+import type { Logger } from 'pino';
+import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
+import type { NetworkRef } from '../chains/chain.js';
+import { NodeError } from '../rpc/node-error.js';
+import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
+import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import * as store from './watch-store.js';
+
+export interface DroppedPaymentDeps {
+  readonly database: Database;
+  /** Lets a transfer wait again that a transaction has settled. @returns undefined if something else settled it */
+  readonly unsettle: (
+    transaction: Transaction,
+    id: string,
+    txHash: string,
+  ) => Promise<TransferTable | undefined>;
+  /** Reserves it, unless an export still does. */
+  readonly hold: (transaction: Transaction, transfer: TransferTable) => Promise<void>;
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** @param from the first block that is looked at again */
+export async function takeBackDropped(
+  deps: DroppedPaymentDeps,
+  on: EvmConnected,
+  from: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { reader } = deps.database;
+  const place = { mode: on.network.mode, network: on.network.code };
+  const settled = await store.settledPayments(reader, place, from);
+  if (settled.length === 0) return;
+  const scan = await readScan(reader, place);
+  const scanned = new Map((await readScannedBlocks(reader, place)).map(({ height, hash }) => [height, hash]));
+  for (const payment of settled) {
+    const now = scanned.get(payment.block_height);
+    if (!scan || now === undefined || now === payment.block_hash) continue;
+    const found = await findAgain(on, payment.tx_hash, scan.height, signal);
+    if (found.length === 0) await takeBack(deps, place, payment);
+    const [moved] = found.filter(({ height, blockHash }) => scanned.get(height) === blockHash);
+    if (!moved) continue;
+    const block = { block_height: moved.height, block_hash: moved.blockHash };
+    await deps.database.write((transaction) => store.movePayment(transaction, payment, block));
+  }
+}
+
+/** Where any node that has the newest block has the transaction: it is gone if all say so. @throws NodesUnavailable */
+async function findAgain(on: EvmConnected, txHash: string, height: number, signal: AbortSignal) {
+  const answers = await on.evm.each(async (node) => {
+    const head = await node.blockNumber();
+    if (head < height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    return (await node.receipts([txHash]))[0];
+  }, signal);
+  return answers.flatMap((receipt) => (receipt?.isSuccess === true ? receipt : []));
+}
+
+async function takeBack(
+  { database, unsettle, hold, log }: DroppedPaymentDeps,
+  place: NetworkRef,
+  payment: TreasuryPaymentTable & { readonly transfer_id: string },
+): Promise<void> {
+  const { transfer_id: id, tx_hash: txHash, block_height: height } = payment;
+  const taken = await database.write(async (transaction) => {
+    const cursor = await store.lockCursor(transaction, place);
+    if (!(await store.deletePayment(transaction, payment))) return undefined;
+    const transfer = await unsettle(transaction, id, txHash);
+    if (transfer) await hold(transaction, transfer);
+    // The blocks that have come instead are read once more, now that the transfer waits.
+    await store.moveCursor(transaction, place, Math.min(cursor, height - 1));
+    return transfer;
+  });
+  if (!taken) return;
+  log.error(
+    { ...place, transfer: id, txHash },
+    'The network has dropped the block in which the treasury paid a transfer. It waits again and stays reserved: if the wallet sent something else with the nonce, use "transfers release"',
+  );
+}
