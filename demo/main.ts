@@ -17,30 +17,35 @@ import {
   verifyOrder,
   type SimulationName,
 } from './shop-client.js';
-import { counterView, workshopView, type Model, type ShopActions } from './views.js';
+import { playEndings } from './endings.js';
+import { tagText } from './tag.js';
+import { builderView, counterView, orderView, workshopView, type Model, type ShopActions } from './views.js';
 
 const counter = requireElement('counter');
 const workshop = requireElement('workshop');
-let model: Model = { events: [], isBusy: false };
+const builder = requireElement('builder');
+const orderForm = requireElement('order');
+let model: Model = { look: { locale: payerLocale(), theme: '', mode: '' }, events: [], isBusy: false };
+let playing: AbortController | undefined;
 
 function update(change: Partial<Model>): void {
   model = { ...model, ...change };
-  render(counterView(model, actions), counter);
+  render(orderView(model, actions), orderForm);
+  render(builderView(model, actions), builder);
+  render(counterView(model), counter);
   render(workshopView(model, actions), workshop);
 }
 
 const actions: ShopActions = {
-  order: (quantity, baseCurrency, fullName, email) =>
-    void run(async () => {
-      const order = await placeOrder(quantity, baseCurrency);
-      const placed = { ...order, email, fullName };
-      writeOrder({ reference: order.reference, email, fullName });
-      update({ placed, events: [], payment: undefined, verification: undefined, done: undefined });
-      document.querySelector('crypto-checkout')?.scrollIntoView({ block: 'nearest' });
-    }),
-  leave: () => {
-    writeOrder(undefined);
-    update({ placed: undefined, events: [], payment: undefined, verification: undefined, done: undefined });
+  order: (quantity, baseCurrency) => {
+    playing?.abort();
+    void run(() => place(quantity, baseCurrency));
+  },
+  look: (change) => update({ look: { ...model.look, ...change }, copied: undefined }),
+  copyTag: () => void copyTag(),
+  play: () => {
+    if (playing) playing.abort();
+    else void play();
   },
   verify: () => void run(verify),
   simulate: (name) => void run(() => runSimulation(name)),
@@ -58,23 +63,77 @@ async function run(work: () => Promise<void>): Promise<void> {
   }
 }
 
+async function place(quantity: number, baseCurrency: string): Promise<void> {
+  const placed = await placeOrder(quantity, baseCurrency);
+  writeOrder({ id: placed.id });
+  update({
+    placed,
+    events: [],
+    payment: undefined,
+    verification: undefined,
+    done: undefined,
+    copied: undefined,
+  });
+}
+
+async function copyTag(): Promise<void> {
+  const { placed, config, look } = model;
+  if (!placed || !config) return;
+  const text = tagText(placed, config.publicKey, look, location.origin);
+  const copied = await navigator.clipboard.writeText(text).then(
+    () => 'Copied.',
+    () => 'Copying is blocked here. Select the text instead.',
+  );
+  update({ copied });
+}
+
+/** One order after the other, each to another ending. */
+async function play(): Promise<void> {
+  const controller = new AbortController();
+  playing = controller;
+  try {
+    await playEndings({
+      signal: controller.signal,
+      caption: (caption) => update({ caption }),
+      simulate: runSimulation,
+      async newCheckout() {
+        await place(1, 'USD');
+        const checkout = counter.querySelector('crypto-checkout');
+        if (!checkout) throw new Error('The page has no checkout.');
+        await checkout.updateComplete;
+        return checkout;
+      },
+    });
+  } catch (error) {
+    if (!controller.signal.aborted)
+      update({ failure: error instanceof Error ? error.message : 'Something went wrong.' });
+  } finally {
+    playing = undefined;
+    update({ caption: undefined });
+  }
+}
+
 async function verify(): Promise<void> {
   const { placed, payment } = model;
   const paymentId = payment?.id ?? placed?.paymentId;
-  if (placed && paymentId) update({ verification: await verifyOrder(placed.reference, paymentId) });
+  if (placed && paymentId) update({ verification: await verifyOrder(placed.id, paymentId) });
 }
 
 async function runSimulation(name: SimulationName): Promise<void> {
   const { placed } = model;
   // Not every change of the payment fires an event, so ask the element first.
   const payment = document.querySelector('crypto-checkout')?.payment ?? model.payment;
-  if (placed && payment) update({ done: await simulateOrder(placed.reference, payment.id, name) });
+  if (!placed || !payment) return;
+  const { done, clockAheadSeconds } = await simulateOrder(placed.id, payment.id, name);
+  update({ done, ...(model.config && { config: { ...model.config, clockAheadSeconds } }) });
 }
 
 /** A payment that is resumed after a reload changes the element's status, but may fire no event. */
 function onStatusChange(): void {
   const payment = counter.querySelector('crypto-checkout')?.payment;
   if (payment) update({ payment });
+  // On a phone, the card must stay above the sheet while it is played.
+  if (playing && matchMedia('(max-width: 47.99rem)').matches) counter.scrollIntoView();
 }
 
 function onEvent(event: CheckoutEvent): void {
@@ -88,9 +147,7 @@ function onEvent(event: CheckoutEvent): void {
 function savePayment(payment: Payment): void {
   const { placed } = model;
   if (!placed) return;
-  const { reference, email, fullName } = placed;
-  const isPaid = payment.status === 'success';
-  writeOrder({ reference, email, fullName, paymentId: payment.id, isPaid });
+  writeOrder({ id: placed.id, paymentId: payment.id, isPaid: payment.status === 'success' });
 }
 
 function describe(event: CheckoutEvent): string {
@@ -117,18 +174,25 @@ function describe(event: CheckoutEvent): string {
   }
 }
 
-/** Restores the order of the last visit, if the shop still has it. */
+/** Restores the order of the last visit, if the shop still has it, or takes a new one. */
 async function openShop(): Promise<void> {
-  const config = await fetchConfig();
   const saved = readOrder();
-  if (!saved) return update({ config });
+  const config = await fetchConfig();
+  update({ config });
+  const [currency = 'USD'] = Object.keys(config.prices);
+  if (!saved) return place(1, currency);
   try {
-    update({ config, placed: { ...(await fetchOrder(saved.reference)), ...saved } });
+    update({ placed: { ...(await fetchOrder(saved.id)), ...saved } });
   } catch (error) {
     if (!(error instanceof ShopError) || error.status !== 404) throw error;
-    writeOrder(undefined);
-    update({ config, failure: error.message });
+    await place(1, currency);
   }
+}
+
+/** The payer's language, for trying the checkout in it: this page itself is English. `?locale=` in the address comes first. */
+function payerLocale(): string {
+  const { language } = navigator;
+  return new URLSearchParams(location.search).get('locale') ?? (language.startsWith('en') ? '' : language);
 }
 
 function requireElement(id: string): HTMLElement {
@@ -138,6 +202,7 @@ function requireElement(id: string): HTMLElement {
 }
 
 counter.replaceChildren();
+requireElement('copy-tag').addEventListener('click', () => void copyTag());
 for (const name of Object.keys(checkoutEvents) as CheckoutEventType[])
   counter.addEventListener(name, onEvent);
 new MutationObserver(onStatusChange).observe(counter, { subtree: true, attributeFilter: ['status'] });

@@ -2,9 +2,7 @@
 import * as z from 'zod/mini';
 
 const savedOrder = z.object({
-  reference: z.string(),
-  email: z.string(),
-  fullName: z.string(),
+  id: z.string(),
   /** The order's latest payment. */
   paymentId: z.optional(z.string()),
   /** True if that payment succeeded. */

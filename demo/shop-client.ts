@@ -9,9 +9,12 @@ const configReply = z.object({
   /** Unit price by currency, as a decimal string. */
   prices: z.record(z.string(), z.string()),
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
+  /** How far the shop's test clock is ahead. */
+  clockAheadSeconds: z.number(),
 });
 
 const orderReply = z.object({
+  id: z.string(),
   reference: z.string(),
   quantity: z.number(),
   baseCurrency: z.string(),
@@ -65,25 +68,22 @@ export function placeOrder(quantity: number, baseCurrency: string): Promise<Orde
   return call('orders', orderReply, { quantity, baseCurrency });
 }
 
-export function fetchOrder(reference: string): Promise<Order> {
-  return call(`orders/${encodeURIComponent(reference)}`, orderReply);
+export function fetchOrder(id: string): Promise<Order> {
+  return call(`orders/${encodeURIComponent(id)}`, orderReply);
 }
 
 /** Lets the shop's server verify the payment with its secret key. */
-export function verifyOrder(reference: string, paymentId: string): Promise<Verification> {
-  return call(`orders/${encodeURIComponent(reference)}/verification`, verificationReply, { paymentId });
+export function verifyOrder(id: string, paymentId: string): Promise<Verification> {
+  return call(`orders/${encodeURIComponent(id)}/verification`, verificationReply, { paymentId });
 }
 
-const simulationReply = z.object({ done: z.string() });
+const simulationReply = z.object({ done: z.string(), clockAheadSeconds: z.number() });
+
+export type Simulated = z.output<typeof simulationReply>;
 
 /** Has the shop's server simulate something for an order's payment. Returns a sentence about what it did. */
-export async function simulateOrder(
-  reference: string,
-  paymentId: string,
-  name: SimulationName,
-): Promise<string> {
-  const path = `orders/${encodeURIComponent(reference)}/simulation`;
-  return (await call(path, simulationReply, { paymentId, name })).done;
+export function simulateOrder(id: string, paymentId: string, name: SimulationName): Promise<Simulated> {
+  return call(`orders/${encodeURIComponent(id)}/simulation`, simulationReply, { paymentId, name });
 }
 
 /** @throws ShopError */

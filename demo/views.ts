@@ -1,18 +1,14 @@
-/** The demo shop's views: the counter with order form and checkout, and the workshop with simulator and event log. */
+/** The demo shop's views: what is ordered, its checkout, the tag beside it, and the workshop with simulator and event log. */
 import type { Payment } from 'crypto-checkout';
-import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import type { SavedOrder } from './saved-order.js';
 import type { Config, Order, SimulationName, Verification } from './shop-client.js';
 import { noAddress, simulationsOf } from './simulator.js';
+import { tagText, type Look } from './tag.js';
 
-export interface PlacedOrder extends Order {
-  readonly email: string;
-  readonly fullName: string;
-  /** From the last visit: the order's payment, and whether it succeeded. */
-  readonly paymentId?: string | undefined;
-  readonly isPaid?: boolean | undefined;
-}
+/** With the order's payment of the last visit, and whether it succeeded. */
+export type PlacedOrder = Order & SavedOrder;
 
 interface FiredEvent {
   readonly type: string;
@@ -25,180 +21,219 @@ export interface Model {
   readonly isOpening?: boolean;
   readonly placed?: PlacedOrder | undefined;
   readonly payment?: Payment | undefined;
+  readonly look: Look;
   readonly events: readonly FiredEvent[];
   readonly verification?: Verification | undefined;
   /** What the simulator did last, as a sentence. */
   readonly done?: string | undefined;
+  /** What is being played, while the endings are. */
+  readonly caption?: string | undefined;
+  readonly copied?: string | undefined;
   readonly failure?: string | undefined;
   readonly isBusy: boolean;
 }
 
 export interface ShopActions {
-  readonly order: (quantity: number, baseCurrency: string, fullName: string, email: string) => void;
-  readonly leave: () => void;
+  readonly order: (quantity: number, baseCurrency: string) => void;
+  readonly look: (change: Partial<Look>) => void;
+  readonly copyTag: () => void;
+  readonly play: () => void;
   readonly verify: () => void;
   readonly simulate: (name: SimulationName) => void;
 }
 
-export function counterView(model: Model, actions: ShopActions): TemplateResult {
-  const { config, placed, failure, isOpening } = model;
+export function counterView({ config, placed, look, failure, isOpening, caption }: Model): TemplateResult {
   return html`
     ${failure ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${
-      !config
-        ? html`<p role="status">
+      config && placed
+        ? keyed(`${placed.id} ${look.mode}`, checkout(placed, config, look, caption !== undefined))
+        : html`<p role="status">
             ${isOpening ? 'Opening the shop…' : 'The shop is closed. Reload the page to try again.'}
           </p>`
-        : placed
-          ? checkout(model, placed, config, actions)
-          : orderForm(config, actions)
     }
   `;
 }
 
-function orderForm({ prices }: Config, { order }: ShopActions): TemplateResult {
-  const read = (form: HTMLFormElement) => {
-    const data = new FormData(form);
-    const text = (name: string) => {
-      const value = data.get(name);
-      return typeof value === 'string' ? value.trim() : '';
-    };
-    return { quantity: Number(text('quantity')), currency: text('currency'), text };
+function checkout(placed: PlacedOrder, config: Config, look: Look, isPlayed: boolean): TemplateResult {
+  const { reference, amount, baseCurrency, quantity, paymentId, isPaid } = placed;
+  const { locale, theme, mode } = look;
+  // Show a paid order by its payment id. Otherwise the checkout finds the payment by the order's reference.
+  if (isPaid && paymentId) {
+    return html`<crypto-checkout
+      public-key=${config.publicKey}
+      locale=${locale || nothing}
+      theme=${theme || nothing}
+      payment-id=${paymentId}
+      no-redirect
+    ></crypto-checkout>`;
+  }
+  return html`<crypto-checkout
+    public-key=${config.publicKey}
+    locale=${locale || nothing}
+    theme=${theme || nothing}
+    mode=${mode && !isPlayed ? mode : nothing}
+    amount=${amount}
+    base-currency=${baseCurrency}
+    tx-ref=${reference}
+    currency=${isPlayed ? 'USDT' : nothing}
+    network=${isPlayed ? 'tron' : nothing}
+    merchant-name="Nightjar Lanterns"
+    .lineItems=${[{ name: 'Nightjar lantern', quantity, amount }]}
+  ></crypto-checkout>`;
+}
+
+/** What is ordered. A change is another order, as its price is another. */
+export function orderView(
+  { config, placed, isBusy }: Model,
+  { order }: ShopActions,
+): TemplateResult | typeof nothing {
+  if (!config || !placed) return nothing;
+  const { quantity, baseCurrency, reference } = placed;
+  const change = ({ currentTarget }: Event) => {
+    const data = new FormData(currentTarget as HTMLFormElement);
+    const currency = data.get('currency');
+    if (typeof currency === 'string') order(Number(data.get('quantity')), currency);
   };
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const { quantity, currency, text } = read(event.currentTarget as HTMLFormElement);
-    order(quantity, currency, text('name'), text('email'));
-  };
-  const preview = ({ currentTarget }: Event) => {
-    const form = currentTarget as HTMLFormElement;
-    const { quantity, currency } = read(form);
-    const total = form.querySelector('output');
-    if (total) total.value = totalOf(prices[currency] ?? '0', quantity, currency);
-  };
-  const [first = 'USD'] = Object.keys(prices);
-  return html`<form class="panel form" aria-labelledby="order-heading" @submit=${submit} @input=${preview}>
-    <h2 id="order-heading">Your order</h2>
+  return html`<form
+    class="form"
+    aria-label="Your order"
+    @change=${change}
+    @submit=${(event: Event) => event.preventDefault()}
+  >
     <div class="row">
       <label>
         Quantity
         <select name="quantity">
-          ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((count) => html`<option>${count}</option>`)}
+          ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map(
+            (count) => html`<option .selected=${count === quantity}>${count}</option>`,
+          )}
         </select>
       </label>
       <label>
         Price in
         <select name="currency">
-          ${Object.entries(prices).map(
-            ([code, price]) => html`<option value=${code}>${code}, ${money(price, code)} each</option>`,
+          ${Object.entries(config.prices).map(
+            ([code, price]) =>
+              html`<option value=${code} .selected=${code === baseCurrency}>
+                ${code}, ${money(price, code)} each
+              </option>`,
           )}
         </select>
       </label>
     </div>
-    <label>Name <input name="name" autocomplete="name" required maxlength="100" value="Ada Example" /></label>
-    <label>
-      Email
-      <input
-        name="email"
-        type="email"
-        autocomplete="email"
-        required
-        maxlength="200"
-        value="ada@example.com"
-      />
-    </label>
-    <p class="total">
-      <span>Total</span> <output .value=${totalOf(prices[first] ?? '0', 1, first)}></output>
+    <p class="links">
+      <span>Order ${reference}</span>
+      <a href="mailto:help@nightjar.example">Questions? Write to us</a>
+      <button class="quiet" type="button" ?disabled=${isBusy} @click=${() => order(quantity, baseCurrency)}>
+        New order
+      </button>
     </p>
-    <button class="main">Pay with crypto</button>
   </form>`;
 }
 
-function checkout(
-  { payment }: Model,
-  placed: PlacedOrder,
-  config: Config,
-  { leave }: ShopActions,
+const languages: Readonly<Record<string, string>> = {
+  en: 'English',
+  fr: 'Français',
+  es: 'Español',
+  pt: 'Português',
+  ar: 'العربية',
+  ha: 'Hausa',
+  yo: 'Yorùbá',
+  ig: 'Igbo',
+  sw: 'Kiswahili',
+  zh: '中文',
+};
+
+/** The switches, and the tag that they rewrite. */
+export function builderView(
+  { config, placed, look, copied, payment }: Model,
+  actions: ShopActions,
+): TemplateResult | typeof nothing {
+  if (!config || !placed) return nothing;
+  const given = look.locale !== '' && !(look.locale in languages) ? { [look.locale]: look.locale } : {};
+  const id = payment?.id ?? placed.paymentId;
+  return html`<section class="panel" aria-labelledby="builder-heading">
+    <h2 id="builder-heading">The tag of this card</h2>
+    <div class="switches">
+      ${choice('Language', look.locale, { '': 'As the page', ...languages, ...given }, (locale) => actions.look({ locale }))}
+      ${choice('Theme', look.theme, { '': 'As the system', light: 'Light', dark: 'Dark' }, (theme) => actions.look({ theme }))}
+      ${choice('Shown', look.mode, { '': 'In the page', modal: 'As a modal' }, (mode) => actions.look({ mode }))}
+    </div>
+    <pre
+      id="tag"
+      tabindex="0"
+      role="region"
+      aria-label="The tag"
+    ><code>${tagText(placed, config.publicKey, look, location.origin)}</code></pre>
+    <p class="links">
+      <button type="button" class="main" @click=${actions.copyTag}>Copy tag</button>
+      <span role="status" class="copied">${copied ?? ''}</span>
+      ${
+        id
+          ? html`<a class="hosted" href=${`${config.checkoutUrl}/${id}`} target="_blank" rel="noopener"
+              >The same payment on its hosted page</a
+            >`
+          : nothing
+      }
+    </p>
+    <p>Paste it into any page, on any origin: the key is this shop’s real test key.</p>
+  </section>`;
+}
+
+function choice(
+  label: string,
+  chosen: string,
+  options: Readonly<Record<string, string>>,
+  choose: (value: string) => void,
 ): TemplateResult {
-  const { reference, amount, baseCurrency, quantity, email, fullName, paymentId, isPaid } = placed;
-  const id = payment?.id ?? paymentId;
-  // Show a paid order by its payment id. Otherwise the checkout finds the payment by the order's reference.
-  const element =
-    isPaid && paymentId
-      ? html`<crypto-checkout
-          public-key=${config.publicKey}
-          locale=${payerLocale()}
-          payment-id=${paymentId}
-          no-redirect
-        ></crypto-checkout>`
-      : html`<crypto-checkout
-          public-key=${config.publicKey}
-          locale=${payerLocale()}
-          amount=${amount}
-          base-currency=${baseCurrency}
-          tx-ref=${reference}
-          customer-email=${email}
-          customer-name=${fullName}
-          merchant-name="Nightjar Lanterns"
-          .lineItems=${[{ name: 'Nightjar lantern', quantity, amount }]}
-        ></crypto-checkout>`;
-  return html`
-    <section class="panel summary" aria-labelledby="order-heading">
-      <h2 id="order-heading">Your order</h2>
-      <dl>
-        <div>
-          <dt>${quantity === 1 ? '1 lantern' : `${quantity} lanterns`}</dt>
-          <dd>${money(amount, baseCurrency)}</dd>
-        </div>
-        <div>
-          <dt>For</dt>
-          <dd>${fullName}</dd>
-        </div>
-      </dl>
-      <p class="links">
-        ${
-          id
-            ? html`<a class="hosted" href=${`${config.checkoutUrl}/${id}`} target="_blank" rel="noopener"
-                >The same payment on its hosted page</a
-              >`
-            : nothing
-        }
-        <button class="quiet" type="button" @click=${leave}>Start another order</button>
-      </p>
-    </section>
-    ${keyed(reference, element)}
-  `;
+  return html`<label>
+    ${label}
+    <select @change=${({ currentTarget }: Event) => choose((currentTarget as HTMLSelectElement).value)}>
+      ${Object.entries(options).map(
+        ([value, text]) => html`<option value=${value} .selected=${value === chosen}>${text}</option>`,
+      )}
+    </select>
+  </label>`;
 }
 
 export function workshopView(model: Model, actions: ShopActions): TemplateResult | typeof nothing {
   const { config, placed } = model;
   if (!config || !placed) return nothing;
   return html`
-    <h2 class="workshop-heading">Behind the counter</h2>
-    ${simulator(model, config, actions)} ${verification(model, placed, actions)} ${eventLog(model)}
+    ${simulator(model, config, actions)}
+    <div class="behind">${verification(model, placed, actions)} ${eventLog(model)}</div>
   `;
 }
 
 function simulator(
-  { payment, done, isBusy }: Model,
+  { payment, done, caption, isBusy }: Model,
   config: Config,
-  { simulate }: ShopActions,
+  { simulate, play }: ShopActions,
 ): TemplateResult {
-  return html`<section class="panel simulator" aria-labelledby="simulator-heading">
-    <h3 id="simulator-heading">Simulator</h3>
-    <p>
-      Play the customer’s wallet, the network or the clock.
-      ${payment?.addressInformation ? nothing : noAddress}
+  const isPlaying = caption !== undefined;
+  return html`<section
+    class=${isPlaying ? 'panel simulator playing' : 'panel simulator'}
+    aria-labelledby="simulator-heading"
+  >
+    <h2 id="simulator-heading">Simulator</h2>
+    <button type="button" class="play main" ?disabled=${isBusy && !isPlaying} @click=${play}>
+      ${isPlaying ? 'Stop' : 'Play all endings'}
+    </button>
+    <p class="caption" role="status">${caption ?? ''}</p>
+    <p class="hint">
+      ${payment?.addressInformation ? 'Or play the wallet, the network and the clock yourself.' : noAddress}
     </p>
+    ${clockNote(config)}
     <ul>
       ${simulationsOf(payment, config).map(
         ({ name, label, explanation, refusal }) =>
-          html`<li>
+          html`<li ?data-refused=${refusal !== undefined}>
             <button
               type="button"
               data-simulation=${name}
               aria-describedby="about-${name}"
-              ?disabled=${refusal !== undefined || isBusy}
+              ?disabled=${refusal !== undefined || isBusy || isPlaying}
               @click=${() => simulate(name)}
             >
               ${label}
@@ -211,6 +246,17 @@ function simulator(
     </ul>
     <p class="done" role="status">${done ?? ''}</p>
   </section>`;
+}
+
+/** The clock is every visitor's: a new payment is made at its time. */
+function clockNote({ clockAheadSeconds }: Config): TemplateResult | typeof nothing {
+  const minutes = Math.round(clockAheadSeconds / 60);
+  if (minutes === 0) return nothing;
+  const ahead = minutes < 180 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  return html`<p class="clock">
+    The shop’s test clock is ${ahead} ahead. <code>sandbox reset</code> on the command line sets it back, and
+    deletes the test payments.
+  </p>`;
 }
 
 const ruleTexts: Readonly<Record<Verification['rules'][number]['rule'], string>> = {
@@ -276,19 +322,8 @@ function eventLog({ events }: Model): TemplateResult {
   </section>`;
 }
 
-function totalOf(price: string, quantity: number, currency: string): string {
-  return money(fromUnits(toUnits(price, 2) * BigInt(quantity), 2), currency);
-}
-
 function money(decimal: string, currency: string): string {
   return new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency }).format(
     decimal as Intl.StringNumericLiteral,
   );
-}
-
-/** The payer's language, for trying the checkout in it: this page itself is English. `?locale=` in the address comes first. */
-function payerLocale(): string | typeof nothing {
-  const { language } = navigator;
-  const asked = new URLSearchParams(location.search).get('locale');
-  return asked ?? (language.startsWith('en') ? nothing : language);
 }

@@ -148,7 +148,7 @@ export const flowStyles = css`
     text-align: start;
   }
   .row:hover {
-    background: color-mix(in srgb, var(--_surface), var(--_text) 5%);
+    --_muted: var(--_text);
   }
   .row:focus-visible {
     outline-offset: -3px;

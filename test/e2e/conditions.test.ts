@@ -70,13 +70,38 @@ test.each([
   // Violations and errors in the console fail every test of this file.
 });
 
+test('the tag that the demo shop copies is paid on a page of another origin, as the switches were set', async () => {
+  const context = await stage.context();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await stage.page({ context });
+  const shop = await orderAt(stage.server.url, page);
+  await page.getByLabel('Language').selectOption('fr');
+  await page.getByLabel('Theme').selectOption('dark');
+  await shop.element.getByText('Mode test').waitFor();
+  await page.getByRole('button', { name: 'Copy tag' }).first().click();
+  await page.getByText('Copied.').waitFor();
+  const tag = await page.evaluate(() => navigator.clipboard.readText());
+  expect(tag).toBe(await page.locator('#tag').textContent());
+
+  const own = await stage.page();
+  await own.goto(
+    await merchantSite("base-uri 'none'", `<!doctype html><link rel="icon" href="data:,">${tag}`),
+  );
+  const checkout = checkoutOn(own);
+  expect(await checkout.element.getAttribute('theme')).toBe('dark');
+  await checkout.act();
+  await checkout.element.getByRole('radio', { name: /^Litecoin/ }).click();
+  await checkout.reach('awaiting-funds');
+  expect(await checkout.element.evaluate((element) => getComputedStyle(element).colorScheme)).toBe('dark');
+  const [payment] = (await stage.merchant.transactions.list({ query: { skip: 1 } })).data;
+  if (!payment) throw new Error('No payment was created');
+  await stage.send(payment, payment.amountDue ?? 0);
+  await checkout.reach('success');
+});
+
 test('a lantern is bought by keyboard alone', async () => {
   const page = await stage.page();
-  await page.goto(stage.server.url);
-  await page.getByRole('button', { name: 'Pay with crypto' }).waitFor();
-  await press(page, /Pay with crypto/, 'Enter');
-  const shop = shopOn(page);
-  await shop.reach('idle');
+  const shop = await orderAt(stage.server.url, page);
   await press(page, /^Pay \$/, 'Enter');
   await shop.reach('choosing-currency');
   await press(page, /Tether USD/, 'Enter');

@@ -1,6 +1,6 @@
 /** Every state of a payment on both pages: no axe violation, nothing beyond the edge, light and dark, narrow and wide. */
 import { expect, test } from 'vitest';
-import { checkoutOn, order, type Checkout } from './checkout.js';
+import { checkoutOn, orderAt, type Checkout } from './checkout.js';
 import { inspect, useStage } from './stage.js';
 
 // Blocks come when they are asked for, so that no state passes by while it is looked at.
@@ -24,11 +24,7 @@ async function chooseSlowly(checkout: Checkout, name: string): Promise<void> {
 
 test('the demo shop, from the order to success', async () => {
   const page = await stage.page();
-  await page.goto(stage.server.url);
-  await page.getByRole('button', { name: 'Pay with crypto' }).waitFor();
-  await inspect(page, 'demo-order');
-  const shop = await order(page);
-  await shop.reach('idle');
+  const shop = await orderAt(stage.server.url, page);
   await inspect(page, 'demo-idle');
   await shop.act();
   await chooseSlowly(shop, 'demo');
@@ -92,8 +88,7 @@ test('hosted pages of payments that ended otherwise, opened later', async () => 
 
 test('a payment that cannot start says so, and starts at the next try', async () => {
   const page = await stage.page({ expectedErrors: /ERR_CONNECTION_REFUSED|network_error/ });
-  await page.goto(stage.server.url);
-  const shop = await order(page);
+  const shop = await orderAt(stage.server.url, page);
   await page.route('**/v1/payments/checkout', (route) => route.abort('connectionrefused'));
   await shop.act();
   await shop.reach('error');

@@ -39,7 +39,13 @@ export async function bootstrap(
     if (!first && !isTrial && given.publicKey === undefined && given.secretKey === undefined) {
       return { merchantId: undefined, made: {} };
     }
-    const merchant: Merchant = first ?? (await merchants.create(transaction, { name: 'Nightjar Lanterns' }));
+    const merchant: Merchant =
+      first ??
+      (await merchants.create(transaction, {
+        name: 'Nightjar Lanterns',
+        // Only of an account that nobody asked for: keys that are given are of a shop with its own support.
+        ...(given.publicKey === undefined && { supportUrl: 'mailto:help@nightjar.example' }),
+      }));
     const actor = 'server, at its start';
     if (!first) {
       const { id: merchantId, name } = merchant;

@@ -2,7 +2,7 @@
  * The demo shop's backend, in test mode only. It plays the part of a merchant's server: it knows the prices, holds a
  * secret key, and calls the API over HTTP like any other merchant.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import {
   ApiError,
   createMerchantClient,
@@ -15,14 +15,16 @@ import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
-import { simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
+import { clockAheadSeconds, simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */
   readonly publicKey: () => Promise<string | undefined>;
   readonly secretKey: string;
-  /** Signs the references of orders, so that the shop knows its own again. */
+  /** Signs what an order says, so that the shop knows its own again. */
   readonly orderKey: Uint8Array;
+  /** The number of the next order. */
+  readonly nextNumber: () => Promise<number>;
   /** Whether visitors are limited in how often they use the simulator. */
   readonly isLimited: boolean;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
@@ -53,7 +55,9 @@ const orderBody = z.object({
 const verificationBody = z.object({ paymentId: z.string().check(z.regex(/^\w{1,100}$/)) });
 
 interface Order {
-  /** The payment's reference. */
+  /** What the page calls the order by: its number and content, signed. */
+  readonly id: string;
+  /** The payment's reference: a short number, as shops have them. */
   readonly reference: string;
   readonly quantity: number;
   readonly baseCurrency: string;
@@ -66,28 +70,28 @@ const simulationBody = z.object({
   name: z.enum(simulationNames),
 });
 
-/** Signs what an order's reference says, so that nobody but the shop can make one. */
+/** Signs what an order's id says, so that nobody but the shop can make one. */
 function sign(text: string, orderKey: Uint8Array): string {
   return createHmac('sha256', orderKey).update(text).digest('hex').slice(0, 20);
 }
 
 /**
- * Recovers an order from its reference: the reference encodes what was ordered, and the price list says what that costs.
- * So the demo shop stores nothing and still knows every order after a restart. A real shop stores its orders in a
+ * Recovers an order from its id: the id encodes what was ordered, and the price list says what that costs.
+ * So the demo shop stores no orders and still knows every one after a restart. A real shop stores its orders in a
  * database, and marks each as delivered there, once.
  */
-function orderOf(reference: string, orderKey: Uint8Array): Order | undefined {
-  const [, content = '', quantity = '', baseCurrency = '', signature = ''] =
-    /^(lantern-([1-9])-([A-Z]{3})-[0-9a-f]{10})-([0-9a-f]{20})$/.exec(reference) ?? [];
+function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
+  const [, content = '', reference = '', quantity = '', baseCurrency = '', signature = ''] =
+    /^((\d{4,12})-([1-9])-([A-Z]{3}))-([0-9a-f]{20})$/.exec(id) ?? [];
   const price = prices[baseCurrency];
   if (price === undefined || signature !== sign(content, orderKey)) return undefined;
   const amount = fromUnits(toUnits(price, 2) * BigInt(quantity), 2);
-  return { reference, quantity: Number(quantity), baseCurrency, amount };
+  return { id, reference, quantity: Number(quantity), baseCurrency, amount };
 }
 
 /** Serves the shop's API at `/demo-api` and its pages at `/`. */
 export function demoShop(options: DemoShopOptions): Router {
-  const { publicKey, secretKey, orderKey, isLimited, checkoutUrl, directory } = options;
+  const { publicKey, secretKey, orderKey, nextNumber, isLimited, checkoutUrl, directory } = options;
   const merchant = (request: Request): MerchantClient =>
     createMerchantClient({ apiUrl: ownUrl(request), secretKey });
 
@@ -118,28 +122,35 @@ export function demoShop(options: DemoShopOptions): Router {
       });
       return;
     }
-    response.json({ publicKey: key, checkoutUrl, prices, assets: await readAssets(request) });
+    const access = { apiUrl: ownUrl(request), secretKey };
+    response.json({
+      publicKey: key,
+      checkoutUrl,
+      prices,
+      assets: await readAssets(request),
+      clockAheadSeconds: await clockAheadSeconds(access),
+    });
   });
 
-  api.post('/orders', (request, response) => {
+  api.post('/orders', async (request, response) => {
     const body = z.safeParse(orderBody, request.body);
     if (!body.success) {
       response.status(400).json({ error: 'Order 1 to 9 lanterns, in one of the listed currencies.' });
       return;
     }
     const { quantity, baseCurrency } = body.data;
-    const content = `lantern-${quantity}-${baseCurrency}-${randomBytes(5).toString('hex')}`;
+    const content = `${await nextNumber()}-${quantity}-${baseCurrency}`;
     response.json(orderOf(`${content}-${sign(content, orderKey)}`, orderKey));
   });
 
-  api.get('/orders/:reference', (request, response) => {
-    const order = orderOf(request.params.reference, orderKey);
+  api.get('/orders/:id', (request, response) => {
+    const order = orderOf(request.params.id, orderKey);
     if (order) response.json(order);
     else response.status(404).json({ error: 'The shop has no such order.' });
   });
 
-  api.post('/orders/:reference/verification', async (request, response) => {
-    const order = orderOf(request.params.reference, orderKey);
+  api.post('/orders/:id/verification', async (request, response) => {
+    const order = orderOf(request.params.id, orderKey);
     const body = z.safeParse(verificationBody, request.body);
     if (!order || !body.success) {
       response
@@ -168,9 +179,9 @@ export function demoShop(options: DemoShopOptions): Router {
     });
   });
 
-  if (isLimited) api.use('/orders/:reference/simulation', limitSimulations);
-  api.post('/orders/:reference/simulation', async (request, response) => {
-    const order = orderOf(request.params.reference, orderKey);
+  if (isLimited) api.use('/orders/:id/simulation', limitSimulations);
+  api.post('/orders/:id/simulation', async (request, response) => {
+    const order = orderOf(request.params.id, orderKey);
     const body = z.safeParse(simulationBody, request.body);
     if (!order || !body.success) {
       response
@@ -186,8 +197,9 @@ export function demoShop(options: DemoShopOptions): Router {
       return;
     }
     const { data: currencies } = await merchant(request).currencies.list();
-    const done = await simulate(body.data.name, payment, currencies, { apiUrl: ownUrl(request), secretKey });
-    response.json({ done });
+    const access = { apiUrl: ownUrl(request), secretKey };
+    const done = await simulate(body.data.name, payment, currencies, access);
+    response.json({ done, clockAheadSeconds: await clockAheadSeconds(access) });
   });
 
   api.use((_request, response) => {

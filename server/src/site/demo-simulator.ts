@@ -89,6 +89,12 @@ export async function simulate(
   }
 }
 
+/** How far the shop's test clock is ahead of the server's time. */
+export async function clockAheadSeconds(access: Access): Promise<number> {
+  const { now } = await request(sandbox.advanceClock, { advanceSeconds: 0 }, access);
+  return Math.max(0, Math.round((Date.parse(now) - Date.now()) / 1000));
+}
+
 const failure = z.object({ message: z.string() });
 
 async function request<E extends Endpoint>(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import type { Database } from '../db/database.js';
+import { ensureSetting, writeSetting } from '../db/settings.js';
 import type { Keys } from '../merchants/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
@@ -78,6 +79,7 @@ export function site(options: SiteOptions): Router {
         publicKey: () => keys.publicKey(merchantId, 'test'),
         secretKey: keys.addEphemeral(merchantId, 'test'),
         orderKey,
+        nextNumber: () => nextOrderNumber(database),
         isLimited,
         checkoutUrl,
         directory: built.demo,
@@ -85,4 +87,13 @@ export function site(options: SiteOptions): Router {
     );
   }
   return router;
+}
+
+/** Counts the demo shop's orders, so that each has a number of its own: the payments of two with one number would be mixed up. */
+function nextOrderNumber(database: Database): Promise<number> {
+  return database.write(async (transaction) => {
+    const number = Number(await ensureSetting(transaction, 'demo order', '4820')) + 1;
+    await writeSetting(transaction, 'demo order', String(number));
+    return number;
+  });
 }

@@ -272,7 +272,17 @@ describe('the demo shop', () => {
     const { status, json } = await shop('orders', { quantity: 3, baseCurrency: 'EUR', amount: '0.01' });
     expect(status).toBe(200);
     expect(json).toMatchObject({ quantity: 3, baseCurrency: 'EUR', amount: '65.7' });
-    expect(await shop(`orders/${String(json['reference'])}`)).toEqual({ status: 200, json });
+    expect(await shop(`orders/${String(json['id'])}`)).toEqual({ status: 200, json });
+  });
+
+  it('counts its orders, so that each has a short number of its own', async () => {
+    const orders = await Promise.all(
+      Array.from({ length: 5 }, () => shop('orders', { quantity: 1, baseCurrency: 'USD' })),
+    );
+    const numbers = orders.map(({ json }) => Number(json['reference'])).sort((a, b) => a - b);
+    const [first = 0] = numbers;
+    expect(first).toBeGreaterThan(4820);
+    expect(numbers).toEqual([0, 1, 2, 3, 4].map((more) => first + more));
   });
 
   it.each([
@@ -289,7 +299,7 @@ describe('the demo shop', () => {
     expect(json['error']).toEqual(expect.stringMatching(/\w/));
   });
 
-  it.each(['lantern-1-XXX-0123456789', 'lantern-0-USD-0123456789', 'lantern-1-USD-1', '..'])(
+  it.each(['4821-1-XXX-0123456789', `4821-1-USD-${'0'.repeat(20)}`, '4821', '..'])(
     'has no order %s',
     async (reference) => {
       expect((await shop(`orders/${encodeURIComponent(reference)}`)).status).toBe(404);
@@ -298,9 +308,9 @@ describe('the demo shop', () => {
 
   it('verifies a paid order, even on the second payment for it', async () => {
     const { json: order } = await shop('orders', { quantity: 1, baseCurrency: 'NGN' });
-    const { reference, amount, baseCurrency } = order;
+    const { id: orderId, reference, amount, baseCurrency } = order;
     const id = await pay(`${String(reference)}:2`, amount, baseCurrency);
-    const { json } = await shop(`orders/${String(reference)}/verification`, { paymentId: id });
+    const { json } = await shop(`orders/${String(orderId)}/verification`, { paymentId: id });
     expect(json).toMatchObject({ verified: true, transaction: { status: 'success' } });
     expect(json['rules']).toEqual(
       ['reference', 'mode', 'status', 'price', 'amount'].map((rule) => ({ rule, passed: true })),
@@ -309,9 +319,9 @@ describe('the demo shop', () => {
 
   it('does not accept a payment for another order, of a lower amount or in another currency', async () => {
     const { json: order } = await shop('orders', { quantity: 2, baseCurrency: 'USD' });
-    const reference = String(order['reference']);
+    const [orderId, reference] = [String(order['id']), String(order['reference'])];
     const verify = async (paymentId: string) => {
-      const { json } = await shop(`orders/${reference}/verification`, { paymentId });
+      const { json } = await shop(`orders/${orderId}/verification`, { paymentId });
       const rules = json['rules'] as { rule: string; passed: boolean }[];
       return {
         verified: json['verified'],
@@ -331,8 +341,8 @@ describe('the demo shop', () => {
       verified: false,
       failed: ['price'],
     });
-    expect((await shop(`orders/${reference}/verification`, { paymentId: 'none' })).status).toBe(404);
-    expect((await shop(`orders/${reference}/verification`, {})).status).toBe(400);
+    expect((await shop(`orders/${orderId}/verification`, { paymentId: 'none' })).status).toBe(404);
+    expect((await shop(`orders/${orderId}/verification`, {})).status).toBe(400);
   });
 
   describe('the simulator', () => {
@@ -347,9 +357,11 @@ describe('the demo shop', () => {
       return id;
     }
     const newOrder = async () =>
-      String((await shop('orders', { quantity: 1, baseCurrency: 'USD' })).json['reference']);
-    const simulate = (reference: string, paymentId: string, name: string) =>
-      shop(`orders/${reference}/simulation`, { paymentId, name });
+      String((await shop('orders', { quantity: 1, baseCurrency: 'USD' })).json['id']);
+    /** An order's id begins with its number. */
+    const referenceOf = (orderId: string) => orderId.replace(/-.*/, '');
+    const simulate = (orderId: string, paymentId: string, name: string) =>
+      shop(`orders/${orderId}/simulation`, { paymentId, name });
     const statusOf = async (id: string) =>
       (await server.api('GET', `/v1/transactions/${id}/verify`)).body.data['status'];
     const transfers = async () =>
@@ -357,15 +369,15 @@ describe('the demo shop', () => {
 
     it('plays the payer, the network and the clock, without a secret in the page', async () => {
       const [first, second] = [await newOrder(), await newOrder()];
-      const [own, others] = [await lock(first), await lock(second)];
-      for (const [reference, id] of [
+      const [own, others] = [await lock(referenceOf(first)), await lock(referenceOf(second))];
+      for (const [orderId, id] of [
         [first, own],
         [second, others],
       ] as const) {
-        const { status, json } = await simulate(reference, id, 'exact');
+        const { status, json } = await simulate(orderId, id, 'exact');
         expect([status, json['done']]).toEqual([200, expect.stringMatching(/^Sent 24\.\S* USDT on Tron/)]);
-        await simulate(reference, id, 'mine');
-        await simulate(reference, id, 'mine');
+        await simulate(orderId, id, 'mine');
+        await simulate(orderId, id, 'mine');
       }
       expect([await statusOf(own), await statusOf(others)]).toEqual(['success', 'success']);
       expect((await simulate(first, own, 'reorg')).status).toBe(200);
@@ -373,16 +385,21 @@ describe('the demo shop', () => {
         'error',
         'success',
       ]);
-      const late = await lock(`${first}:2`);
-      expect((await simulate(first, late, 'deadline')).json['done']).toMatch(/past the deadline/);
+      const late = await lock(`${referenceOf(first)}:2`);
+      const { json } = await simulate(first, late, 'deadline');
+      expect(json['done']).toMatch(/past the deadline/);
+      // The page says so, as the clock is the one of all payments after it.
+      expect(json['clockAheadSeconds']).toBeGreaterThan(1700);
+      expect((await shop('config')).json['clockAheadSeconds']).toBeGreaterThan(1700);
       expect(await statusOf(late)).toBe('error');
     });
 
     it('works for payments of the shop’s own orders only', async () => {
       const before = await transfers();
-      const reference = await newOrder();
+      const orderId = await newOrder();
+      const reference = referenceOf(orderId);
       const [own, other] = [await lock(reference), await lock('order-of-another-system')];
-      const forged = reference.replace(/.{20}$/, '0'.repeat(20));
+      const forged = orderId.replace(/.{20}$/, '0'.repeat(20));
       const foreign = await server.foreignKey('secret', 'test');
       const created = await server.api('POST', '/v1/payments/checkout', {
         key: foreign,
@@ -390,13 +407,13 @@ describe('the demo shop', () => {
       });
       const { id: theirs } = (created.body.data as { payment: { id: string } }).payment;
       const statuses = await Promise.all([
-        simulate(reference, other, 'exact'),
+        simulate(orderId, other, 'exact'),
         simulate('order-of-another-system', other, 'exact'),
-        simulate(forged, await lock(forged), 'exact'),
+        simulate(forged, own, 'exact'),
         simulate(await newOrder(), own, 'exact'),
-        simulate(reference, theirs, 'exact'),
-        simulate(reference, own, 'steal'),
-        simulate(reference, '../../secrets', 'exact'),
+        simulate(orderId, theirs, 'exact'),
+        simulate(orderId, own, 'steal'),
+        simulate(orderId, '../../secrets', 'exact'),
       ]);
       expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 400, 404]);
       expect(await transfers()).toBe(before);

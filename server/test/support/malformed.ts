@@ -76,7 +76,7 @@ const targets: readonly Target[] = [
   page('/demo-api/config'),
   page('/demo-api/orders', 'POST', { quantity: 1, baseCurrency: 'USD' }),
   page('/demo-api/orders/{reference}'),
-  page('/demo-api/orders/lantern-1-USD-0123456789/verification', 'POST', { paymentId: 'x' }),
+  page('/demo-api/orders/4821-1-USD-0123456789/verification', 'POST', { paymentId: 'x' }),
   page('/demo-api/{name}'),
   page('/v1'),
   page('/v1/{name}'),

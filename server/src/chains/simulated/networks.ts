@@ -1,17 +1,16 @@
-/** The simulated networks of test mode: those of the live presets that have simulated assets, with their pace and fees. */
+/** The simulated networks of test mode: those of the live presets that have simulated assets, with their fees. Blocks come at another pace, so it is not told. */
 import { networkPresets } from '../config/presets.js';
 import type { Asset, Network } from '../networks.js';
 
 /** Most used first. */
 export const simulatedNetworks: readonly Network[] = Object.entries(networkPresets).flatMap(
-  ([code, { name, family, blockSeconds, inclusionHours, networkFee, assets: presets }]) => {
+  ([code, { name, family, inclusionHours, networkFee, assets: presets }]) => {
     const assets: Record<string, Asset> = {};
     for (const [currency, { simulated }] of Object.entries(presets)) {
       if (simulated) assets[currency] = simulated;
     }
     if (Object.keys(assets).length === 0) return [];
     const usual = {
-      blockSeconds,
       ...(inclusionHours !== undefined && { inclusionHours }),
       ...(networkFee && { networkFee }),
     };
