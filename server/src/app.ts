@@ -18,6 +18,7 @@ import { createWatchedAddresses } from './addresses/watched-addresses.js';
 import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
+import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createReconciliation } from './reconciliation/reconciliation.js';
@@ -219,6 +220,9 @@ export async function createApp(options: AppOptions) {
     depths,
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
+    findTransfers: createFindTransfers(connected, (ref, txHash) =>
+      simulatedChains.findTransfers(ref, txHash),
+    ),
     pageUrls: { checkoutUrl, publicUrl },
     ledger,
     outbox,

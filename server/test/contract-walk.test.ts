@@ -133,6 +133,9 @@ const validCalls: {
       params: { payment_id: await records.payment(), currency: 'usdt', network: 'TRON' },
     }),
     lockCurrency: async (records) => ({ params: { payment_id: await records.setPayment() } }),
+    checkTransfer: async (records) => ({
+      params: { payment_id: (await records.lockedPayment()).id, hash: 'ab'.repeat(32) },
+    }),
   },
   transactions: {
     async list(records) {
@@ -228,7 +231,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
       Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
     );
   expect(names(validCalls).sort()).toEqual(names(api).sort());
-  expect(rows).toHaveLength(51);
+  expect(rows).toHaveLength(52);
 });
 
 describe.each(engines)('On $name', (engine) => {

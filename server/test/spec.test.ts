@@ -798,14 +798,17 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
       });
     });
 
-    it('has its endpoints, each with a test above, and the list of receipts', () => {
+    it('has its endpoints, each with a test above, the list of receipts and the check of a transfer', () => {
       const declared = Object.values(api).flatMap((verbs) =>
         Object.values<Endpoint>(verbs).map(({ method, path }) =>
           `${method} ${path}`.replace('{*endpoint}', '{endpoint path after /v1}'),
         ),
       );
-      const added = 'GET /v1/transactions/{transaction_id}/receipts';
-      expect([...asserted, added].sort()).toEqual(declared.sort());
+      const added = [
+        'GET /v1/transactions/{transaction_id}/receipts',
+        'GET /v1/payments/{payment_id}/transfers/{hash}',
+      ];
+      expect([...asserted, ...added].sort()).toEqual(declared.sort());
       expect(asserted.size).toBe(50);
     });
   });

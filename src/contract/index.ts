@@ -44,6 +44,7 @@ export {
   type Payment,
   type ReceiptView,
 } from './checkout.js';
+export type { TransferCheck } from './payments.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';

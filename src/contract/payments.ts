@@ -52,6 +52,23 @@ const createBody = z.object({
   ),
 });
 
+/** What a transaction is to a payment. The list is closed. */
+const transferAnswers = ['paid_this', 'other_coin', 'other_address', 'failed', 'unknown'] as const;
+
+export const transferCheck = z.object({
+  answer: described(
+    z.enum(transferAnswers),
+    '`paid_this`: it paid the payment. `other_coin`: it paid the address in a coin or on a network that does not count. `other_address`: it paid this address nothing that the server reads. `failed`: it failed on the network, and nothing was sent. `unknown`: the network’s node has it in no block.',
+  ),
+  network: described(z.string(), 'The network that was asked: the one that the payer chose.'),
+  currency: described(z.optional(z.string()), 'What it paid, if it paid this address.'),
+  amount: described(z.optional(z.number()), 'How much it paid, in `currency`.'),
+  confirmations: described(z.optional(z.number()), '0 until the server has read the block itself.'),
+  requiredConfirmations: described(z.optional(z.number()), 'How many it needs.'),
+});
+
+export type TransferCheck = z.output<typeof transferCheck>;
+
 const paymentId = described(id, 'Id of the payment.');
 const params = z.object({ payment_id: paymentId });
 const sampleId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
@@ -251,5 +268,35 @@ export const payments = {
     data: paymentRecord,
     errors: ['invalid_state', 'currency_not_set', 'rate_unavailable'],
     sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
+  }),
+  checkTransfer: endpoint({
+    method: 'GET',
+    path: '/v1/payments/{payment_id}/transfers/{hash}',
+    key: 'public',
+    description:
+      'Says what a transaction is to a payment, for payers who ask whether theirs has arrived. It reads the books, and then asks a node of the network that the payer chose. It changes nothing.',
+    params: z.extend(params, {
+      hash: described(
+        z.string().check(z.regex(/^(0x)?[0-9a-f]{64}$/i, { error: 'Must be 64 hexadecimal digits' })),
+        'The transaction’s hash, with or without 0x.',
+      ),
+    }),
+    data: transferCheck,
+    errors: ['currency_not_set', 'chain_unavailable'],
+    sample: {
+      params: {
+        payment_id: sampleId,
+        hash: '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d',
+      },
+      message: 'Transfer checked',
+      data: {
+        answer: 'paid_this',
+        network: 'tron',
+        currency: 'USDT',
+        amount: 3.25,
+        confirmations: 1,
+        requiredConfirmations: 2,
+      },
+    },
   }),
 };

@@ -37,10 +37,14 @@ export function createLimits(limits: Limits): CallerLimits {
   const stored = createStoredLimit(limits.storedMegabytesPerDay * 1_000_000);
   return {
     async check(request, response, caller, endpoint) {
-      const { secret, anyPublic, creationByIp, creationByKey } = byMode[caller.mode];
+      const { secret, anyPublic, creationByIp, creationByKey, lookupByIp, lookupByKey } = byMode[caller.mode];
       if (caller.kind === 'secret') return secret.count(request, response);
       await anyPublic.count(request, response);
       if (endpoint && endpoint.method !== 'GET') stored.check(caller);
+      if (endpoint === api.payments.checkTransfer) {
+        await lookupByIp.count(request, response);
+        await lookupByKey.count(request, response);
+      }
       if (endpoint !== api.payments.create) return;
       await creationByIp.count(request, response);
       await creationByKey.count(request, response);
@@ -110,6 +114,9 @@ function createLimiters(limits: Limits, factor: number) {
     anyPublic: createLimiter(limits.publicPerSecond * factor, 1, byIp),
     creationByIp: createLimiter(limits.paymentsPerMinutePerIp * factor, 60, byIp),
     creationByKey: createLimiter(limits.paymentsPerMinutePerKey * factor, 60, byKey),
+    // Each asks a node for a whole block, and a payer has one hash to ask about.
+    lookupByIp: createLimiter(10 * factor, 60, byIp),
+    lookupByKey: createLimiter(60 * factor, 60, byKey),
   };
 }
 

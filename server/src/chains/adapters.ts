@@ -20,8 +20,6 @@ const evm: Adapter = {
     const chain = createEvmChain(evmConfig(configured), evmDeps(configured, deps));
     return { ...connectionOf(chain), evm: chain.nodes };
   },
-  locate: (configured, txHash, signal) =>
-    createEvmChain(evmConfig(configured), noAddresses).locate(txHash, signal),
   cost: (configured, txHash, _height, signal) =>
     createEvmChain(evmConfig(configured), noAddresses).cost(txHash, signal),
   check: (configured, signal) => checkEvmNetwork(evmConfig(configured), signal),
@@ -30,8 +28,6 @@ const evm: Adapter = {
 const tron: Adapter = {
   connect: (configured, deps) =>
     connectionOf(createTronChain(evmConfig(configured), evmDeps(configured, deps))),
-  locate: (configured, txHash, signal) =>
-    createTronChain(evmConfig(configured), noAddresses).locate(txHash, signal),
   cost: (configured, txHash, _height, signal) =>
     createTronChain(evmConfig(configured), noAddresses).cost(txHash, signal),
   check: (configured, signal) => checkTronNetwork(evmConfig(configured), signal),
@@ -49,11 +45,11 @@ const bitcoin: Adapter = {
     return {
       chain,
       unreadable: () => new Set(),
+      locate: (txHash, signal) => locateTransaction(chain.nodes, txHash, signal),
       status: () => ({ ...chain.status(), assetProblems: [] }),
       utxoNode: createUtxoNode(chain.nodes),
     };
   },
-  locate: (configured, txHash, signal) => locateTransaction(bitcoinConfig(configured), txHash, signal),
   async cost(configured, txHash, height, signal) {
     const fee = await readTransactionFee(bitcoinConfig(configured), txHash, height, signal);
     return fee === undefined ? undefined : { fee, payer: undefined };
@@ -127,6 +123,7 @@ function connectionOf(chain: EvmChain): Connection {
   return {
     chain,
     status,
+    locate: (txHash, signal) => chain.locate(txHash, signal),
     unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
     balances: chain.balances,
   };

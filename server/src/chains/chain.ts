@@ -72,6 +72,13 @@ export interface NodeBlock {
   readonly finalHeight?: number | undefined;
 }
 
+/** Where a transaction is. */
+export interface BlockPlace {
+  readonly height: number;
+  /** It is in the block, and has done nothing. */
+  readonly isFailed: boolean;
+}
+
 /** One network. Every call can fail when the node does; the scanner retries. */
 export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;

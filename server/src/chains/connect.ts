@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Mode } from '../shared/scope.js';
 import type { UtxoNode } from './bitcoin/utxo-node.js';
-import type { Chain } from './chain.js';
+import type { BlockPlace, Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
@@ -41,6 +41,12 @@ export interface Connection {
   /** Currencies that must not be offered, because their contract is not what the configuration says. */
   readonly unreadable: () => ReadonlySet<string>;
   readonly status: () => ConnectionStatus;
+  /**
+   * The block that a transaction is in; undefined if the nodes know of none.
+   * @param txHash lower case, without 0x
+   * @throws NodesUnavailable
+   */
+  locate(txHash: string, signal: AbortSignal): Promise<BlockPlace | undefined>;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
   readonly evm?: EvmNodes;
   /** What addresses hold, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave nothing out. */
@@ -71,12 +77,6 @@ export interface TransactionCost {
 export interface Adapter {
   connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
   /**
-   * The height of the block that a transaction is in; undefined if the nodes know of none.
-   * @param txHash lower case, without 0x
-   * @throws if no node answers
-   */
-  locate(configured: ConfiguredNetwork, txHash: string, signal: AbortSignal): Promise<number | undefined>;
-  /**
    * What a transaction in a block cost; undefined if the nodes do not tell, or it has failed.
    * @param txHash lower case, without 0x
    * @throws if no node answers
@@ -98,7 +98,6 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   /** How often the nodes are asked for what is new. */
   readonly pollMs: number;
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
-  locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
   cost(txHash: string, height: number, signal: AbortSignal): Promise<TransactionCost | undefined>;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
@@ -119,7 +118,6 @@ export function connectNetworks(
       ...adapter.connect(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
       check: (signal) => adapter.check(configured, signal),
-      locate: (txHash, signal) => adapter.locate(configured, txHash, signal),
       cost: (txHash, height, signal) => adapter.cost(configured, txHash, height, signal),
       chainFor(addresses) {
         const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);

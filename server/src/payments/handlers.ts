@@ -32,6 +32,9 @@ export function createPaymentHandlers({
 
     retrieve: ({ params }, { caller }) => replyWith(payments.retrieve(caller, params.payment_id)),
 
+    checkTransfer: ({ params }, { caller, signal }) =>
+      replyWith(payments.checkTransfer(caller, params.payment_id, params.hash, signal)),
+
     cancel: ({ params }, { caller, change }) =>
       change(async (transaction) => {
         await payments.cancel(transaction, caller, params.payment_id);

@@ -1,6 +1,7 @@
 /** What the life of a payment depends on. */
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
+import type { FindTransfers } from '../chains/find-transfers.js';
 import type { Depths } from './depth.js';
 import type { Customers } from '../customers/customers.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -27,6 +28,7 @@ export interface PaymentsDeps extends RoomDeps {
   readonly depths: Depths;
   readonly addresses: DepositAddresses;
   readonly isReadable: IsReadable;
+  readonly findTransfers: FindTransfers;
   readonly pageUrls: PageUrls;
   readonly ledger: Ledger;
   readonly outbox: Outbox;

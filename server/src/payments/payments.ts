@@ -1,5 +1,5 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
-import type { PaymentRecord, Receipt } from 'crypto-checkout/contract';
+import type { PaymentRecord, Receipt, TransferCheck } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { createFailures } from '../shared/failures.js';
@@ -8,6 +8,7 @@ import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Actor, Mode, Scope } from '../shared/scope.js';
 import { createAnnouncements } from './announcements.js';
 import { createPaymentChanges, type PaymentChanges } from './change-payment.js';
+import { checkTransfer } from './check-transfer.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { findOverdue } from './overdue-store.js';
 import { createPaymentReader } from './payment-reader.js';
@@ -29,6 +30,8 @@ export interface Payments extends PaymentChanges {
   events(scope: Scope, id: string): Promise<PaymentRecord['transactionTimeLog']>;
   /** All transfers to the payment's address, with dust, oldest first. Problem: `not_found`. */
   receipts(scope: Scope, id: string, page: PageRequest): Promise<Page<Receipt>>;
+  /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
+  checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal): Promise<TransferCheck>;
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
   list(scope: Scope, query: PageRequest & PaymentFilter): Promise<Page<PaymentRecord>>;
@@ -82,6 +85,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async receipts(scope, id, page) {
       const found = orNotFound(await store.listReceipts(database.reader, scope, id, page), 'payment');
       return { rows: viewReceipts(found.payment, found.rows, currencies), total: found.total };
+    },
+
+    async checkTransfer(actor, id, hash, signal) {
+      const payment = await reader.find(database.reader, actor, id);
+      return checkTransfer({ ...deps, reader: database.reader }, payment, hash, signal);
     },
 
     async list(scope, query) {

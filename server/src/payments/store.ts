@@ -555,6 +555,17 @@ export interface ReceiptsPage extends Page<StoredReceipt> {
   readonly payment: PaymentRow & Pick<RecordParts, 'scanned_height'>;
 }
 
+/** The receipts that a transaction made for a payment. @param txHash lower case, without 0x */
+export function listReceiptsOf(reader: Reader, id: string, txHash: string): Promise<StoredReceipt[]> {
+  return reader
+    .selectFrom('receipts')
+    .where('receipts.payment_id', '=', id)
+    .where('receipts.tx_hash', 'in', [txHash, `0x${txHash}`])
+    .select(receiptColumns)
+    .select(ownHeight)
+    .execute();
+}
+
 /** A page of a payment's receipts with dust, oldest first. Undefined if there is no such payment. */
 export async function listReceipts(
   reader: Reader,

@@ -69,7 +69,7 @@ export async function proveSettlement(
   const real = networks.find(({ network }) => network.mode === row.mode && network.code === row.network);
   if (!real) return undefined;
   const { network } = real;
-  const height = givenHeight ?? (await real.locate(hash, signal));
+  const height = givenHeight ?? (await real.locate(hash, signal))?.height;
   if (height === undefined) {
     throw invalidField(
       'tx-hash',

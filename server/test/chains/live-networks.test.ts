@@ -95,9 +95,9 @@ describe.each(engines)('live networks on $name', (engine) => {
       const chain = new MemoryChain(configured);
       chains.set(configured.network.code, chain);
       const status = () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] });
-      return { chain, status, unreadable: () => unreadable };
+      const locate = () => Promise.resolve(undefined);
+      return { chain, status, locate, unreadable: () => unreadable };
     },
-    locate: () => Promise.resolve(undefined),
     cost: () => Promise.resolve(undefined),
     check: (): AsyncIterable<NetworkFinding> => {
       throw new Error('Not used');

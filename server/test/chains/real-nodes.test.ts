@@ -114,6 +114,35 @@ describe.each(engines)('real nodes on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
+  it('says what a transaction is to a payment whether or not the books know it', async () => {
+    const { id, addressInformation } = await lock('ETH', 'evm-dev');
+    const { address } = addressInformation;
+    const check = (hash: string, of = id) => ask('GET', `/v1/payments/${of}/transfers/${hash}`);
+    const network = 'evm-dev';
+    const depth = { confirmations: expect.any(Number) as number, requiredConfirmations: 2 };
+    const paid = { answer: 'paid_this', network, currency: 'ETH', ...depth };
+    const own = await anvil.send(address, 10n ** 15n);
+    expect(await check(own)).toEqual({ ...paid, amount: 0.001 });
+    const hashes = [
+      await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [address, 10n ** 18n]),
+      await anvil.send('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 7n),
+    ];
+    expect(await Promise.all(hashes.map((hash) => check(hash)))).toEqual([
+      { ...paid, answer: 'other_coin', currency: 'USDT', amount: 1 },
+      { answer: 'other_address', network },
+    ]);
+    expect(await check('ab'.repeat(32))).toEqual({ answer: 'unknown', network });
+    if (litecoin) {
+      const other = await lock('LTC', 'litecoin-regtest');
+      const hash = await litecoin.pay(other.addressInformation.address, '0.5');
+      await litecoin.mine(1);
+      expect(await check(hash, other.id)).toMatchObject({ answer: 'paid_this', amount: 0.5 });
+      expect(await check('ab'.repeat(32), other.id)).toMatchObject({ answer: 'unknown' });
+    }
+    await scan(network);
+    expect(await check(own)).toEqual({ ...paid, amount: 0.001 });
+  });
+
   it('takes a token with more decimals than the books', async () => {
     const { id, amount, addressInformation } = await lock('USDT', 'evm-dev');
     await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [
@@ -163,9 +192,9 @@ describe.each(engines)('real nodes on $name', (engine) => {
   it('finds a transaction of the merchant’s own wallet, and what it pays to an address', async () => {
     const found = async (code: string, txHash: string, address: string) => {
       const connected = server.app.connected.find(({ network }) => network.code === code);
-      const height = await connected?.locate(txHash.replace(/^0x/, ''), signal);
-      if (height === undefined) return undefined;
-      const block = await connected?.chainFor(new Set([address])).block(height, signal);
+      const place = await connected?.locate(txHash.replace(/^0x/, ''), signal);
+      if (!place) return undefined;
+      const block = await connected?.chainFor(new Set([address])).block(place.height, signal);
       return block?.transfers.filter((transfer) => transfer.txHash === txHash);
     };
     const stranger = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

@@ -190,9 +190,9 @@ describe.each(engines)('going live by commands on $name', (engine) => {
       connect: () => ({
         chain: { mode: 'live', network: 'polygon' } as Chain,
         unreadable: () => new Set(),
+        locate: () => Promise.resolve(undefined),
         status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
       }),
-      locate: () => Promise.resolve(undefined),
       cost: () => Promise.resolve(undefined),
       async *check({ network }) {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;

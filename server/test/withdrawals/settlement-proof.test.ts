@@ -132,7 +132,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   const look = (transferId: string, height?: number, txHash = hash): Promise<Proof | undefined> => {
     const real = {
       network,
-      locate: () => Promise.resolve(located),
+      locate: () => Promise.resolve(located === undefined ? undefined : { height: located, isFailed: false }),
       cost: () => Promise.resolve({ fee: 1000n, payer: undefined }),
       chainAssets,
       chainFor: (addresses: ReadonlySet<string>) => ({

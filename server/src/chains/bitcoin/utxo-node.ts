@@ -12,6 +12,7 @@ import {
   unlessError,
   type BitcoinNodes,
 } from './bitcoin-nodes.js';
+import type { BlockPlace } from '../chain.js';
 import type { BitcoinConfig } from './config.js';
 import { isHash, isHeight } from './transactions.js';
 
@@ -124,19 +125,18 @@ export function createUtxoNode(nodes: BitcoinNodes) {
 const outputsToTry = 20;
 
 /**
- * The height of the block that a transaction is in; undefined if it waits for one, or the node does not find it.
+ * The block that a transaction is in; undefined if it waits for one, or the node does not find it.
  * @param txHash 64 lower-case hexadecimal digits
  * @throws NodesUnavailable if no node answers
  */
 export async function locateTransaction(
-  config: BitcoinConfig,
+  nodes: BitcoinNodes,
   txHash: string,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<BlockPlace | undefined> {
   if (!isHash(txHash)) return undefined;
-  const nodes = createBitcoinNodes(config);
   const place = await nodes.run((node) => locate(node, txHash, outputsToTry, signal), signal);
-  return place?.kind === 'block' ? place.height : undefined;
+  return place?.kind === 'block' ? { height: place.height, isFailed: false } : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
-import type { Chain, ChainBlock, ChainTransfer } from '../chain.js';
+import type { BlockPlace, Chain, ChainBlock, ChainTransfer } from '../chain.js';
 import { NodeError } from '../../rpc/node-error.js';
 import type { NodeStatus } from '../../rpc/node-pool.js';
 import type { BalanceSource } from '../balance-source.js';
@@ -35,11 +35,11 @@ export interface EvmChain extends Chain {
   /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
   overdueMs(): number;
   /**
-   * The height of the block that a transaction is in; undefined if it is in none that the node knows.
+   * The block that a transaction is in; undefined if it is in none that the node knows.
    * @param txHash 64 hex digits, with or without 0x
    * @throws NodesUnavailable
    */
-  locate(txHash: string, signal: AbortSignal): Promise<number | undefined>;
+  locate(txHash: string, signal: AbortSignal): Promise<BlockPlace | undefined>;
   /** What a transaction cost; undefined if it has failed, is in no block, or the node does not tell. Same arguments. */
   cost(txHash: string, signal: AbortSignal): Promise<TransactionCost | undefined>;
 }
@@ -172,7 +172,8 @@ export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Di
       nodes.run(async (evm) => {
         const [receipt] = await evm.receipts([hashOf(txHash)]);
         const header = receipt && (await evm.header(receipt.height));
-        return header?.hash === receipt?.blockHash ? receipt?.height : undefined;
+        if (!receipt || header?.hash !== receipt.blockHash) return undefined;
+        return { height: receipt.height, isFailed: !receipt.isSuccess };
       }, signal),
 
     status: () => ({

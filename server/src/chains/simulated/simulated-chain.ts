@@ -8,7 +8,7 @@ import { forUpdate } from '../../db/locks.js';
 import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
 import { addressFormat } from '../../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
-import type { Chain, ChainHead, ChainTransfer } from '../chain.js';
+import type { Chain, ChainHead, ChainTransfer, NetworkRef } from '../chain.js';
 import { findReceiver } from './receiver.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 
@@ -108,6 +108,17 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
 
   return {
     chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
+
+    /** What a transaction sends; undefined if there is none. @param txHash lower case, without 0x */
+    async findTransfers({ network }: NetworkRef, txHash: string): Promise<ChainTransfer[] | undefined> {
+      const rows = await database.reader
+        .selectFrom('simulated_transfers')
+        .selectAll()
+        .where('network', '=', network)
+        .where('tx_hash', 'in', [txHash, `0x${txHash}`])
+        .execute();
+      return rows.length === 0 ? undefined : rows.map(toTransfer);
+    },
 
     /** Creates the first block of each network if it is missing. Nothing else works before that. */
     async prepare(): Promise<void> {

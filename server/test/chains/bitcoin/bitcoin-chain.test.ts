@@ -9,6 +9,7 @@ import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
 import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
+import { createBitcoinNodes } from '../../../src/chains/bitcoin/bitcoin-nodes.js';
 import { locateTransaction, readTransactionFee } from '../../../src/chains/bitcoin/utxo-node.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { parseNetworks } from '../../../src/chains/config/networks-file.js';
@@ -558,16 +559,16 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
 
   describe('locates a transaction', () => {
     const locate = (txHash: string) =>
-      locateTransaction({ ...litecoinRegtest, nodes: [proxy.url] }, txHash, signal);
+      locateTransaction(createBitcoinNodes({ ...litecoinRegtest, nodes: [proxy.url] }), txHash, signal);
 
     it('in its block, without an index of transactions, and not before it is in one', async () => {
       const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
       expect(await locate(txHash)).toBeUndefined();
       await node.mine();
       const height = await node.rpc<number>('getblockcount');
-      expect(await locate(txHash)).toBe(height);
+      expect(await locate(txHash)).toEqual({ height, isFailed: false });
       await node.mine(2);
-      expect(await locate(txHash)).toBe(height);
+      expect(await locate(txHash)).toEqual({ height, isFailed: false });
     });
 
     it('in the block that a node with an index names', async () => {
@@ -575,7 +576,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const blockhash = await node.rpc<string>('getblockhash', height);
       const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
       proxy.behave = forge('getrawtransaction', (answer) => ({ ...(answer as object), blockhash }));
-      expect(await locate(txHash)).toBe(height);
+      expect(await locate(txHash)).toEqual({ height, isFailed: false });
     });
 
     it.each(['ab'.repeat(32), 'not a hash', ''])('but not %j, which no node knows', async (txHash) => {

@@ -485,8 +485,8 @@ it('Tells in which block a transaction is, until a reorganisation drops it', asy
   const chain = open();
   const txHash = await anvil.send(newAddress(), 1n);
   const { height } = await chain.head(signal);
-  expect(await chain.locate(txHash, signal)).toBe(height);
-  expect(await chain.locate(txHash.slice(2).toUpperCase(), signal)).toBe(height);
+  expect(await chain.locate(txHash, signal)).toEqual({ height, isFailed: false });
+  expect(await chain.locate(txHash.slice(2).toUpperCase(), signal)).toEqual({ height, isFailed: false });
   await anvil.reorg(1);
   expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
