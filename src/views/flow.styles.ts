@@ -392,7 +392,6 @@ export const flowStyles = css`
     background: var(--_text);
     color: var(--_background);
     font-size: calc(var(--_rem) * 0.9375);
-    box-shadow: 0 8px 24px -6px #10182866;
   }
   .unseen {
     position: absolute;
