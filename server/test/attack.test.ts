@@ -117,6 +117,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
         const at = path
           .replace('{currency}', 'USDT')
           .replace('{network}', 'tron')
+          .replace('{hash}', 'ab'.repeat(32))
           .replaceAll(/\{[^}]+\}/g, id);
         const { status, body } = await shop.server.api(method, at, { key: publicKey });
         expect([method, path, status, body.data.code]).toEqual([method, path, 404, 'not_found']);

@@ -159,6 +159,22 @@ const refusals: Refusals = {
       return without('fresh', () => send('PATCH', `/v1/payments/${id}/currency/lock`));
     },
   },
+  'payments.checkTransfer': {
+    currency_not_set: async ({ records, send }) =>
+      send('GET', `/v1/payments/${await records.payment()}/transfers/${'ab'.repeat(32)}`),
+    async chain_unavailable({ server, records, send }) {
+      const { id } = await records.lockedPayment();
+      // As if the operator had taken the network out of the settings since.
+      await server.database.write((transaction) =>
+        transaction
+          .updateTable('payments')
+          .set({ network: 'removed-network' })
+          .where('id', '=', id)
+          .execute(),
+      );
+      return send('GET', `/v1/payments/${id}/transfers/${'ab'.repeat(32)}`);
+    },
+  },
   'transactions.resendWebhook': {
     webhook_not_configured: async ({ records, send }) =>
       send('POST', `/v1/transactions/${await records.payment()}/webhook`),

@@ -21,6 +21,7 @@ const forPages = [
   'PATCH /v1/payments/{payment_id}/currency/lock',
   'PATCH /v1/payments/checkout/{payment_id}/currency/lock',
   'GET /v1/transactions/{transaction_id}/verify/checkout',
+  'GET /v1/payments/{payment_id}/transfers/{hash}',
 ];
 
 const split = (route: string) => {

@@ -42,6 +42,13 @@ export async function checkTransfer(
     return { answer, network, currency, amount, confirmations, requiredConfirmations };
   }
 
+  const network = currencies.network(mode, code);
+  if (!network) {
+    throw new Problem(
+      'chain_unavailable',
+      `This server reads ${code} no more, so nothing is known about this transfer`,
+    );
+  }
   const found = await findTransfers({ mode, network: code }, bare, signal);
   if (found === undefined) return { answer: 'unknown', network: code };
   if (found === 'failed') return { answer: 'failed', network: code };
@@ -49,7 +56,6 @@ export async function checkTransfer(
   const right = here.filter(({ currency }) => currency === payment.currency);
   const [one] = right.length > 0 ? right : here;
   if (!one) return { answer: 'other_address', network: code };
-  const network = currencies.network(mode, code);
   return {
     answer: right.length > 0 ? 'paid_this' : 'other_coin',
     network: code,
@@ -57,6 +63,6 @@ export async function checkTransfer(
     amount: sumOf(here.filter(({ currency }) => currency === one.currency)),
     // One node says so. The books follow when the block was read, and with them the depth.
     confirmations: 0,
-    requiredConfirmations: network ? shownConfirmations(payment.required_confirmations, network) : 0,
+    requiredConfirmations: shownConfirmations(payment.required_confirmations, network),
   };
 }

@@ -285,7 +285,8 @@ export function testBadValues(engine: TestEngine): void {
         endpoint.path
           .replace(/\{\w+_id\}/, record)
           .replace('{currency}', 'USDT')
-          .replace('{network}', 'tron');
+          .replace('{network}', 'tron')
+          .replace('{hash}', 'ab'.repeat(32));
       for (const key of [foreign, liveForeign]) {
         const options = { key, ...(body !== undefined && { body }) };
         const existing = await running().api(method, pathOf(id), options);

@@ -164,7 +164,6 @@ describe.each(engines)('on $name', (engine) => {
         const created = {
           state: 'expired' as const,
           settled_at: null,
-          reversals: 0,
           id,
           tx_ref: id,
           merchant_id: other.id,

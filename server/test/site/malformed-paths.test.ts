@@ -112,8 +112,8 @@ describe.each(engines)('On $name', (engine) => {
       headers: { 'Content-Type': 'application/json' },
       body: '{"quantity":1,"baseCurrency":"USD"}',
     });
-    const { reference } = (await placed.json()) as { reference: string };
-    expect(await status(path.replace('ORDER', reference), headers, body)).toBe(400);
+    const { id } = (await placed.json()) as { id: string };
+    expect(await status(path.replace('ORDER', id), headers, body)).toBe(400);
     expect(lines).toEqual([]);
   });
 });
