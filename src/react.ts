@@ -35,7 +35,8 @@ export const CryptoCheckout: React.ForwardRefExoticComponent<
 > = /* @__PURE__ */ React.forwardRef<CheckoutElement, CryptoCheckoutProps>(
   function CryptoCheckout(props, ref) {
     const element = React.useRef<CheckoutElement>(null);
-    React.useImperativeHandle(ref, () => element.current as CheckoutElement);
+    // React sets it before anybody can read this.
+    React.useImperativeHandle(ref, () => element.current ?? absent());
     useMissedEvents(element, props);
     return React.createElement(Tag, {
       ...withAttributes(props),
@@ -62,7 +63,8 @@ function useMissedEvents(
     isDone.current = true;
     const missed = [new CheckoutEvent('checkout-ready', undefined), eventOf(current.status, current.payment)];
     for (const event of missed) {
-      if (event) Reflect.get(handlers, handlerOf(event.type))?.call(undefined, event);
+      const handler: unknown = event && Reflect.get(handlers, handlerOf(event.type));
+      if (typeof handler === 'function') handler.call(undefined, event);
     }
   }, []);
 }
@@ -109,4 +111,8 @@ function propertiesOf(element: typeof CheckoutElement) {
   // Where nothing has defined the element, as on a server, reading this completes its list of properties.
   Reflect.get(element, 'observedAttributes');
   return element.elementProperties;
+}
+
+function absent(): never {
+  throw new Error('The element is not mounted');
 }

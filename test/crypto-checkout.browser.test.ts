@@ -261,7 +261,7 @@ describe('choosing a coin and a network', () => {
   });
 
   it('has a search for 13 or more coins', async () => {
-    const coins = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', ...'ABCDEF'];
+    const coins = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'A', 'B', 'C', 'D', 'E', 'F'];
     const options = coins.map((currency) => ({
       ...bitcoin,
       currency,

@@ -1,6 +1,7 @@
 /** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
-import { branding, logEntry, logValues, payment, receiptView, unlistedReceipts } from './checkout-schemas.js';
+import type { unlistedReceipts } from './checkout-schemas.js';
+import { branding, logEntry, logValues, payment, receiptView } from './checkout-schemas.js';
 import { timestamp } from './fields.js';
 
 /** What a log entry reports. The list is closed: a page can say each one in its own language. */

@@ -95,7 +95,7 @@ it('Requests with public keys are counted per IP address, across keys', async ()
 it('The payers of a merchant can store only so much in a day, and its server and its other mode go on', async () => {
   const { check, charge } = createLimits({ ...limits, storedMegabytesPerDay: 1, publicPerSecond: 1000 });
   const request = { ip: '127.0.0.1', headers: { 'content-length': '99000' } } as unknown as express.Request;
-  const response = {} as express.Response;
+  const response = {} as unknown as express.Response;
   const caller = { merchantId: 'M1', kind: 'public', mode: 'live', keyScope: 'full', keyLast4: '' } as const;
   const { create, cancel, retrieve } = api.payments;
   const codeOf = (asking: Caller, endpoint: Endpoint) =>

@@ -1,6 +1,6 @@
 /** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
 import { readFile } from 'node:fs/promises';
-import { api } from 'crypto-checkout/contract';
+import { api, type Endpoint } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
@@ -81,7 +81,9 @@ describe.each(engines)('On $name, /metrics', (engine) => {
       (await scrape(url))
         .split('\n')
         .filter((line) => line.startsWith('http_request_duration_seconds_count'));
-    const paths = Object.values(api).flatMap((verbs) => Object.values(verbs).map(({ path }) => path));
+    const paths = Object.values(api).flatMap((verbs) =>
+      Object.values<Endpoint>(verbs).map(({ path }) => path),
+    );
     const methods = [
       'GET',
       'POST',

@@ -318,7 +318,9 @@ describe.each(engines)('a stranger with the public key, on $name', (engine) => {
         expect(transactionTimeLog).toHaveLength(20);
         expect(transactionTimeLog.at(-1)?.values.currency).toBe(currency);
       }
-      expect(paymentOf(replies.at(-1) as Answer).transactionTimeLog).toEqual(
+      const last = replies.at(-1);
+      if (!last) throw new Error('There is no reply');
+      expect(paymentOf(last).transactionTimeLog).toEqual(
         paymentOf(await server.api('GET', `/v1/payments/${id}`)).transactionTimeLog,
       );
       // The merchant's server is not limited.

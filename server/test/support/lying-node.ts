@@ -78,10 +78,11 @@ export function startLyingNode(model: EvmModel): LyingNode {
   const former = globalThis.fetch;
   const own: typeof fetch = async (...args) => {
     const [to, init] = args;
-    if (String(to) !== url) return former(...args);
+    if ((to instanceof URL ? to.href : to) !== url) return former(...args);
     node.requests += 1;
     if (node.lies.isDown) return new Response('down', { status: 503 });
-    const body = JSON.parse(String(init?.body)) as Call | Call[];
+    if (typeof init?.body !== 'string') throw new Error('A request without text');
+    const body = JSON.parse(init.body) as Call | Call[];
     const answers = (Array.isArray(body) ? body : [body]).map(answer);
     const text = JSON.stringify(Array.isArray(body) ? answers : answers[0]);
     // What the client reads of a response. A real one takes ten times as long.

@@ -69,10 +69,10 @@ async function startStandIn(anvil: Anvil): Promise<{ readonly url: string; reado
       const answerOne = (call: Call) =>
         answerRpc(anvil, call).then(
           (result) => ({ jsonrpc: '2.0', id: call.id, result }),
-          (error: Error) => ({
+          (error: unknown) => ({
             jsonrpc: '2.0',
             id: call.id,
-            error: { code: -32602, message: error.message },
+            error: { code: -32602, message: String(error) },
           }),
         );
       const answer = async () => {
