@@ -129,7 +129,7 @@ async function withdraw(url: string, requests: Request[], signal: AbortSignal): 
       await send(url, request);
     } catch (error) {
       // Only a lost connection is expected. A refused request fails the test.
-      if (!(error instanceof TypeError)) throw error;
+      if (!/^(ECONN|EPIPE)/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
       return;
     }
     await delay(randomInt(5, 40));
