@@ -214,7 +214,7 @@ export const afterQrStyles = css`
   .facts em {
     font-style: normal;
     font-size: calc(var(--_rem) * 0.8125);
-    color: var(--_caution);
+    color: var(--_muted);
   }
   .success path {
     stroke-dasharray: 20;
