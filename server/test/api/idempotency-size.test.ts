@@ -61,9 +61,10 @@ describe.each(engines)('On $name', (engine) => {
       readPayment: () => Promise.reject(new Error('Nothing is replayed')),
     });
     await inAnHour.prune();
-    const later = (await bytesKept()) - before;
     expect(now / changes).toBeLessThan(500);
-    expect(later / changes).toBeLessThan(200);
+    // PostgreSQL keeps deleted rows while another transaction, such as a job's of this server, may still see them.
+    const later = async () => ((await bytesKept()) - before) / changes;
+    await expect.poll(later, { timeout: 10_000 }).toBeLessThan(200);
   });
 
   it('the replay of a payer’s change tells of the payment as it is now, and changes nothing', async () => {
