@@ -57,9 +57,13 @@ import { createPayments } from './payments/payments.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
+import { paymentRefunds } from './payments/refundable.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
+import { createAddressRules } from './refunds/address-rules.js';
+import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
+import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { StartError } from './shared/start-error.js';
@@ -293,6 +297,7 @@ export async function createApp(options: AppOptions) {
     returningDeposits: hasReturningReceipts,
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
+    onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
     simulatedChains,
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
@@ -306,6 +311,19 @@ export async function createApp(options: AppOptions) {
     transfers,
     isCrossChecked: depths.isCrossChecked,
     gasKey: config.gasKey,
+  });
+  const refunds = createRefunds({
+    ...shared,
+    ...{ rates, outbox, balances, merchants, transfers, publicUrl },
+    payments: paymentRefunds,
+    addressRules: createAddressRules({
+      tokenContracts: () =>
+        connected.flatMap(({ chainAssets }) =>
+          Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
+        ),
+      isOurs: async (reader, address) =>
+        (await depositKeys.isAssigned(reader, address)) || (await treasury.isOwnAccount(reader, address)),
+    }),
   });
   const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
   const restore = createRestore({
@@ -348,6 +366,7 @@ export async function createApp(options: AppOptions) {
     afterNetworkChange: () => testPayer.advance(stopping),
     async afterClockChange() {
       await payments.expireOverdue(stopping);
+      await refunds.expireOverdue(stopping);
       await billing.run(stopping);
       dispatcher.wake();
     },
@@ -367,6 +386,8 @@ export async function createApp(options: AppOptions) {
     transfers: createTransferHandlers(transfers),
     payouts: createPayoutHandlers(payouts),
     payments: createPaymentHandlers({ payments, checkoutUrl }),
+    refunds: createRefundHandlers(refunds),
+    refundClaims: createRefundClaimHandlers(refunds),
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
   });
@@ -386,6 +407,7 @@ export async function createApp(options: AppOptions) {
     wallets,
     depositAddresses,
     balances,
+    refunds,
     transfers,
     payouts,
     testPayer,

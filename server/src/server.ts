@@ -243,7 +243,8 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, testPayer, billing, endpoints, webhooks, simulatedChains } = app;
+  const { clock, serverTime, payments, refunds, testPayer, billing, endpoints, webhooks, simulatedChains } =
+    app;
   const { keys, depositKeys, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
@@ -251,6 +252,7 @@ function createJobList(
     { name: 'key uses', intervalMs: 180_000, run: () => keys.writeUses() },
     { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
+    { name: 'refunds', intervalMs: 1000, run: (signal) => refunds.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => testPayer.advance(signal) },
     { name: 'billing', intervalMs: 1000, run: (signal) => billing.run(signal) },
     { name: 'list checkpoints', intervalMs: 60_000, run: (signal) => extendCheckpoints(database, signal) },

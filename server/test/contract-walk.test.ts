@@ -137,6 +137,29 @@ const validCalls: {
       params: { payment_id: (await records.lockedPayment()).id, hash: 'ab'.repeat(32) },
     }),
   },
+  refunds: {
+    create: async (records) => ({
+      params: { payment_id: await records.paidPayment('ethereum') },
+      body: { kind: 'partial', amount: '0.5', reason: 'One item was sold out' },
+    }),
+    async list(records) {
+      await records.refund();
+      return { query: { status: 'awaiting_address', currency: 'usdt' } };
+    },
+    retrieve: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
+    approve: async (records) => ({
+      params: { refund_id: (await records.refund({ address: records.evmAddress() })).id },
+      body: {},
+    }),
+    cancel: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
+    link: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
+  },
+  refundClaims: {
+    retrieve: async (records) => ({ body: { token: (await records.refund()).token } }),
+    setAddress: async (records) => ({
+      body: { token: (await records.refund()).token, address: records.evmAddress() },
+    }),
+  },
   transactions: {
     async list(records) {
       await records.payment();
@@ -231,7 +254,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
       Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
     );
   expect(names(validCalls).sort()).toEqual(names(api).sort());
-  expect(rows).toHaveLength(52);
+  expect(rows).toHaveLength(60);
 });
 
 describe.each(engines)('On $name', (engine) => {
@@ -268,17 +291,20 @@ describe.each(engines)('On $name', (engine) => {
   const send = ({ endpoint }: Row, call: Call, key: string | undefined = server.secretKey): Promise<Answer> =>
     server.api(endpoint.method, pathOf(endpoint, call), { key, ...(call.body && { body: call.body }) });
 
-  it.each(named(rows))('%s without a key is 401', async (_name, row) => {
-    const { method } = row.endpoint;
-    const call = await refusedCall(row);
-    const path = pathOf(row.endpoint, call);
-    for (const key of [undefined, `sk_test_${'x'.repeat(43)}`]) {
-      const answer = await server.api(method, path, { key, ...(call.body && { body: call.body }) });
-      const code = key === undefined ? 'missing_api_key' : 'invalid_api_key';
-      expect([answer.status, answer.body.status, answer.body.data.code]).toEqual([401, 'error', code]);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    }
-  });
+  it.each(named(rows.filter(({ endpoint }) => endpoint.key !== 'none')))(
+    '%s without a key is 401',
+    async (_name, row) => {
+      const { method } = row.endpoint;
+      const call = await refusedCall(row);
+      const path = pathOf(row.endpoint, call);
+      for (const key of [undefined, `sk_test_${'x'.repeat(43)}`]) {
+        const answer = await server.api(method, path, { key, ...(call.body && { body: call.body }) });
+        const code = key === undefined ? 'missing_api_key' : 'invalid_api_key';
+        expect([answer.status, answer.body.status, answer.body.data.code]).toEqual([401, 'error', code]);
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      }
+    },
+  );
 
   it.each(named(rows.filter(({ endpoint }) => endpoint.key === 'secret')))(
     '%s with a public key is 403',

@@ -98,12 +98,9 @@ const refusals: Refusals = {
       send('POST', '/v1/transfers', { ...usdt, amount: 1_000_000, walletAddress: records.evmAddress() }),
     async balance_suspended({ server, records, send }) {
       await records.paidPayment('ethereum');
-      const { balances } = server.app;
-      const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
-      await server.database.write((transaction) => balances.suspend(transaction, scope, 'USDT'));
-      const answer = await send('POST', '/v1/transfers', { ...usdt, walletAddress: records.evmAddress() });
-      await server.database.write((transaction) => balances.resume(transaction, scope, 'USDT'));
-      return answer;
+      return whileSuspended(server, () =>
+        send('POST', '/v1/transfers', { ...usdt, walletAddress: records.evmAddress() }),
+      );
     },
   },
   'transfers.quoteFee': {
@@ -175,6 +172,71 @@ const refusals: Refusals = {
       return send('GET', `/v1/payments/${id}/transfers/${'ab'.repeat(32)}`);
     },
   },
+  'refunds.create': {
+    async unsupported_currency({ server, records, send }) {
+      const id = await records.paidPayment('ethereum');
+      // As if the operator had taken the network out of the settings since.
+      await server.database.write((transaction) =>
+        transaction
+          .updateTable('receipts')
+          .set({ network: 'removed-network' })
+          .where('payment_id', '=', id)
+          .execute(),
+      );
+      return send('POST', `/v1/payments/${id}/refunds`, { kind: 'full' });
+    },
+    invalid_address: async ({ records, send }) =>
+      send('POST', `/v1/payments/${await records.paidPayment('ethereum')}/refunds`, {
+        ...{ kind: 'full', address: '0x1234' },
+      }),
+    invalid_state: async ({ records, send }) =>
+      send('POST', `/v1/payments/${await records.paidPayment()}/refunds`, { kind: 'excess' }),
+    async insufficient_balance({ server, send }) {
+      // Nothing else was paid to this merchant, so nothing is there for the network's fee.
+      const key = await server.foreignKey('secret', 'test');
+      const id = await createRecords(server, key).paidPayment('ethereum');
+      return send('POST', `/v1/payments/${id}/refunds`, { kind: 'full' }, key);
+    },
+    async balance_suspended({ server, records, send }) {
+      const id = await records.paidPayment('ethereum');
+      return whileSuspended(server, () => send('POST', `/v1/payments/${id}/refunds`, { kind: 'full' }));
+    },
+    async rate_unavailable({ records, send, without }) {
+      const id = await records.paidPayment('ethereum');
+      return without('any', () => send('POST', `/v1/payments/${id}/refunds`, { kind: 'full' }));
+    },
+  },
+  'refunds.approve': {
+    invalid_state: async ({ records, send }) =>
+      send('POST', `/v1/refunds/${(await records.refund()).id}/approve`),
+    async balance_suspended({ server, records, send }) {
+      const { id } = await records.refund({ address: records.evmAddress() });
+      return whileSuspended(server, () => send('POST', `/v1/refunds/${id}/approve`));
+    },
+  },
+  'refunds.cancel': {
+    async invalid_state({ records, send }) {
+      const { id } = await records.refund({ address: records.evmAddress() });
+      await send('POST', `/v1/refunds/${id}/approve`);
+      return send('POST', `/v1/refunds/${id}/cancel`);
+    },
+  },
+  'refunds.link': {
+    async invalid_state({ records, send }) {
+      const { id } = await records.refund();
+      await send('POST', `/v1/refunds/${id}/cancel`);
+      return send('POST', `/v1/refunds/${id}/link`);
+    },
+  },
+  'refundClaims.setAddress': {
+    invalid_address: async ({ records, send }) =>
+      send('POST', '/v1/refund-claims/address', { ...(await records.refund()), address: '0x1234' }),
+    async invalid_state({ records, send }) {
+      const { id, token } = await records.refund({ address: records.evmAddress() });
+      await send('POST', `/v1/refunds/${id}/approve`);
+      return send('POST', '/v1/refund-claims/address', { token, address: records.evmAddress() });
+    },
+  },
   'transactions.resendWebhook': {
     webhook_not_configured: async ({ records, send }) =>
       send('POST', `/v1/transactions/${await records.payment()}/webhook`),
@@ -183,6 +245,15 @@ const refusals: Refusals = {
     unsupported_currency: ({ send }) => send('POST', '/v1/wallets', { currency: 'NGN' }),
   },
 };
+
+async function whileSuspended(server: TestServer, ask: () => Promise<Answer>): Promise<Answer> {
+  const { balances } = server.app;
+  const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
+  await server.database.write((transaction) => balances.suspend(transaction, scope, 'USDT'));
+  const answer = await ask();
+  await server.database.write((transaction) => balances.resume(transaction, scope, 'USDT'));
+  return answer;
+}
 
 const rows = Object.entries(refusals).flatMap(([name, codes]) =>
   Object.entries(codes).map(([code, provoke]) => [name, code as ErrorCode, provoke] as const),

@@ -24,6 +24,8 @@ const forPages = [
   'GET /v1/payments/{payment_id}/transfers/{hash}',
 ];
 
+const withoutKey = ['/v1/refund-claims/retrieve', '/v1/refund-claims/address'];
+
 const split = (route: string) => {
   const [method = '', path = ''] = route.split(' ');
   return { method, path: path.replace(/\{\*?\w+\}/g, 'nobody') };
@@ -64,7 +66,7 @@ describe.each(engines)('On $name', (engine) => {
     const { method, path } = split(route);
     const { status, body } = await send(method, path, server.publicKey, method === 'GET' ? undefined : {});
     const isRefused = status === 403 && body.data.code === 'secret_key_required';
-    expect(isRefused).toBe(!forPages.includes(route));
+    expect(isRefused).toBe(!forPages.includes(route) && !withoutKey.includes(path));
   });
 
   it.each(routes)('%s allows other origins only if pages may call it', async (route) => {

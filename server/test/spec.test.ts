@@ -798,7 +798,7 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
       });
     });
 
-    it('has its endpoints, each with a test above, the list of receipts and the check of a transfer', () => {
+    it('has its endpoints, each with a test above, the list of receipts, the check of a transfer and refunds', () => {
       const declared = Object.values(api).flatMap((verbs) =>
         Object.values<Endpoint>(verbs).map(({ method, path }) =>
           `${method} ${path}`.replace('{*endpoint}', '{endpoint path after /v1}'),
@@ -807,6 +807,9 @@ describe.each(engines)('The interface specification, on $name', (engine) => {
       const added = [
         'GET /v1/transactions/{transaction_id}/receipts',
         'GET /v1/payments/{payment_id}/transfers/{hash}',
+        ...[...Object.values(api.refunds), ...Object.values(api.refundClaims)].map(
+          ({ method, path }) => `${method} ${path}`,
+        ),
       ];
       expect([...asserted, ...added].sort()).toEqual(declared.sort());
       expect(asserted.size).toBe(50);

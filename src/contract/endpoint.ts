@@ -4,8 +4,8 @@ import type { ErrorCode } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** The kind of key that is required. A `public` endpoint accepts secret keys too. */
-export type KeyKind = 'secret' | 'public';
+/** The kind of key that is required. A `public` endpoint accepts secret keys too, and `none` reads no key at all. */
+export type KeyKind = 'secret' | 'public' | 'none';
 
 /**
  * An endpoint's address. In a path, `{name}` matches one segment. `{*name}`, allowed only at the end, matches the rest of

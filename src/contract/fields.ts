@@ -56,6 +56,11 @@ const decimalFrom = (number: object, pattern: string) =>
     }),
   );
 
+/** The merchant's own keys and values. */
+export const metadata = z
+  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
+  .check(z.refine((entries) => Object.keys(entries).length <= 20, { error: 'Must have at most 20 keys' }));
+
 /** A decimal amount ≥ 0, as a JSON number or numeric string. Parsed to a plain decimal string. */
 export const decimal = decimalFrom({ minimum: 0 }, String.raw`^\s*\d+(\.\d+)?\s*$`);
 

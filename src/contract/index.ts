@@ -9,6 +9,7 @@ import { meta } from './meta.js';
 import { paymentPlans } from './payment-plans.js';
 import { payments } from './payments.js';
 import { payouts } from './payouts.js';
+import { refundClaims, refunds } from './refunds.js';
 import { subscribers } from './subscribers.js';
 import { transactions } from './transactions.js';
 import { transfers } from './transfers.js';
@@ -28,6 +29,8 @@ export const api = {
   transfers,
   payouts,
   payments,
+  refunds,
+  refundClaims,
   transactions,
   wallets,
 } as const satisfies Record<string, Record<string, Endpoint>>;
@@ -51,6 +54,7 @@ export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
 export { frequencies, type Frequency } from './payment-plans.js';
+export { refundKinds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';
 export { sandbox } from './sandbox.js';
 export * from './units.js';

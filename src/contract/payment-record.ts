@@ -32,6 +32,10 @@ export const logCode = z.enum([
   'cancelled_with_funds',
   'paid_after_cancel',
   'deposit_completed',
+  'refund_created',
+  'refund_sending',
+  'refund_paid',
+  'refund_ended',
 ]);
 export type LogCode = z.output<typeof logCode>;
 
@@ -59,6 +63,32 @@ export const credit = z.object({
 });
 export type Credit = z.output<typeof credit>;
 
+export const refundStatus = z.enum([
+  'awaiting_address',
+  'awaiting_approval',
+  'approved',
+  'processing',
+  'paid',
+  'cancelled',
+  'expired',
+  'failed',
+]);
+export type RefundStatus = z.output<typeof refundStatus>;
+
+/** A refund, as its payment shows it. Never the link, nor the address. */
+export const paymentRefund = z.object({
+  /** Only for secret keys. */
+  id: z.optional(z.string()),
+  status: refundStatus,
+  amount: z.number(),
+  currency: z.string(),
+  network: z.string(),
+  /** Only once it is paid. */
+  txHash: z.optional(z.string()),
+  explorerUrl: z.optional(z.string()),
+});
+export type PaymentRefund = z.output<typeof paymentRefund>;
+
 export const paymentRecord = z.extend(payment, {
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
@@ -69,5 +99,9 @@ export const paymentRecord = z.extend(payment, {
   credited: z.optional(z.array(credit)),
   /** Only for secret keys: what the merchant's server stored with the payment. */
   metadata: z.optional(z.record(z.string(), z.string())),
+  /** Oldest first; absent if there are none. */
+  refunds: z.optional(z.array(paymentRefund)),
+  /** What was paid back in the paying currency; absent if there are no refunds. */
+  refundedAmount: z.optional(z.number()),
 });
 export type PaymentRecord = z.output<typeof paymentRecord>;

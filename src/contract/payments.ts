@@ -3,12 +3,8 @@ import * as z from 'zod/mini';
 import { createdPayment } from './checkout-schemas.js';
 import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, email, id, positiveDecimal, requiredText, text } from './fields.js';
+import { described, email, id, metadata, positiveDecimal, requiredText, text } from './fields.js';
 import { paymentRecord, type PaymentRecord } from './payment-record.js';
-
-const metadata = z
-  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
-  .check(z.refine((entries) => Object.keys(entries).length <= 20, { error: 'Must have at most 20 keys' }));
 
 const createBody = z.object({
   amount: described(positiveDecimal, 'Price, in the base currency.'),

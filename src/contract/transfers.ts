@@ -19,6 +19,8 @@ const transfer = z.object({
   txHash: z.optional(z.string()),
   /** Only if `status` is `failed`. */
   failureReason: z.optional(z.string()),
+  /** The refund that it pays, if it pays one. */
+  refundId: z.optional(z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });

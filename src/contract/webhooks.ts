@@ -18,6 +18,13 @@ const recordEventType = z.enum([
   'wallet.transaction',
   'transfer.success',
   'transfer.failed',
+  'refund.created',
+  'refund.address_set',
+  'refund.approved',
+  'refund.paid',
+  'refund.failed',
+  'refund.cancelled',
+  'refund.expired',
   'subscription.payment_due',
   'subscription.ended',
 ]);

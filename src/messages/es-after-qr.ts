@@ -102,6 +102,10 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Cancelado después de llegar fondos',
   log_paid_after_cancel: 'Llegaron fondos después de la cancelación',
   log_deposit_completed: 'Recibido: {received}',
+  log_refund_created: 'Reembolso iniciado: {amount}',
+  log_refund_sending: 'Reembolso en camino: {amount}',
+  log_refund_paid: 'Reembolsado: {amount}',
+  log_refund_ended: 'Reembolso terminado: {amount} queda en la tienda',
 
   problemBusy: 'El servicio de pago está ocupado. Inténtalo en un momento.',
   problemBelowMinimum: 'El total es demasiado pequeño para esta moneda. Elige otra.',

@@ -102,6 +102,10 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Cancelado depois da chegada de fundos',
   log_paid_after_cancel: 'Fundos chegaram depois do cancelamento',
   log_deposit_completed: 'Recebido: {received}',
+  log_refund_created: 'Reembolso iniciado: {amount}',
+  log_refund_sending: 'Reembolso a caminho: {amount}',
+  log_refund_paid: 'Reembolsado: {amount}',
+  log_refund_ended: 'Reembolso encerrado: {amount} fica na loja',
 
   problemBusy: 'O serviço de pagamento está ocupado. Tente de novo em instantes.',
   problemBelowMinimum: 'O total é pequeno demais para esta moeda. Escolha outra.',

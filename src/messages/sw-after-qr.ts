@@ -97,6 +97,10 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Imeghairiwa baada ya sarafu kufika',
   log_paid_after_cancel: 'Sarafu zilifika baada ya kughairi',
   log_deposit_completed: 'Imepokelewa: {received}',
+  log_refund_created: 'Urejeshaji umeanza: {amount}',
+  log_refund_sending: 'Urejeshaji uko njiani: {amount}',
+  log_refund_paid: 'Imerejeshwa: {amount}',
+  log_refund_ended: 'Urejeshaji umekwisha: {amount} inabaki dukani',
 
   problemBusy: 'Huduma ya malipo ina shughuli nyingi. Jaribu tena baada ya muda mfupi.',
   problemBelowMinimum: 'Jumla ni ndogo mno kwa sarafu hii. Chagua nyingine.',

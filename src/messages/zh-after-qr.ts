@@ -95,6 +95,10 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: '收到转账后取消',
   log_paid_after_cancel: '取消后收到转账',
   log_deposit_completed: '已收到：{received}',
+  log_refund_created: '已开始退款：{amount}',
+  log_refund_sending: '退款正在发送：{amount}',
+  log_refund_paid: '已退款：{amount}',
+  log_refund_ended: '退款已结束：{amount} 留在商家',
 
   problemBusy: '支付服务繁忙，请稍后再试。',
   problemBelowMinimum: '总额低于该币种的最低金额，请另选一种。',

@@ -38,6 +38,12 @@ GET /v1/transfers/{transfer_id}
 GET /v1/transfers
 GET /v1/payouts
 GET /v1/payouts/{payout_id}
+POST /v1/payments/{payment_id}/refunds
+GET /v1/refunds
+GET /v1/refunds/{refund_id}
+POST /v1/refunds/{refund_id}/approve
+POST /v1/refunds/{refund_id}/cancel
+POST /v1/refunds/{refund_id}/link
 GET /v1/transactions
 GET /v1/transactions/{transaction_id}
 GET /v1/transactions/{transaction_id}/verify
@@ -49,6 +55,11 @@ GET /v1/wallets
 GET /v1/wallets/{wallet_id}
 POST /v1/wallets
 DELETE /v1/wallets/{wallet_id}`;
+
+/** The token in the body takes the place of a key. */
+const openEndpoints = `
+POST /v1/refund-claims/retrieve
+POST /v1/refund-claims/address`;
 
 const publicEndpoints = `
 POST /v1/payments/checkout
@@ -67,15 +78,15 @@ PATCH /v1/payments/checkout/{payment_id}/currency/lock`;
 
 const lines = (list: string) => list.trim().split('\n').sort();
 
-const declared = (kind: 'secret' | 'public') =>
+const declared = (kind: 'secret' | 'public' | 'none') =>
   rows
     .filter(({ endpoint }) => endpoint.key === kind)
     .map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
     .sort();
 
 describe('the table', () => {
-  it('has the 52 endpoints of the API', () => {
-    expect(rows).toHaveLength(52);
+  it('has the 60 endpoints of the API', () => {
+    expect(rows).toHaveLength(60);
   });
 
   it('gives public keys access to the payment endpoints and verify/checkout only', () => {
@@ -84,6 +95,10 @@ describe('the table', () => {
 
   it('requires a secret key everywhere else', () => {
     expect(declared('secret')).toEqual(lines(secretEndpoints));
+  });
+
+  it('requires no key for the claims of refunds', () => {
+    expect(declared('none')).toEqual(lines(openEndpoints));
   });
 
   it('has no aliases except the /checkout/ paths of the public endpoints', () => {
@@ -97,7 +112,7 @@ describe('the table', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
-    expect(places).toHaveLength(56);
+    expect(places).toHaveLength(64);
     expect(places.filter((place, index) => places.indexOf(place) !== index)).toEqual([]);
   });
 });

@@ -60,6 +60,8 @@ export interface CurrentForwarders {
 export interface DepositKeys {
   /** The keys in use, as this process last read them. */
   readonly sources: AddressSources;
+  /** Whether an address was ever given out, in either mode. */
+  isAssigned(reader: Reader, address: string): Promise<boolean>;
   /** The merchants whose treasury is in use, as this process last read them. */
   forwarders(): readonly CurrentForwarders[];
   /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
@@ -221,6 +223,8 @@ export async function createDepositKeys(
     },
 
     refresh,
+
+    isAssigned: (reader, address) => store.isAssigned(reader, address),
   };
 }
 

@@ -24,7 +24,13 @@ export interface Context {
   change<D>(work: (transaction: Transaction) => Promise<D>): Promise<Reply<D>>;
 }
 
-export type Handler<E extends Endpoint> = (input: Input<E>, context: Context) => Promise<Reply<Data<E>>>;
+/** What handlers of endpoints that need no key get: nobody says who calls. */
+export type OpenContext = Omit<Context, 'caller'>;
+
+export type Handler<E extends Endpoint> = (
+  input: Input<E>,
+  context: E extends { readonly key: 'none' } ? OpenContext : Context,
+) => Promise<Reply<Data<E>>>;
 
 /** A handler for every endpoint of a table, by resource and verb. A missing handler does not compile. */
 export type Handlers<Table extends Record<string, Record<string, Endpoint>>> = {

@@ -28,6 +28,8 @@ export interface IpLimits {
   readonly failedKey: CountRequest;
   /** Pages, files, the demo shop and `/readyz`. */
   readonly page: CountRequest;
+  /** A request with the token of a refund's claim, whose holder has no key. */
+  readonly claim: CountRequest;
 }
 
 type CountRequest = (request: Request, response: Response) => Promise<void>;
@@ -104,6 +106,7 @@ export function createIpLimits(limits: Limits): IpLimits {
     anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp).count,
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
+    claim: createLimiter(limits.refundClaimsPerMinutePerIp, 60, byIp).count,
   };
 }
 

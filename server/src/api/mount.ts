@@ -39,7 +39,7 @@ interface Mounted {
 /**
  * Handles every request under the path where it is mounted. The order of checks is: rate limit per IP address, key, rate
  * limit per key, path and method, kind and scope of the key, body, validation. Requests without a valid key learn nothing
- * about which paths exist.
+ * about which paths exist. The few endpoints that need no key read none.
  */
 export function mount<T extends Table>(
   table: T,
@@ -56,6 +56,12 @@ export function mount<T extends Table>(
     if (match?.route.isPublic) allowBrowsers(response);
     await ipLimits?.anyRequest(request, response);
     if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
+    if (match && mounted?.endpoint.key === 'none') {
+      setLabel(response, mounted.path);
+      await ipLimits?.claim(request, response);
+      const { json } = await mounted.run({ request, response, values: match.values });
+      return sendJson(response, 200, json);
+    }
     const caller = await authenticate(keys, request.headers.authorization).catch(async (error: unknown) => {
       const isWrongKey = error instanceof Problem && error.code === 'invalid_api_key';
       if (isWrongKey) await ipLimits?.failedKey(request, response);
@@ -96,6 +102,7 @@ function checkKeyScope(
   { resource, endpoint: { method, changesOnGet } }: Mounted,
 ): void {
   const isRead = method === 'GET' && changesOnGet !== true;
+  const isVerification = resource === 'payments' || resource === 'transactions';
   switch (keyScope) {
     case 'full':
       return;
@@ -103,8 +110,11 @@ function checkKeyScope(
       if (isRead) return;
       throw outOfScope(keyScope, 'it can read everything, and change nothing');
     case 'verify':
-      if (isRead && (resource === 'payments' || resource === 'transactions')) return;
+      if (isRead && isVerification) return;
       throw outOfScope(keyScope, 'it can only get, list and verify payments and transactions');
+    case 'refunds':
+      if (resource === 'refunds' || (isRead && isVerification)) return;
+      throw outOfScope(keyScope, 'it can make refunds, and get, list and verify payments and transactions');
     default:
       keyScope satisfies never;
   }

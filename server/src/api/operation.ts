@@ -32,7 +32,8 @@ export interface OperationDeps {
 export interface Call {
   readonly request: Request;
   readonly response: Response;
-  readonly caller: Caller;
+  /** Undefined if the endpoint needs no key. */
+  readonly caller?: Caller | undefined;
   /** The values of the path's placeholders, still percent-encoded. */
   readonly values: readonly string[];
 }
@@ -95,8 +96,9 @@ export function createOperation<E extends Endpoint>(
     checkEncoding(request.url);
     const body = hasBody ? await readBody(request) : {};
     const input = validate({ params, query: queryOf(request), body });
-    const keyHeader = isKeyed ? request.headers['idempotency-key'] : undefined;
-    if (!idempotency || keyHeader === undefined) return { json: await handle(call, input), isReplay: false };
+    const keyHeader = isKeyed && caller ? request.headers['idempotency-key'] : undefined;
+    if (!idempotency || !caller || keyHeader === undefined)
+      return { json: await handle(call, input), isReplay: false };
     return idempotency.once(
       {
         caller,
@@ -112,19 +114,25 @@ export function createOperation<E extends Endpoint>(
 }
 
 class RequestContext implements Context {
-  readonly caller: Caller;
   readonly requestId: string;
   readonly change: Context['change'];
+  readonly #caller: Caller | undefined;
   readonly #response: Response;
   readonly #stopping: AbortSignal;
   #signal: AbortSignal | undefined;
 
   constructor({ caller, response }: Call, stopping: AbortSignal, change: Context['change']) {
-    this.caller = caller;
+    this.#caller = caller;
     this.requestId = requestIdOf(response);
     this.change = change;
     this.#response = response;
     this.#stopping = stopping;
+  }
+
+  /** Handlers of endpoints without a key cannot name it: their context has none. */
+  get caller(): Caller {
+    if (!this.#caller) throw new Error('This endpoint has no caller');
+    return this.#caller;
   }
 
   /** Created on first use: most handlers do not need it, and it costs more than everything else here. */

@@ -101,6 +101,8 @@ function selectTransfers(reader: Reader) {
       .where('posting.key', '=', sql<string>`${sql.lit(`${kind}:`)} || transfers.id || ${suffixOf(kind)}`)
       .where('account.kind', '=', kind === 'lost' ? 'available' : 'reserved')
       .where('account.merchant_id', '=', sql<string>`transfers.merchant_id`)
+      // A refund's transfer takes over what the refund has reserved, so its hold has both sides on the same account.
+      .where(`entry.${side}`, '<>', '0')
       .select(`entry.${side}`)
       .limit(1);
   return reader
@@ -124,10 +126,19 @@ function selectTransfers(reader: Reader) {
 }
 
 export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Reserved is the sum of the open holds');
-  const open = await reader
+  const report = new Report('Reserved is the sum of the open holds, of transfers and of refunds');
+  const columns = ['mode', 'currency', 'network', 'merchant_id', 'amount', 'fee'] as const;
+  const transfers = reader
     .selectFrom('transfers')
-    .where('status', 'in', ['pending', 'processing'])
+    .select(columns)
+    .where('status', 'in', ['pending', 'processing']);
+  // From its approval on, a refund's transfer holds what it takes.
+  const refunds = reader
+    .selectFrom('refunds')
+    .select(columns)
+    .where('status', 'in', ['awaiting_address', 'awaiting_approval']);
+  const open = await reader
+    .selectFrom(transfers.unionAll(refunds).as('open'))
     .groupBy(['mode', 'currency', 'network', 'merchant_id'])
     .select([
       'mode',

@@ -11,6 +11,7 @@ import {
 } from './check-report.js';
 import { checkCustody, checkFeeIncome, checkGas, checkMerchants } from './check-totals.js';
 import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
+import { checkRefunds } from './check-refunds.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
 
@@ -29,6 +30,7 @@ export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
     await checkSettlements(reader),
     await checkTransfers(reader),
     await checkReserved(reader),
+    await checkRefunds(reader),
     await checkBankPayouts(reader),
     await checkCustody(reader),
     await checkFeeIncome(reader),

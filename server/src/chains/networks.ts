@@ -39,6 +39,11 @@ export interface Network {
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
+/** The page of a transaction in the network's block explorer; empty if it has none. */
+export function transactionPage(network: Network | undefined, txHash: string): string {
+  return network?.explorer?.replace('{txHash}', encodeURIComponent(txHash)) ?? '';
+}
+
 /** An amount of any currency that has a rate, as a decimal. */
 export interface Worth {
   readonly amount: string;

@@ -34,6 +34,16 @@ const settings = {
       'the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit',
     )
     .repeated(),
+  dailyRefunds: option
+    .currencyAmount(
+      'the most that may be refunded of a currency within 24 hours, written likewise. Refunds do not count as transfers, and may go to any address',
+    )
+    .repeated(),
+  autoRefund: option
+    .currencyAmount(
+      'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address: USD=20 for all coins by their value, USDT=20 for this coin alone. Written likewise (default: none)',
+    )
+    .repeated(),
 };
 
 const webhook = {
@@ -130,17 +140,34 @@ export const merchantCommands: Group = {
   ],
 };
 
-type GivenSettings = Omit<MerchantChange, 'redirectOrigins' | 'dailyLimits'> & {
+type GivenLimits = readonly (readonly [string, string | null])[];
+
+type GivenSettings = Omit<
+  MerchantChange,
+  'redirectOrigins' | 'dailyLimits' | 'dailyRefunds' | 'autoRefund'
+> & {
   readonly redirectOrigins: string | undefined;
-  readonly dailyLimit: readonly (readonly [string, string | null])[];
+  readonly dailyLimit: GivenLimits;
+  readonly dailyRefunds: GivenLimits;
+  readonly autoRefund: GivenLimits;
 };
 
-function accountChange({ redirectOrigins, dailyLimit, ...given }: GivenSettings): MerchantChange {
+const limitsOf = (given: GivenLimits) => (given.length === 0 ? undefined : Object.fromEntries(given));
+
+function accountChange({
+  redirectOrigins,
+  dailyLimit,
+  dailyRefunds,
+  autoRefund,
+  ...given
+}: GivenSettings): MerchantChange {
   const origins = redirectOrigins?.split(/[\s,]+/).filter((origin) => origin !== '');
   return {
     ...given,
     redirectOrigins: origins?.length === 0 ? null : origins,
-    dailyLimits: dailyLimit.length === 0 ? undefined : Object.fromEntries(dailyLimit),
+    dailyLimits: limitsOf(dailyLimit),
+    dailyRefunds: limitsOf(dailyRefunds),
+    autoRefund: limitsOf(autoRefund),
   };
 }
 

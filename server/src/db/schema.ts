@@ -11,6 +11,7 @@ import { listTables } from './tables/lists.js';
 import { paymentTables } from './tables/payments.js';
 import { psbtTables } from './tables/psbts.js';
 import { recordTables } from './tables/records.js';
+import { refundTables } from './tables/refunds.js';
 import { subscriptionTables } from './tables/subscriptions.js';
 import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
@@ -28,6 +29,7 @@ export const tables = {
   ...recordTables,
   ...webhookTables,
   ...withdrawalTables,
+  ...refundTables,
   ...psbtTables,
   ...subscriptionTables,
   ...treasuryTables,
@@ -52,6 +54,7 @@ export type LedgerAccountTable = Schema['ledger_accounts'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type LedgerEntryTable = Schema['ledger_entries'];
 export type IdempotencyTable = Schema['idempotency'];
+export type RefundTable = Schema['refunds'];
 export type OutboxTable = Schema['outbox'];
 export type WebhookTryTable = Schema['webhook_tries'];
 export type WebhookEndpointTable = Schema['webhook_endpoints'];

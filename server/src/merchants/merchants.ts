@@ -27,9 +27,15 @@ export interface Merchant {
   readonly transfers: TransferPolicy;
   /** The most that may be transferred in 24 hours, by currency code, as decimals. */
   readonly dailyLimits: Readonly<Record<string, string>>;
+  /** The same for refunds. */
+  readonly dailyRefunds: Readonly<Record<string, string>>;
+  /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
+  readonly autoRefund: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+type Limits = Readonly<Record<string, string | null>>;
 
 export interface NewMerchant {
   readonly name: string;
@@ -41,7 +47,9 @@ export interface NewMerchant {
   readonly redirectOrigins?: readonly string[] | null | undefined;
   readonly transfers?: TransferPolicy | undefined;
   /** Changes the given currencies only; null removes a limit. */
-  readonly dailyLimits?: Readonly<Record<string, string | null>> | undefined;
+  readonly dailyLimits?: Limits | undefined;
+  readonly dailyRefunds?: Limits | undefined;
+  readonly autoRefund?: Limits | undefined;
 }
 
 export type MerchantChange = Partial<NewMerchant>;
@@ -85,6 +93,8 @@ export function createMerchants(clock: Clock, newId: NewId) {
         redirect_origins: originsJson(input.redirectOrigins ?? null),
         transfers: input.transfers ?? 'any',
         daily_limits: changedLimits('{}', input.dailyLimits ?? {}),
+        daily_refunds: changedLimits('{}', input.dailyRefunds ?? {}),
+        auto_refund: changedLimits('{}', input.autoRefund ?? {}),
         created_at: now,
         updated_at: now,
       };
@@ -95,7 +105,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
     /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
     async update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant> {
       check(change);
-      const { daily_limits: limits } = await row(transaction, id);
+      const { daily_limits, daily_refunds, auto_refund } = await row(transaction, id);
       const updated = await store.updateMerchant(transaction, id, {
         ...(change.name !== undefined && { name: change.name }),
         ...(change.businessName !== undefined && { business_name: change.businessName }),
@@ -106,7 +116,9 @@ export function createMerchants(clock: Clock, newId: NewId) {
           redirect_origins: originsJson(change.redirectOrigins),
         }),
         ...(change.transfers !== undefined && { transfers: change.transfers }),
-        ...(change.dailyLimits && { daily_limits: changedLimits(limits, change.dailyLimits) }),
+        ...(change.dailyLimits && { daily_limits: changedLimits(daily_limits, change.dailyLimits) }),
+        ...(change.dailyRefunds && { daily_refunds: changedLimits(daily_refunds, change.dailyRefunds) }),
+        ...(change.autoRefund && { auto_refund: changedLimits(auto_refund, change.autoRefund) }),
         updated_at: clock.real(),
       });
       if (!updated) throw notFound('merchant');
@@ -128,7 +140,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
 }
 
 function check(change: MerchantChange): void {
-  const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins, dailyLimits } = change;
+  const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins } = change;
   if (name !== undefined) checkName('name', name);
   if (businessName !== undefined) checkName('businessName', businessName);
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
@@ -155,22 +167,24 @@ function check(change: MerchantChange): void {
       );
     }
   }
-  for (const [code, limit] of Object.entries(dailyLimits ?? {})) checkLimit(code, limit);
+  for (const field of ['dailyLimits', 'dailyRefunds', 'autoRefund'] as const) {
+    for (const [code, limit] of Object.entries(change[field] ?? {})) checkLimit(field, code, limit);
+  }
 }
 
-function checkLimit(code: string, limit: string | null): void {
+function checkLimit(field: string, code: string, limit: string | null): void {
   const currency = currencies.find((known) => known.code === code);
-  if (!currency) throw invalidField('dailyLimits', `"${code}" is not a currency of this server`);
+  if (!currency) throw invalidField(field, `"${code}" is not a currency of this server`);
   const decimal = limit === null ? '0' : parseDecimal(limit);
   if (decimal === undefined || countDecimals(decimal) > currency.decimals) {
     throw invalidField(
-      'dailyLimits',
+      field,
       `"${limit ?? ''}" is not an amount in ${code}: write a number with at most ${currency.decimals} decimals`,
     );
   }
 }
 
-function changedLimits(json: string, changes: Readonly<Record<string, string | null>>): string {
+function changedLimits(json: string, changes: Limits): string {
   const limits = { ...readLimits(json), ...changes };
   return JSON.stringify(Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)));
 }
@@ -214,6 +228,8 @@ function view(row: MerchantTable): Merchant {
     redirectOrigins: row.redirect_origins === null ? null : (JSON.parse(row.redirect_origins) as string[]),
     transfers: row.transfers,
     dailyLimits: readLimits(row.daily_limits),
+    dailyRefunds: readLimits(row.daily_refunds),
+    autoRefund: readLimits(row.auto_refund),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

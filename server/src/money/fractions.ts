@@ -55,3 +55,15 @@ export function reduced(numerator: bigint, denominator: bigint): Fraction {
   while (b !== 0n) [a, b] = [b, a % b];
   return { numerator: numerator / a, denominator: denominator / a };
 }
+
+/** How a fraction is stored: `numerator/denominator`, in lowest terms. */
+export function writeFraction({ numerator, denominator }: Fraction): string {
+  const lowest = reduced(numerator, denominator);
+  return `${lowest.numerator}/${lowest.denominator}`;
+}
+
+export function parseFraction(text: string | null): Fraction | null {
+  if (text === null) return null;
+  const [numerator = '', denominator = ''] = text.split('/');
+  return { numerator: BigInt(numerator), denominator: BigInt(denominator) };
+}

@@ -1,4 +1,5 @@
 /** Exchange rates: the interface that fixed and live rates share, and exact conversion. */
+import { Problem } from '../shared/problem.js';
 import type { Fraction } from './fractions.js';
 
 /** The price of one coin (or one naira, euro, …) in US dollars, as a fraction: conversions only round at the end. */
@@ -13,6 +14,21 @@ export interface Rate extends Fraction {
 export interface RateSource {
   /** The newest known rate of a currency, or undefined. Reads memory only: sources refresh in the background. */
   latest(currency: string): Rate | undefined;
+}
+
+/** A price cannot be locked at a rate older than this, unless the rate says otherwise. */
+const maxRateAgeMs = 60_000;
+
+/**
+ * The newest rate of a currency. Problem: `rate_unavailable`.
+ * @param now real time, if the rate has to be recent enough to lock a price
+ */
+export function requireRate(rates: RateSource, code: string, now = Number.NEGATIVE_INFINITY): Rate {
+  const rate = rates.latest(code);
+  if (rate && now - rate.at <= (rate.maxAgeMs ?? maxRateAgeMs)) return rate;
+  throw new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
+    retryAfterSeconds: 5,
+  });
 }
 
 export interface Denomination {

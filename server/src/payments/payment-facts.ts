@@ -7,7 +7,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
 import { sumUnits } from '../db/units.js';
 import { deadlineOf, dependsOnWorth, type PaymentFacts, type ReceiptFact } from './assess.js';
-import { parseFraction } from './receipts/base-rate.js';
+import { parseFraction } from '../money/fractions.js';
 import { isLive } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 

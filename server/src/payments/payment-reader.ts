@@ -2,8 +2,8 @@
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
-import { notFound, orNotFound, Problem } from '../shared/problem.js';
-import type { Rate, RateSource } from '../money/rates.js';
+import { notFound, orNotFound } from '../shared/problem.js';
+import { requireRate, type Rate, type RateSource } from '../money/rates.js';
 import type { Depths } from './depth.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
@@ -41,9 +41,6 @@ export interface PaymentReader {
   ): BaseSum;
 }
 
-/** A price cannot be locked at a rate older than this, unless the rate says otherwise. */
-const maxRateAgeMs = 60_000;
-
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
   const { clock, rates, currencies, depths, isOffered } = deps;
   const findRecord = store.createFindRecord();
@@ -54,17 +51,8 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     rate: rateOf(row.base_currency),
   });
 
-  function latestRate(code: string): Rate {
-    const rate = rates.latest(code);
-    if (!rate) throw rateUnavailable(code);
-    return rate;
-  }
-
-  function freshRate(code: string): Rate {
-    const rate = latestRate(code);
-    if (clock.real() - rate.at > (rate.maxAgeMs ?? maxRateAgeMs)) throw rateUnavailable(code);
-    return rate;
-  }
+  const latestRate = (code: string) => requireRate(rates, code);
+  const freshRate = (code: string) => requireRate(rates, code, clock.real());
 
   /** The options to choose from: undefined after the lock, and empty while the base currency has no rate. */
   function optionsOf(row: PaymentRow): CurrencyOption[] | undefined {
@@ -110,10 +98,4 @@ export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: 
   if (row.accepted_currencies === null) return true;
   const codes: unknown = JSON.parse(row.accepted_currencies);
   return Array.isArray(codes) && codes.includes(currency);
-}
-
-function rateUnavailable(code: string): Problem {
-  return new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
-    retryAfterSeconds: 5,
-  });
 }

@@ -9,6 +9,7 @@ export function publicView(record: PaymentRecord, isDeposit: boolean): PaymentRe
   const shortName = fullName === undefined ? undefined : initials(fullName);
   return {
     ...payment,
+    ...(payment.refunds && { refunds: payment.refunds.map(({ id: _id, ...refund }) => refund) }),
     // The stored description names the payer, or the merchant's wallet.
     description: isDeposit ? 'Deposit to a wallet' : `Payment from ${shortName ?? shortEmail ?? 'anonymous'}`,
     customer: shortEmail ?? 'anonymous',

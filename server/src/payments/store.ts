@@ -15,6 +15,7 @@ import {
   type LogEntryTable,
   type PaymentTable,
   type ReceiptTable,
+  type RefundTable,
   type Schema,
 } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
@@ -75,6 +76,9 @@ export interface ReceiptSums extends Pick<
   readonly block_height: number | null;
 }
 
+/** A refund as it is read with its payment. */
+export type RefundRow = Pick<RefundTable, 'id' | 'status' | 'amount' | 'currency' | 'network' | 'tx_hash'>;
+
 /** The data of a payment that other tables hold. Anybody can send it thousands of small transfers, so most are summed up. */
 interface RecordParts {
   /** The newest entries, oldest first. */
@@ -85,6 +89,8 @@ interface RecordParts {
   readonly receipts: readonly StoredReceipt[];
   /** All receipts. */
   readonly sums: readonly ReceiptSums[];
+  /** All refunds, oldest first. */
+  readonly refunds: readonly RefundRow[];
   /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
 }
@@ -93,7 +99,10 @@ interface RecordParts {
 export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
-export const noParts: RecordParts = { log: [], log_count: 0, receipts: [], sums: [], scanned_height: null };
+export const noParts: RecordParts = {
+  ...{ log: [], log_count: 0, receipts: [], sums: [], refunds: [] },
+  scanned_height: null,
+};
 
 /** How many of its log entries and receipts are read with a payment. Lists have pages of their own for all of them. */
 const mostEntries = 50;
@@ -171,6 +180,22 @@ function selectRecords(reader: Reader) {
           .whereRef('receipts.payment_id', '=', 'payments.id')
           .groupBy([...alike, 'receipts.mode']),
       ).as('sums'),
+      jsonRows(
+        reader,
+        e
+          .selectFrom('refunds')
+          .select([
+            'refunds.id',
+            'refunds.status',
+            'refunds.amount',
+            'refunds.currency',
+            'refunds.network',
+            'refunds.tx_hash',
+          ])
+          .whereRef('refunds.payment_id', '=', 'payments.id')
+          .orderBy('refunds.created_at')
+          .orderBy('refunds.id'),
+      ).as('refunds'),
     ]);
 }
 
@@ -199,6 +224,7 @@ interface UnreadParts {
   readonly log_count: number | null;
   readonly receipts: StoredReceipt[];
   readonly sums: ReceiptSums[];
+  readonly refunds: RefundRow[];
 }
 
 /** Lists are read newest first, as far as they are read. */
@@ -209,6 +235,7 @@ function readParts<Row extends UnreadParts>(row: Row): Row & RecordPartsRead {
     log_count: Number(row.log_count),
     receipts: readRows(row.receipts).reverse(),
     sums: readRows(row.sums),
+    refunds: readRows(row.refunds),
   };
 }
 
@@ -248,8 +275,8 @@ export function createFindRecord(): FindRecord {
     if (former) {
       const row = await findPlainRecord(reader, scope, id);
       if (row?.parts_version === former.parts_version) {
-        const { log, log_count, receipts, sums } = former;
-        return { ...row, log, log_count, receipts, sums };
+        const { log, log_count, receipts, sums, refunds } = former;
+        return { ...row, log, log_count, receipts, sums, refunds };
       }
       kept.delete(id);
       if (!row) return undefined;
@@ -563,6 +590,27 @@ export function listReceiptsOf(reader: Reader, id: string, txHash: string): Prom
     .where('receipts.tx_hash', 'in', [txHash, `0x${txHash}`])
     .select(receiptColumns)
     .select(ownHeight)
+    .execute();
+}
+
+/** The references of payments, by id. */
+export async function findReferences(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await inChunks([...new Set(ids)], (chunk) =>
+    reader.selectFrom('payments').select(['id', 'tx_ref']).where('id', 'in', chunk).execute(),
+  );
+  return new Map(rows.map(({ id, tx_ref: txRef }) => [id, txRef]));
+}
+
+/** The receipts that a payment's merchant was credited with. */
+export function listCredited(transaction: Transaction, id: string) {
+  return transaction
+    .selectFrom('receipts')
+    .select(['currency', 'network', 'amount', 'credited_fee', 'base_rate', 'senders'])
+    .where('payment_id', '=', id)
+    .where('is_credited', '=', 1)
     .execute();
 }
 

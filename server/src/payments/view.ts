@@ -7,6 +7,7 @@ import {
   type LogValues,
   type PaymentRecord,
 } from 'crypto-checkout/contract';
+import { transactionPage } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { MerchantTable } from '../db/schema.js';
@@ -87,7 +88,30 @@ export function viewPayment(
     receipts: viewReceipts(row, row.receipts, currencies),
     ...(unlisted.length > 0 && { unlistedReceipts: unlisted }),
     credited: viewCredits(row, currencies),
+    ...viewRefunds(row, currencies),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+  };
+}
+
+function viewRefunds(
+  row: StoredRecord,
+  currencies: Currencies,
+): Pick<PaymentRecord, 'refunds' | 'refundedAmount'> {
+  if (row.refunds.length === 0) return {};
+  const numberOf = (units: bigint, code: string) => exactNumber(units, currencies.known(code).decimals);
+  const paid = row.refunds.filter((refund) => refund.status === 'paid' && countsTowards(row, refund));
+  return {
+    refunds: row.refunds.map(({ id, status, amount, currency, network, tx_hash: txHash }) => ({
+      ...{ id, status, amount: numberOf(BigInt(amount), currency), currency, network },
+      ...(status === 'paid' &&
+        txHash !== null && {
+          txHash,
+          explorerUrl: transactionPage(currencies.network(row.mode, network), txHash),
+        }),
+    })),
+    ...(row.currency !== null && {
+      refundedAmount: numberOf(sum(paid.map(({ amount }) => amount)), row.currency),
+    }),
   };
 }
 

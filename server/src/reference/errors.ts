@@ -28,15 +28,15 @@ export const clientErrors: Readonly<Record<string, ErrorEntry>> = errors.client;
 
 /** All codes that a call of the endpoint can fail with: those that it declares, and those of its method and key. */
 export function errorsOf({ method, key, params, errors = [] }: Endpoint): ErrorCode[] {
-  const isKeyed = method === 'POST' || method === 'PATCH';
+  const isOpen = key === 'none';
+  const isKeyed = !isOpen && (method === 'POST' || method === 'PATCH');
   return [
     'validation_error',
     ...(method === 'GET' ? [] : (['invalid_json'] as const)),
-    'missing_api_key',
-    'invalid_api_key',
+    ...(isOpen ? [] : (['missing_api_key', 'invalid_api_key'] as const)),
     // A restricted secret key is refused where a public one is not.
-    ...(key === 'secret' || method !== 'GET' ? (['secret_key_required'] as const) : []),
-    ...(params ? (['not_found'] as const) : []),
+    ...(key === 'secret' || isKeyed || method === 'DELETE' ? (['secret_key_required'] as const) : []),
+    ...(params || isOpen ? (['not_found'] as const) : []),
     ...errors,
     ...(isKeyed ? (['idempotency_in_progress', 'idempotency_mismatch'] as const) : []),
     ...(method === 'GET' ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),

@@ -17,7 +17,7 @@ export interface OperationOptions {
 
 export function operation(endpoint: Endpoint, { id, tag, path }: OperationOptions): object {
   const { method, key, description, params, query, body, sample, aliases = [] } = endpoint;
-  const hasKey = method === 'POST' || method === 'PATCH';
+  const hasKey = key !== 'none' && (method === 'POST' || method === 'PATCH');
   const parameters = [
     ...pathParameters(path, params, sample.params),
     ...parametersIn('query', query, sample.query),
@@ -29,7 +29,7 @@ export function operation(endpoint: Endpoint, { id, tag, path }: OperationOption
     tags: [tag],
     summary: summaryOf(description),
     description: [description, ...alsoAt].join('\n\n'),
-    security: [{ secretKey: [] }, ...(key === 'public' ? [{ publicKey: [] }] : [])],
+    security: key === 'none' ? [] : [{ secretKey: [] }, ...(key === 'public' ? [{ publicKey: [] }] : [])],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {

@@ -10,7 +10,7 @@ type Resource = keyof typeof resources;
 
 const about = `Accept cryptocurrency payments and manage everything around them: customers, subscriptions, balances and payouts.
 
-Every request needs an API key: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
+Every request needs an API key, but for the claims of refunds: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
 
 To take a payment, create it, set its currency and network, lock the currency, and let the customer pay to the address. Verify the transaction before you deliver.`;
 
@@ -26,6 +26,13 @@ const webhookTexts: Readonly<Record<WebhookEventType, string>> = {
   'wallet.transaction': 'A hosted wallet received a transaction',
   'transfer.success': 'A transfer was completed',
   'transfer.failed': 'A transfer failed, and its amount is available again',
+  'refund.created': 'A refund was created',
+  'refund.address_set': 'The payer gave the address of a refund, or changed it',
+  'refund.approved': 'A refund was approved: a transfer pays it',
+  'refund.paid': 'A refund was paid, and its transaction is confirmed',
+  'refund.failed': 'The transfer of a refund failed, and its amount is available again',
+  'refund.cancelled': 'A refund was cancelled',
+  'refund.expired': 'Nobody gave an address in time, and the refund ended',
   'subscription.payment_due': 'A subscriber was charged, and their payment is due',
   'subscription.ended': 'A subscription ended: it was completed, left unpaid or removed',
 };

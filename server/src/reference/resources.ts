@@ -57,6 +57,14 @@ export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
     description:
       'Your page or server creates a payment, sets its currency and locks it; then the customer pays.',
   },
+  refunds: {
+    title: 'Refunds',
+    description: 'Money of a payment that goes back to its payer: started, approved and followed.',
+  },
+  refundClaims: {
+    title: 'Refund claims',
+    description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
+  },
   transactions: {
     title: 'Transactions',
     description: 'The same records as payments, as your server sees them: verify them, and look up fees.',

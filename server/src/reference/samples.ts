@@ -21,7 +21,9 @@ export interface SampleRequest {
 }
 
 /** The headers to send with a call, with placeholders for their values. */
-export function headersOf({ method }: Endpoint, key = '<API_KEY>'): Record<string, string> {
+export function headersOf(endpoint: Endpoint, key = '<API_KEY>'): Record<string, string> {
+  const { method } = endpoint;
+  if (endpoint.key === 'none') return { 'Content-Type': 'application/json' };
   return {
     Authorization: `Bearer ${key}`,
     'Content-Type': 'application/json',
@@ -47,7 +49,7 @@ export function sampleRequest(endpoint: Endpoint, request: SampleRequest): strin
   const body = sample.body === undefined ? undefined : JSON.stringify(sample.body, null, isPretty ? 2 : 0);
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"${baseUrl}${path}${query === '' ? '' : `?${query}`}"`,
-    `-H "Authorization: Bearer ${key}"`,
+    ...(endpoint.key === 'none' ? [] : [`-H "Authorization: Bearer ${key}"`]),
     '-H "Content-Type: application/json"',
     ...(body === undefined ? [] : [`-d ${shellQuote(body)}`]),
   ].join(isPretty ? ' \\\n  ' : ' ');

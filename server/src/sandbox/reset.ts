@@ -60,6 +60,7 @@ export function createSandboxReset(database: Database, clock: TestClock) {
       await erase('addresses', 'id', inOwn('payment_id', 'payments'));
       await erase('addresses', 'id', inOwn('wallet_id', 'wallets'));
       await erase('log_entries', 'id', inOwn('payment_id', 'payments'));
+      await erase('refunds', 'id', own);
       await erase('payments', 'id', own);
       await erase('wallets', 'id', own);
       await erase('payouts', 'id', own);

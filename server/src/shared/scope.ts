@@ -18,8 +18,11 @@ export interface KeyOwner extends Scope {
   readonly kind: 'secret' | 'public';
 }
 
-/** What a secret key may do: everything, read (GET alone), or get, list and verify payments and transactions. */
-export const keyScopes = ['full', 'read', 'verify'] as const;
+/**
+ * What a secret key may do: everything, read (GET alone), get, list and verify payments and transactions (`verify`), or that and
+ * all that is done with refunds.
+ */
+export const keyScopes = ['full', 'read', 'verify', 'refunds'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
 /** The caller that an API key identifies. */

@@ -8,6 +8,7 @@ import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
 import type { Feature, Job } from '../shared/feature.js';
+import type { Reader } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import { orStartError, StartError } from '../shared/start-error.js';
 import type { RestoreGuard } from '../restore/guard.js';
@@ -19,6 +20,8 @@ import {
   findForwarderProblem,
   type ForwarderChecks,
 } from './forwarder-checks.js';
+import { forwarderFactory } from './forwarder-factory.js';
+import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type GasSweeperDeps } from './gas-sweeper.js';
 import { readGasKey } from './key-file.js';
 import { createPayoutExports, type PayoutExports } from './payout-exports.js';
@@ -52,6 +55,8 @@ export interface Treasury extends Feature, Pick<ForwarderChecks, 'offered'> {
   readonly payoutExports: PayoutExports;
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureUsable(treasury: string): Promise<void>;
+  /** Whether an address is a treasury, a factory or a gas key. Asks no node. */
+  isOwnAccount(reader: Reader, address: string): Promise<boolean>;
   /** Asks no node. */
   status(): Promise<TreasuryStatus[]>;
   readonly settledByHand: ReturnType<typeof createSettledByHand>;
@@ -103,6 +108,13 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
     payoutExports,
     settledByHand: createSettledByHand({ ...deps, networks }),
     ensureUsable: (treasury) => ensureUsableTreasury(deps, database.reader, treasury),
+    async isOwnAccount(reader, address) {
+      const lower = address.toLowerCase();
+      const { address: factory, implementation, deployer } = forwarderFactory;
+      const treasuries = (await depositKeys.list(reader)).map((key) => key.treasury);
+      const own = [factory, implementation, deployer, sweeper?.address, ...treasuries];
+      return own.some((one) => one?.toLowerCase() === lower) || hasSigned(reader, lower);
+    },
     status,
     figures: () => treasuryFigures(status, deps.clock.real),
     offered: (network, sources) => forwarderChecks.offered(network, sources),

@@ -43,6 +43,7 @@ const txRef = 'webhook-test';
 
 function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown> {
   const payment = { ...api.transactions.verify.sample.data, txRef, mode };
+  const refund = { ...api.refunds.retrieve.sample.data, txRef };
   switch (type) {
     case 'payment.success':
     case 'payment.overpaid':
@@ -64,6 +65,16 @@ function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown>
       return { ...api.transfers.retrieve.sample.data, status: 'success' };
     case 'transfer.failed':
       return { ...api.transfers.retrieve.sample.data, status: 'failed', failureReason: 'A sample' };
+    case 'refund.created':
+      return { ...refund, status: 'awaiting_address' };
+    case 'refund.address_set':
+      return { ...refund, status: 'awaiting_approval' };
+    case 'refund.approved':
+    case 'refund.paid':
+    case 'refund.failed':
+    case 'refund.cancelled':
+    case 'refund.expired':
+      return { ...refund, status: type.slice('refund.'.length) };
     case 'subscription.payment_due': {
       const { url } = api.payments.create.sample.data;
       return { ...api.subscribers.retrieve.sample.data, cycle: 1, payment, url };

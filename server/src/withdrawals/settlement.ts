@@ -58,10 +58,12 @@ export interface SettlementDeps {
   readonly ledger: Ledger;
   readonly payouts: Payouts;
   readonly outbox: Outbox;
+  /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
+  readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
 }
 
 export function createSettlement(deps: SettlementDeps): Settlement {
-  const { clock, currencies, ledger, payouts, outbox } = deps;
+  const { clock, currencies, ledger, payouts, outbox, onTransfer } = deps;
 
   async function end(
     transaction: Transaction,
@@ -72,6 +74,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     const { id, mode, merchant_id: merchantId, currency } = row;
     const now = clock.now({ merchantId, mode });
     const ended = { ...row, updated_at: now };
+    await onTransfer(transaction, ended);
     // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
     await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
     await ledger.post(transaction, { key: keyOf(kind, row), mode, currency, entries }, now);
@@ -92,6 +95,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
     async move(transaction, row, change) {
       const moved = { ...row, ...change, updated_at: clock.now(scopeOf(row)) };
+      await onTransfer(transaction, moved);
       await store.updateTransfer(transaction, moved);
       await payouts.syncWithTransfer(transaction, moved);
     },
@@ -129,6 +133,8 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
 
     async reopen(transaction, row) {
+      const reopened = { ...row, status: 'processing', failure_reason: null } as const;
+      await onTransfer(transaction, reopened);
       const { mode, currency, merchant_id: merchantId } = row;
       const held = BigInt(row.amount) + BigInt(row.fee);
       const account = { kind: 'available', merchantId } as const;
@@ -141,7 +147,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       ] as const;
       const now = clock.now(scopeOf(row));
       await ledger.post(transaction, { key: keyOf('undo', row), mode, currency, entries }, now);
-      return { ...row, status: 'processing', failure_reason: null };
+      return reopened;
     },
 
     async correct(transaction, row, { txHash, networkFee, paid }) {
@@ -151,6 +157,15 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       const more = networkFee - BigInt(row.network_fee ?? '0');
       const { amount, fee } = splitOf(row, paid);
       const income = fee - BigInt(row.fee);
+      const corrected = {
+        ...row,
+        amount: amount.toString(),
+        fee: fee.toString(),
+        tx_hash: txHash,
+        network_fee: networkFee.toString(),
+        updated_at: now,
+      };
+      await onTransfer(transaction, corrected);
       await ledger.post(
         transaction,
         {
@@ -166,14 +181,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         },
         now,
       );
-      const corrected = {
-        ...row,
-        amount: amount.toString(),
-        fee: fee.toString(),
-        tx_hash: txHash,
-        network_fee: networkFee.toString(),
-        updated_at: now,
-      };
       await store.updateTransfer(transaction, corrected);
       await payouts.syncWithTransfer(transaction, corrected);
       return corrected;
@@ -185,6 +192,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
       const networkFee = BigInt(row.network_fee ?? '0');
       const now = clock.now(scopeOf(row));
+      const waiting = {
+        ...row,
+        status: 'pending',
+        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
+        ...{ reversals: row.reversals + 1, updated_at: now },
+      } as const;
+      await onTransfer(transaction, waiting);
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
       const entries = [
         { account: custodyOf(row), debit: amount + networkFee },
@@ -193,12 +207,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         { account: reservedOf(row), credit: amount + fee },
       ] as const;
       await ledger.post(transaction, { key: keyOf('back', row), mode, currency, entries }, now);
-      const waiting = {
-        ...row,
-        status: 'pending',
-        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
-        ...{ reversals: row.reversals + 1, updated_at: now },
-      } as const;
       await store.updateTransfer(transaction, waiting);
       await payouts.syncWithTransfer(transaction, waiting);
       return waiting;

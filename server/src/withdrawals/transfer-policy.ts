@@ -1,6 +1,7 @@
 /** The merchant's own limits on transfers: only to addresses saved long enough ago, and no more than so much a day. */
 import { parseDecimal } from 'crypto-checkout/contract';
 import type { Merchants } from '../merchants/merchants.js';
+import type { Currency } from '../money/currency-list.js';
 import { parseAmount } from '../money/amounts.js';
 import { formatUnits } from '../money/units.js';
 import { isoTime, type Clock } from '../shared/clock.js';
@@ -17,11 +18,35 @@ export interface TransferPolicyDeps {
 
 const dayMs = 86_400_000;
 
+interface Limited extends Pick<Destination, 'currency' | 'amount'> {
+  /** By currency code, as decimals. */
+  readonly limits: Readonly<Record<string, string>>;
+  readonly of: 'Transfers' | 'Refunds';
+}
+
 /**
  * A stolen secret key cannot send money to a new address at once: the merchant has a day to notice the address. Nor can
  * it send more than the daily limit.
  */
 export function createTransferPolicy({ clock, merchants }: TransferPolicyDeps) {
+  async function ensureWithin(
+    transaction: Transaction,
+    scope: Scope,
+    { currency, amount, limits, of }: Limited,
+  ): Promise<void> {
+    const limit = parseDecimal(limits[currency.code] ?? '');
+    if (limit === undefined) return;
+    const limitUnits = parseAmount(limit, currency, 'dailyLimits', currency.decimals);
+    const since = clock.now(scope) - dayMs;
+    const sent = await store.sumSince(transaction, scope, currency.code, since, of === 'Refunds');
+    if (sent + amount <= limitUnits) return;
+    const left = limitUnits > sent ? limitUnits - sent : 0n;
+    throw invalidField(
+      'amount',
+      `The daily limit of this account is ${limit} ${currency.code}, and ${formatUnits(left, currency)} of it is left. ${of} count for 24 hours`,
+    );
+  }
+
   return {
     /**
      * The caller must hold the lock of the balance, so that two transfers at once do not both fit under the limit.
@@ -30,19 +55,19 @@ export function createTransferPolicy({ clock, merchants }: TransferPolicyDeps) {
     async ensureAllowed(transaction: Transaction, scope: Scope, to: Destination): Promise<void> {
       // Not from memory: a merchant who locks down the account is locked down at once.
       const { transfers, dailyLimits } = await merchants.retrieve(transaction, scope.merchantId);
-      const now = clock.now(scope);
-      if (transfers === 'saved') checkSaved(to, now);
-      const limit = parseDecimal(dailyLimits[to.currency.code] ?? '');
-      if (limit === undefined) return;
-      const { currency, amount } = to;
-      const limitUnits = parseAmount(limit, currency, 'dailyLimits', currency.decimals);
-      const sent = await store.sumSince(transaction, scope, currency.code, now - dayMs);
-      if (sent + amount <= limitUnits) return;
-      const left = limitUnits > sent ? limitUnits - sent : 0n;
-      throw invalidField(
-        'amount',
-        `The daily limit of this account is ${limit} ${currency.code}, and ${formatUnits(left, currency)} of it is left. Transfers count for 24 hours`,
-      );
+      if (transfers === 'saved') checkSaved(to, clock.now(scope));
+      await ensureWithin(transaction, scope, { ...to, limits: dailyLimits, of: 'Transfers' });
+    },
+
+    /** The same for a refund, which has a limit of its own. Problem: `validation_error`. */
+    async ensureRefundAllowed(
+      transaction: Transaction,
+      scope: Scope,
+      currency: Currency,
+      amount: bigint,
+    ): Promise<void> {
+      const { dailyRefunds } = await merchants.retrieve(transaction, scope.merchantId);
+      await ensureWithin(transaction, scope, { currency, amount, limits: dailyRefunds, of: 'Refunds' });
     },
   };
 }

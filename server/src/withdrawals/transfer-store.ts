@@ -52,12 +52,13 @@ export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<
   return rowById(reader, 'transfers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
-/** What was transferred since a time, without fees, in units. Transfers that failed do not count. */
+/** What was transferred since a time, either for refunds or not, without fees, in units. Transfers that failed do not count. */
 export async function sumSince(
   reader: Reader,
   scope: Scope,
   currency: string,
   since: number,
+  isRefund: boolean,
 ): Promise<bigint> {
   const { total } = await reader
     .selectFrom('transfers')
@@ -66,6 +67,7 @@ export async function sumSince(
     .where('created_at', '>', since)
     .where('currency', '=', currency)
     .where('status', '<>', 'failed')
+    .where('refund_id', isRefund ? 'is not' : 'is', null)
     .executeTakeFirstOrThrow();
   return BigInt(total);
 }

@@ -18,6 +18,7 @@ export function viewTransfer(row: TransferTable, currencies: Currencies): Data<A
     walletNetwork: row.network,
     ...(row.tx_hash !== null && { txHash: row.tx_hash }),
     ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+    ...(row.refund_id !== null && { refundId: row.refund_id }),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -3,13 +3,18 @@ import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
-import type { TransferTable } from '../db/schema.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { RefundTable, TransferTable } from '../db/schema.js';
+import type { AccountName, Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
-import type { Scope } from '../shared/scope.js';
-import { createDestinations, type DestinationDeps, type TransferRequest } from './destination.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
+import {
+  createDestinations,
+  type Destination,
+  type DestinationDeps,
+  type TransferRequest,
+} from './destination.js';
 import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
@@ -25,6 +30,15 @@ export type Transfers = ReturnType<typeof createTransfers>;
 
 /** Refuses a change of a transfer that another room is about to pay, or sees paid. Problem: `invalid_state`. */
 export type EnsureFree = (reader: Reader, transfer: TransferTable) => Promise<void>;
+
+type NewTransfer = Pick<Destination, 'currency' | 'network' | 'amount' | 'fee'> &
+  Pick<TransferTable, 'address' | 'wallet_address_id' | 'refund_id'>;
+
+/** A refund that was approved, as it is stored. */
+export type RefundToPay = Pick<
+  RefundTable,
+  'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'amount' | 'fee'
+> & { readonly address: string };
 
 export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps, RoomDeps {
   readonly currencies: Currencies;
@@ -42,7 +56,7 @@ export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps, Room
 export function createTransfers(deps: TransfersDeps) {
   const { database, clock, newId, currencies, ledger, balances, settlement, isSimulated } = deps;
   const { resolve } = createDestinations(deps);
-  const { ensureAllowed } = createTransferPolicy(deps);
+  const { ensureAllowed, ensureRefundAllowed } = createTransferPolicy(deps);
   const view = (row: TransferTable) => viewTransfer(row, currencies);
 
   /** Locks a transfer that an operator may settle or fail. */
@@ -57,6 +71,52 @@ export function createTransfers(deps: TransfersDeps) {
     return row;
   }
 
+  /** Holds the amount and the fee of a transfer, and stores it. @param from where they lie */
+  async function start(
+    transaction: Transaction,
+    scope: Scope,
+    { currency, network, amount, fee, ...to }: NewTransfer,
+    from: AccountName,
+  ): Promise<TransferTable> {
+    const { merchantId, mode } = scope;
+    const now = clock.now(scope);
+    const row: TransferTable = {
+      id: newId(),
+      merchant_id: merchantId,
+      mode,
+      status: 'pending',
+      executor: isSimulated(network) ? 'simulator' : 'operator',
+      currency: currency.code,
+      network: network.code,
+      amount: amount.toString(),
+      fee: fee.toString(),
+      ...to,
+      tx_hash: null,
+      paid_from: null,
+      network_fee: null,
+      failure_reason: null,
+      settled_at: null,
+      reversals: 0,
+      created_at: now,
+      updated_at: now,
+    };
+    await ledger.post(
+      transaction,
+      {
+        key: `hold:${row.id}`,
+        mode,
+        currency: currency.code,
+        entries: [
+          { account: from, debit: amount + fee },
+          { account: { kind: 'reserved', network: network.code, merchantId }, credit: amount + fee },
+        ],
+      },
+      now,
+    );
+    await store.insertTransfer(transaction, row);
+    return row;
+  }
+
   return {
     /**
      * Creates a transfer, and holds its amount and fee. Problems: `validation_error`, `unsupported_currency`,
@@ -65,46 +125,29 @@ export function createTransfers(deps: TransfersDeps) {
     async create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer> {
       const destination = await resolve(transaction, scope, request);
       const { currency, network, address, savedId, amount, fee } = destination;
-      const { merchantId, mode } = scope;
+      const { merchantId } = scope;
       await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
       await ensureAllowed(transaction, scope, destination);
-      const now = clock.now(scope);
-      const row: TransferTable = {
-        id: newId(),
-        merchant_id: merchantId,
-        mode,
-        status: 'pending',
-        executor: isSimulated(network) ? 'simulator' : 'operator',
-        currency: currency.code,
-        network: network.code,
-        amount: amount.toString(),
-        fee: fee.toString(),
-        address,
-        wallet_address_id: savedId,
-        tx_hash: null,
-        paid_from: null,
-        network_fee: null,
-        failure_reason: null,
-        settled_at: null,
-        reversals: 0,
-        created_at: now,
-        updated_at: now,
+      const to = { currency, network, address, amount, fee, wallet_address_id: savedId, refund_id: null };
+      return view(await start(transaction, scope, to, { kind: 'available', merchantId }));
+    },
+
+    /**
+     * Pays a refund from what it has reserved. The limit is that of refunds, and any address will do.
+     * Problems: `balance_suspended`, `validation_error`.
+     */
+    async createForRefund(transaction: Transaction, refund: RefundToPay): Promise<TransferTable> {
+      const { id, network, amount, fee, address } = refund;
+      const scope = scopeOf(refund);
+      const currency = currencies.known(refund.currency);
+      await balances.ensureSpendable(transaction, scope, currency, 0n);
+      await ensureRefundAllowed(transaction, scope, currency, BigInt(amount));
+      const to = {
+        ...{ currency, network: currencies.option(scope.mode, currency.code, network).network, address },
+        ...{ amount: BigInt(amount), fee: BigInt(fee), wallet_address_id: null, refund_id: id },
       };
-      await ledger.post(
-        transaction,
-        {
-          key: `hold:${row.id}`,
-          mode,
-          currency: currency.code,
-          entries: [
-            { account: { kind: 'available', merchantId }, debit: amount + fee },
-            { account: { kind: 'reserved', network: network.code, merchantId }, credit: amount + fee },
-          ],
-        },
-        now,
-      );
-      await store.insertTransfer(transaction, row);
-      return view(row);
+      const reserved = { kind: 'reserved', network, merchantId: scope.merchantId } as const;
+      return start(transaction, scope, to, reserved);
     },
 
     /** The fee of such a transfer. Same problems, except those of the balance. */

@@ -1,10 +1,9 @@
 /** Assembles balances, payouts and transfers. The server and the command line both need them. */
 import { createBalances, type Balances } from './balances.js';
 import { createPayouts, type Payouts, type PayoutsDeps } from './payouts.js';
-import { createSettlement, type Settlement } from './settlement.js';
+import { createSettlement, type Settlement, type SettlementDeps } from './settlement.js';
 import { createTestPayer, type TestPayer, type TestPayerDeps } from './test-payer.js';
 import { createTransfers, type Transfers, type TransfersDeps } from './transfers.js';
-import type { Outbox } from '../webhooks/outbox.js';
 
 export interface Withdrawals {
   readonly balances: Balances;
@@ -17,7 +16,8 @@ export interface Withdrawals {
 
 export type WithdrawalsDeps = Omit<PayoutsDeps, 'balances'> &
   Omit<TransfersDeps, 'balances' | 'settlement'> &
-  Pick<TestPayerDeps, 'returningDeposits' | 'simulatedChains'> & { readonly outbox: Outbox };
+  Pick<TestPayerDeps, 'returningDeposits' | 'simulatedChains'> &
+  Pick<SettlementDeps, 'outbox' | 'onTransfer'>;
 
 export function createWithdrawals(deps: WithdrawalsDeps): Withdrawals {
   const balances = createBalances(deps);

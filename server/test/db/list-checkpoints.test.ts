@@ -28,7 +28,15 @@ describe.each(engines)('On $name, a long list', (engine) => {
           .insertInto('merchants')
           .values({
             ...{ id, name: id, business_name: id, logo: '', fee_basis_points: 100 },
-            ...{ support_url: '', transfers: 'any', daily_limits: '{}', created_at: 0, updated_at: 0 },
+            ...{
+              support_url: '',
+              transfers: 'any',
+              daily_limits: '{}',
+              daily_refunds: '{}',
+              auto_refund: '{}',
+              created_at: 0,
+              updated_at: 0,
+            },
           })
           .execute();
       }

@@ -86,7 +86,7 @@ describe('openapi.json', () => {
     const declared = [...rows.map(({ endpoint, path }) => `${endpoint.method} ${path}`), 'GET /v1/meta'];
     expect(described.sort()).toEqual(declared.sort());
     const ids = rows.map((row) => operationOf(row).operationId);
-    expect(new Set(ids).size).toBe(56);
+    expect(new Set(ids).size).toBe(64);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
   });
 
@@ -112,7 +112,8 @@ describe('openapi.json', () => {
     const { endpoint } = row;
     const operation = operationOf(row);
     const names = operation.security.flatMap((scheme) => Object.keys(scheme));
-    expect(names).toEqual(endpoint.key === 'public' ? ['secretKey', 'publicKey'] : ['secretKey']);
+    const schemes = { public: ['secretKey', 'publicKey'], secret: ['secretKey'], none: [] };
+    expect(names).toEqual(schemes[endpoint.key]);
     expect(operation.description).toContain(endpoint.description);
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
 
@@ -123,7 +124,7 @@ describe('openapi.json', () => {
     expect(described.map((parameter) => [parameter.in, parameter.description])).toEqual(
       inUrl.map(({ place, description }) => [place, description]),
     );
-    const isKeyed = ['POST', 'PATCH'].includes(endpoint.method);
+    const isKeyed = endpoint.key !== 'none' && ['POST', 'PATCH'].includes(endpoint.method);
     expect(parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey')).toBe(isKeyed);
 
     expect(requestBody?.content['application/json'].example).toEqual(endpoint.sample.body);

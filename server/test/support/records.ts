@@ -27,6 +27,8 @@ export interface Records {
   paidPayment(network?: string): Promise<string>;
   /** A pending transfer to a new address, and a payment that funds it. */
   transfer(): Promise<string>;
+  /** A refund of half a dollar of a new payment on Ethereum, with its claim's token. */
+  refund(more?: { address?: string }): Promise<{ id: string; token: string }>;
   /** The payout of a completed transfer to a saved address. */
   payout(): Promise<{ id: string; transferId: string; walletAddressId: string }>;
   wallet(): Promise<string>;
@@ -137,6 +139,13 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
         walletNetwork: 'ethereum',
       };
       return (await merchant.transfers.create({ body })).data.id;
+    },
+
+    async refund(more) {
+      const params = { payment_id: await records.paidPayment('ethereum') };
+      const body = { kind: 'partial', amount: 0.5, ...more } as const;
+      const { id, claimUrl = '' } = (await merchant.refunds.create({ params, body })).data;
+      return { id, token: new URL(claimUrl).hash.slice(1) };
     },
 
     async payout() {

@@ -85,6 +85,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       fee: '0',
       address,
       wallet_address_id: null,
+      refund_id: null,
       tx_hash: null,
       paid_from: null,
       network_fee: null,

@@ -22,6 +22,9 @@ export const accountTables = {
     transfers: text<TransferPolicy>(),
     /** The most that may be transferred in 24 hours: a JSON object of currency codes and decimal amounts. */
     daily_limits: text(),
+    /** The same for refunds, and up to which amounts they need no approval. */
+    daily_refunds: text(),
+    auto_refund: text(),
     created_at: time(),
     updated_at: time(),
   }),

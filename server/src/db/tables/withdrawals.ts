@@ -22,6 +22,8 @@ export const withdrawalTables = {
     address: text(),
     /** The saved address that named the destination, if any. */
     wallet_address_id: text().nullable(),
+    /** The refund that it pays; null for withdrawals. */
+    refund_id: text().nullable().unique(),
     tx_hash: text().nullable(),
     /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
     paid_from: text<'treasury'>().nullable(),

@@ -10,7 +10,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { NewId } from '../../shared/ids.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
-import { writeFraction } from './base-rate.js';
+import { writeFraction } from '../../money/fractions.js';
 import { countsTowards, deadlineOf } from '../assess.js';
 import { deeper, type Depths } from '../depth.js';
 import { amountsOfReceipt } from './chain-units.js';

@@ -1,6 +1,6 @@
 /** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
 import type { Credit, Receipt, UnlistedReceipts } from 'crypto-checkout/contract';
-import type { Network } from '../../chains/networks.js';
+import { transactionPage, type Network } from '../../chains/networks.js';
 import type { Currencies } from '../../money/currencies.js';
 import { exactNumber } from '../../money/units.js';
 import { isoTime } from '../../shared/clock.js';
@@ -70,9 +70,7 @@ function isInBlockOnly({ output_index: index }: StoredReceipt): boolean {
 }
 
 function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): string {
-  if (!isInBlockOnly(receipt)) {
-    return network?.explorer?.replace('{txHash}', encodeURIComponent(receipt.tx_hash)) ?? '';
-  }
+  if (!isInBlockOnly(receipt)) return transactionPage(network, receipt.tx_hash);
   const { block_height: height } = receipt;
   return height === null ? '' : (network?.blockExplorer?.replace('{height}', String(height)) ?? '');
 }

@@ -1,0 +1,39 @@
+/** The ledger's invariants for refunds: what each has reserved, and the transfer that pays it. */
+import { sql } from 'kysely';
+import type { Reader } from '../db/engine.js';
+import { comparePostings, Report, type LedgerCheck } from './check-report.js';
+
+export async function checkRefunds(reader: Reader): Promise<LedgerCheck> {
+  const report = new Report(
+    'Every refund has one hold, given back if it ended before its approval, and then a transfer like it',
+  );
+  const checked = await comparePostings(
+    reader,
+    report,
+    'refunds',
+    ['refund-hold', 'refund-void'],
+    (after) => reader.selectFrom('refunds').select(['id', 'status']).where('id', '>', after).orderBy('id'),
+    ({ id, status }) => [
+      `refund-hold:${id}`,
+      ...(status === 'cancelled' || status === 'expired' ? [`refund-void:${id}`] : []),
+    ],
+  );
+  const statusOf = sql`case transfers.status when 'success' then 'paid' when 'failed' then 'failed' else 'open' end`;
+  const expected = sql`case when refunds.status in ('approved', 'processing') then 'open' else refunds.status end`;
+  const differing = await reader
+    .selectFrom('refunds')
+    .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
+    .where(
+      sql<boolean>`case when refunds.status in ('approved', 'processing', 'paid', 'failed')
+        then transfers.id is null or refunds.transfer_id <> transfers.id or ${statusOf} <> ${expected}
+          or refunds.merchant_id <> transfers.merchant_id or refunds.mode <> transfers.mode
+          or refunds.currency <> transfers.currency or refunds.network <> transfers.network
+          or coalesce(refunds.tx_hash, '') <> coalesce(transfers.tx_hash, '')
+        else transfers.id is not null end`,
+    )
+    .select('refunds.id')
+    .limit(Report.limit)
+    .execute();
+  report.add(differing.map(({ id }) => `The refund ${id} differs from its transfer`));
+  return report.result(checked);
+}

@@ -1,0 +1,51 @@
+/** Refunds of payments. */
+import type { RefundStatus } from 'crypto-checkout/contract';
+import { sql } from 'kysely';
+import type { Mode } from '../../shared/scope.js';
+import { flag, integer, table, text, time, units } from '../table.js';
+
+export const refundTables = {
+  refunds: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    mode: text<Mode>(),
+    payment_id: text().references('payments.id'),
+    status: text<RefundStatus>(),
+    kind: text<'full' | 'excess' | 'unaccepted' | 'partial'>(),
+    reason: text(),
+    currency: text(),
+    network: text(),
+    /** What arrives. Frozen at creation, like the fee. */
+    amount: units(),
+    /** What the network takes. Amount and fee are reserved from the available balance. */
+    fee: units(),
+    /** Who bears the fee: the payer's is part of what counts as refunded. */
+    network_fee: text<'merchant' | 'payer'>(),
+    /** 1 if the service fee of the refunded money goes back too. */
+    refund_fee: flag(),
+    valued_by: text<'coins' | 'today'>(),
+    base_currency: text(),
+    /** In units of the base currency. */
+    base_amount: units(),
+    /** What one unit was worth then, in units of the base currency: an integer fraction `numerator/denominator`. */
+    rate: text(),
+    rate_at: time(),
+    /** In the network's canonical form; null until it is given, and after an erasure. */
+    address: text().nullable(),
+    /** 1 if the paying wallet signed for the address, 0 if another one did, null if nothing was signed. */
+    same_wallet: integer().nullable(),
+    /** SHA-256 of the claim's token, in hex. */
+    token_digest: text().unique(),
+    /** Of the transfer that pays it; null until it is approved. */
+    transfer_id: text().nullable(),
+    tx_hash: text().nullable(),
+    metadata: text().nullable(),
+    expires_at: time(),
+    created_at: time(),
+    updated_at: time(),
+  })
+    .index('payment', ['payment_id', 'created_at', 'id'])
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
+    .index('expiry', ['mode', 'expires_at', 'id'], { where: sql`status = 'awaiting_address'` }),
+};

@@ -1,0 +1,73 @@
+/** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
+import type { Reader, Transaction } from '../db/engine.js';
+import { parseFraction, type Fraction } from '../money/fractions.js';
+import { orNotFound } from '../shared/problem.js';
+import { countsTowards } from './assess.js';
+import * as store from './store.js';
+import type { NewLogEntry, PaymentRow } from './store.js';
+
+/** The coins of one currency on one network that the merchant was credited with, in units. */
+export interface CreditedCoins {
+  readonly currency: string;
+  readonly network: string;
+  /** False if they are not what the payment asked for. */
+  readonly counts: boolean;
+  /** Before the fee. */
+  readonly amount: bigint;
+  readonly fee: bigint;
+  /** What all of them were worth when they came, in units of the base currency; null if no rate was known. */
+  readonly worth: Fraction | null;
+  /** The addresses that they came from. */
+  readonly senders: readonly string[];
+}
+
+export interface PaymentRefunds {
+  /** Locks the payment until the transaction ends. Problem: `not_found`. */
+  lock(transaction: Transaction, id: string): Promise<PaymentRow>;
+  /** Of a locked payment. */
+  creditedCoins(transaction: Transaction, payment: PaymentRow): Promise<CreditedCoins[]>;
+  /** The merchants' references of payments, by id. */
+  references(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Adds to the log of a locked payment, and lets it be read anew. */
+  log(transaction: Transaction, id: string, now: number, entries: readonly NewLogEntry[]): Promise<void>;
+}
+
+export const paymentRefunds: PaymentRefunds = {
+  lock: async (transaction, id) => orNotFound(await store.lockPayment(transaction, id), 'payment'),
+
+  async creditedCoins(transaction, payment) {
+    const coins = new Map<string, CreditedCoins>();
+    for (const receipt of await store.listCredited(transaction, payment.id)) {
+      const { currency, network } = receipt;
+      const key = `${currency} ${network}`;
+      const amount = BigInt(receipt.amount);
+      const known = coins.get(key) ?? {
+        ...{ currency, network, counts: countsTowards(payment, receipt), amount: 0n, fee: 0n },
+        ...{ worth: { numerator: 0n, denominator: 1n }, senders: [] },
+      };
+      coins.set(key, {
+        ...known,
+        amount: known.amount + amount,
+        fee: known.fee + BigInt(receipt.credited_fee),
+        worth: addWorth(known.worth, amount, parseFraction(receipt.base_rate)),
+        senders: [...new Set([...known.senders, ...(JSON.parse(receipt.senders) as string[])])],
+      });
+    }
+    return [...coins.values()];
+  },
+
+  references: (reader, ids) => store.findReferences(reader, ids),
+
+  async log(transaction, id, now, entries) {
+    await store.appendLog(transaction, id, now, entries);
+    await store.updatePayment(transaction, id, {});
+  },
+};
+
+function addWorth(sum: Fraction | null, amount: bigint, rate: Fraction | null): Fraction | null {
+  if (!sum || !rate) return null;
+  return {
+    numerator: sum.numerator * rate.denominator + amount * rate.numerator * sum.denominator,
+    denominator: sum.denominator * rate.denominator,
+  };
+}

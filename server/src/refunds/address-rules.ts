@@ -1,0 +1,58 @@
+/** Where refunds may go: to addresses at which nothing is lost, and nothing comes back to us. */
+import { eip191Signer } from 'micro-eth-signer';
+import { addressFormat, describeInvalid, parseAddress } from '../addresses/formats.js';
+import type { Network } from '../chains/networks.js';
+import type { Reader } from '../db/engine.js';
+import { invalidField, Problem } from '../shared/problem.js';
+
+export interface AddressRulesDeps {
+  /** The contracts of all tokens that the server knows. */
+  readonly tokenContracts: () => readonly string[];
+  /** Whether an address was given to a payer, or is a treasury, a factory or a gas key of this server. */
+  readonly isOurs: (reader: Reader, address: string) => Promise<boolean>;
+}
+
+export type AddressRules = ReturnType<typeof createAddressRules>;
+
+export function createAddressRules({ tokenContracts, isOurs }: AddressRulesDeps) {
+  return {
+    /** @returns the address in its canonical form. Problem: `invalid_address` */
+    async check(reader: Reader, network: Network, text: string): Promise<string> {
+      const address = parseAddress(network, text);
+      if (address === undefined) {
+        throw refused(describeInvalid(text, `This is not a valid address on ${network.name}`));
+      }
+      const { mode, family, addressNet } = network;
+      if (address === addressFormat(mode, family, addressNet).write(new Uint8Array(20))) {
+        throw refused('Nobody has this address: what is sent there is lost');
+      }
+      const isContract = tokenContracts().some((contract) => isSame(contract, address));
+      if (isContract) throw refused('This is the contract of a token: what is sent there is lost');
+      if (await isOurs(reader, address)) {
+        // The same words for all of them, so that nobody can ask whose address it is.
+        throw refused('This address belongs to the shop’s checkout. Give one of your own wallet');
+      }
+      return address;
+    },
+  };
+}
+
+/** Whether one of the senders has signed a text with `personal_sign`. Problem: `validation_error`. */
+export function isSignedBy(senders: readonly string[], text: string, signature: string): boolean {
+  let signer: string;
+  try {
+    signer = eip191Signer.recoverAddress(signature, text);
+  } catch {
+    throw invalidField('signature', 'Must be a signature of personal_sign: 0x and 130 hexadecimal digits');
+  }
+  return senders.some((sender) => isSame(sender, signer));
+}
+
+/** Addresses of EVM networks are the same in any case; others are long enough that this confuses none. */
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function refused(message: string): Problem {
+  return new Problem('invalid_address', message, { param: 'address' });
+}

@@ -1,0 +1,138 @@
+/** Changes a refund: its row, what it reserves, its payment's log, and the webhook, in one transaction. */
+import type { LogCode } from 'crypto-checkout/contract';
+import type { Transaction } from '../db/engine.js';
+import type { PaymentTable, RefundTable } from '../db/schema.js';
+import type { AccountName, Ledger } from '../ledger/ledger.js';
+import type { Currencies } from '../money/currencies.js';
+import { formatUnits } from '../money/units.js';
+import type { PaymentRefunds } from '../payments/refundable.js';
+import type { Clock } from '../shared/clock.js';
+import { invalidState, notFound, orNotFound } from '../shared/problem.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import { eventTypes, isReserved, nextStatus, type RefundEvent } from './states.js';
+import * as store from './store.js';
+import { viewRefund } from './view.js';
+
+export interface ChangeDeps {
+  readonly clock: Clock;
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly payments: PaymentRefunds;
+}
+
+/** A refund and its payment, both locked. */
+export interface LockedRefund {
+  readonly row: RefundTable;
+  readonly payment: PaymentTable;
+}
+
+type Changes = Partial<Pick<RefundTable, 'address' | 'same_wallet' | 'transfer_id' | 'tx_hash'>>;
+
+export type RefundChanges = ReturnType<typeof createRefundChanges>;
+
+export function createRefundChanges({ clock, currencies, ledger, outbox, payments }: ChangeDeps) {
+  /** Moves what a refund takes between the available balance and what is reserved. */
+  async function move(transaction: Transaction, row: RefundTable, kind: 'hold' | 'void'): Promise<void> {
+    const { id, mode, currency, network, merchant_id: merchantId } = row;
+    const units = BigInt(row.amount) + BigInt(row.fee);
+    const available: AccountName = { kind: 'available', merchantId };
+    const reserved: AccountName = { kind: 'reserved', network, merchantId };
+    const [from, to] = kind === 'hold' ? [available, reserved] : [reserved, available];
+    const entries = [
+      { account: from, debit: units },
+      { account: to, credit: units },
+    ];
+    const posting = { key: `refund-${kind}:${id}`, mode, currency, entries };
+    await ledger.post(transaction, posting, clock.now(scopeOf(row)));
+  }
+
+  async function report(
+    transaction: Transaction,
+    { row, payment }: LockedRefund,
+    event: RefundEvent | 'create',
+  ): Promise<void> {
+    const entry = logEntries[event];
+    const amount = formatUnits(BigInt(row.amount), currencies.known(row.currency));
+    const values = { amount, currency: row.currency, network: row.network };
+    const text = `${entry?.text ?? ''}: ${amount} ${row.currency}`;
+    const type = event === 'pay' ? 'success' : event === 'fail' ? 'error' : 'event';
+    await payments.log(
+      transaction,
+      payment.id,
+      clock.now(scopeOf(row)),
+      entry ? [{ type, event: text, code: entry.code, values }] : [],
+    );
+    const webhook = event === 'create' ? 'refund.created' : eventTypes[event];
+    if (!webhook) return;
+    await outbox.add(transaction, {
+      ...scopeOf(row),
+      type: webhook,
+      subjectId: row.id,
+      data: viewRefund(row, payment.tx_ref, currencies),
+    });
+  }
+
+  return {
+    /** @param paymentId locked first, as all that changes payments does. Problem: `not_found` */
+    async lock(transaction: Transaction, id: string, scope?: Scope): Promise<LockedRefund> {
+      const found = orNotFound(await store.findAnyRefund(transaction, id), 'refund');
+      if (scope && (found.merchant_id !== scope.merchantId || found.mode !== scope.mode)) {
+        throw notFound('refund');
+      }
+      const payment = await payments.lock(transaction, found.payment_id);
+      return { row: orNotFound(await store.lockRefund(transaction, id), 'refund'), payment };
+    },
+
+    /** Stores a new refund of a locked payment, and reserves what it takes. */
+    async start(transaction: Transaction, locked: LockedRefund): Promise<void> {
+      await move(transaction, locked.row, 'hold');
+      await store.insertRefund(transaction, locked.row);
+      await report(transaction, locked, 'create');
+    },
+
+    /** Problem: `invalid_state` if the event is not possible now. */
+    async apply(
+      transaction: Transaction,
+      { row, payment }: LockedRefund,
+      event: RefundEvent,
+      changes: Changes = {},
+    ): Promise<LockedRefund> {
+      const status = nextStatus(row.status, event);
+      if (status === undefined) throw invalidState(`${refusals[event]}: it is ${row.status}`);
+      const changed = { ...row, ...changes, status, updated_at: clock.now(scopeOf(row)) };
+      await store.updateRefund(transaction, changed);
+      const isNews = status !== row.status || changes.address !== undefined;
+      if (isNews) await report(transaction, { row: changed, payment }, event);
+      if (isReserved(row.status) && !isReserved(status) && event !== 'approve') {
+        await move(transaction, row, 'void');
+      }
+      return { row: changed, payment };
+    },
+  };
+}
+
+/** What the payment's log says, which its payer reads. Never where to. */
+const logEntries: Readonly<
+  Partial<Record<RefundEvent | 'create', { readonly code: LogCode; readonly text: string }>>
+> = {
+  create: { code: 'refund_created', text: 'Refund started' },
+  approve: { code: 'refund_sending', text: 'Refund approved' },
+  wait: { code: 'refund_sending', text: 'Refund waits to be sent' },
+  pay: { code: 'refund_paid', text: 'Refunded' },
+  fail: { code: 'refund_ended', text: 'Refund failed' },
+  cancel: { code: 'refund_ended', text: 'Refund cancelled' },
+  expire: { code: 'refund_ended', text: 'Refund expired' },
+};
+
+const refusals: Readonly<Record<RefundEvent, string>> = {
+  address: 'The address can no longer be changed',
+  cancel: 'This refund can no longer be cancelled',
+  approve: 'This refund cannot be approved',
+  expire: 'This refund does not expire',
+  wait: 'This refund does not wait for a transfer',
+  send: 'This refund cannot be sent',
+  pay: 'This refund cannot be paid',
+  fail: 'This refund cannot fail',
+};

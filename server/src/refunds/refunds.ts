@@ -1,0 +1,300 @@
+/** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
+import { statusOf, toUnits } from 'crypto-checkout/contract';
+import type { Transaction } from '../db/engine.js';
+import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
+import type { AuditAction } from '../merchants/audit-log.js';
+import { parseAmount } from '../money/amounts.js';
+import type { Currency } from '../money/currency-list.js';
+import { reduced, writeFraction, type Fraction } from '../money/fractions.js';
+import { requireRate, unitRate } from '../money/rates.js';
+import { formatUnits, replyDecimals } from '../money/units.js';
+import type { CreditedCoins } from '../payments/refundable.js';
+import { createFailures } from '../shared/failures.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
+import { invalidField, invalidState, notFound, orNotFound } from '../shared/problem.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
+import { liveSums, mostOf, worthToday } from './amounts.js';
+import { createApproval } from './approval.js';
+import { createRefundChanges } from './change-refund.js';
+import { createClaims } from './claims.js';
+import type { RefundsDeps } from './refunds-deps.js';
+import { newToken, tokenDigest } from './token.js';
+import { transferEvents } from './states.js';
+import * as store from './store.js';
+import type { RefundFilter } from './store.js';
+import { viewRefund, type Refund } from './view.js';
+
+/** A request for a refund, parsed. */
+export interface NewRefund {
+  readonly paymentId: string;
+  readonly kind: RefundTable['kind'];
+  /** A plain decimal, more than 0; for `partial` alone. */
+  readonly amount?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+  readonly by: 'coins' | 'today';
+  readonly refundFee: boolean;
+  readonly networkFee: 'merchant' | 'payer';
+  readonly reason?: string | undefined;
+  readonly address?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+/** `claimUrl` is known only now. */
+export type LinkedRefund = Refund & { readonly claimUrl: string };
+
+export type Refunds = ReturnType<typeof createRefunds>;
+
+const linkMs = 30 * 86_400_000;
+
+export function createRefunds(deps: RefundsDeps) {
+  const { database, clock, newId, currencies, rates, balances, payments, auditLog, addressRules } = deps;
+  const changes = createRefundChanges(deps);
+  const approval = createApproval(deps, changes);
+  const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
+  const view = (row: RefundTable, { tx_ref: txRef }: PaymentTable) => viewRefund(row, txRef, currencies);
+
+  async function viewOf(row: RefundTable): Promise<Refund> {
+    return (await viewAll([row]))[0] ?? Promise.reject(notFound('refund'));
+  }
+
+  async function viewAll(rows: readonly RefundTable[]): Promise<Refund[]> {
+    const references = await payments.references(
+      database.reader,
+      rows.map((row) => row.payment_id),
+    );
+    return rows.map((row) => viewRefund(row, references.get(row.payment_id) ?? '', currencies));
+  }
+
+  /** How much a refund of a locked payment gives back, and which coins. */
+  async function price(transaction: Transaction, payment: PaymentTable, request: NewRefund) {
+    const { kind, refundFee, by, networkFee } = request;
+    const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
+    const { network } = currencies.option(payment.mode, coins.currency, coins.network);
+    const currency = currencies.known(coins.currency);
+    const of = { paymentId: payment.id, currency: currency.code, network: network.code };
+    const rows = await store.listOfPayment(transaction, of);
+    const facts = {
+      ...{ credited: coins.amount, fee: coins.fee, excess: excessOf(payment, coins) },
+      ...liveSums(rows),
+    };
+    const most = mostOf(kind, facts, refundFee);
+    const wanted = kind === 'partial' ? partialAmount(request, currency) : most;
+    if (wanted > most || most === 0n) {
+      throw invalidState(
+        `Of this payment, ${formatUnits(most, currency)} ${currency.code} can be refunded as "${kind}"`,
+      );
+    }
+    const rate = rateOf(currency, payment.base_currency);
+    const counted = by === 'today' ? worthToday(wanted, rateThen(payment, coins), rate) : wanted;
+    const fee = toUnits(network.assets[currency.code]?.withdrawalFee ?? '0', currency.decimals);
+    const amount = roundDown(counted - (networkFee === 'payer' ? fee : 0n), currency);
+    if (amount <= 0n) throw invalidState('Nothing would be left of this refund for the payer');
+    return { currency, network, amount, fee, rate };
+  }
+
+  /** What one unit is worth now, in units of the base currency. Problem: `rate_unavailable`. */
+  function rateOf(currency: Currency, baseCode: string): Fraction {
+    const base = currencies.known(baseCode);
+    const now = clock.real();
+    return unitRate(
+      { rate: requireRate(rates, currency.code, now), decimals: currency.decimals },
+      { rate: requireRate(rates, base.code, now), decimals: base.decimals },
+    );
+  }
+
+  async function audit(transaction: Transaction, row: RefundTable, action: AuditAction, actor: string) {
+    const { status, amount, currency, network, address } = row;
+    await auditLog.record(transaction, {
+      ...scopeOf(row),
+      ...{ actor, action, subjectId: row.id },
+      after: { status, units: amount, currency, network, address },
+    });
+  }
+
+  return {
+    claims: createClaims(deps, changes, approval),
+
+    /**
+     * Problems: `not_found`, `validation_error`, `unsupported_currency`, `invalid_address`, `invalid_state`,
+     * `insufficient_balance`, `balance_suspended`, `rate_unavailable`.
+     */
+    async create(
+      transaction: Transaction,
+      scope: Scope,
+      request: NewRefund,
+      actor: string,
+    ): Promise<LinkedRefund> {
+      const payment = await payments.lock(transaction, request.paymentId);
+      if (payment.merchant_id !== scope.merchantId || payment.mode !== scope.mode) throw notFound('payment');
+      const { currency, network, amount, fee, rate } = await price(transaction, payment, request);
+      const address =
+        request.address === undefined
+          ? null
+          : await addressRules.check(transaction, network, request.address);
+      await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
+      const now = clock.now(scope);
+      const token = newToken();
+      const row: RefundTable = {
+        ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode, payment_id: payment.id },
+        ...{ status: address === null ? 'awaiting_address' : 'awaiting_approval', kind: request.kind },
+        reason: request.reason ?? '',
+        ...{ currency: currency.code, network: network.code },
+        ...{ amount: amount.toString(), fee: fee.toString(), network_fee: request.networkFee },
+        refund_fee: request.refundFee ? 1 : 0,
+        ...{ valued_by: request.by, base_currency: payment.base_currency },
+        base_amount: nearest(amount, rate).toString(),
+        ...{ rate: writeFraction(rate), rate_at: now },
+        ...{ address, same_wallet: null, token_digest: tokenDigest(token) },
+        ...{ transfer_id: null, tx_hash: null },
+        metadata: request.metadata ? JSON.stringify(request.metadata) : null,
+        ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
+      };
+      await changes.start(transaction, { row, payment });
+      await audit(transaction, row, 'refund.created', actor);
+      return { ...view(row, payment), claimUrl: linkOf(token) };
+    },
+
+    /** Problem: `not_found`. */
+    retrieve: async (scope: Scope, id: string): Promise<Refund> =>
+      viewOf(orNotFound(await store.findRefund(database.reader, scope, id), 'refund')),
+
+    async list(scope: Scope, filter: PageRequest & RefundFilter): Promise<Page<Refund>> {
+      const { rows, total } = await store.listRefunds(database.reader, scope, filter);
+      return { rows: await viewAll(rows), total };
+    },
+
+    /** For operators: refunds of all merchants, oldest first, at most 1000. */
+    listAll: async (filter: Parameters<typeof store.listAllRefunds>[1]): Promise<Refund[]> =>
+      viewAll(await store.listAllRefunds(database.reader, filter)),
+
+    /** For operators: whose it is. Problem: `not_found`. */
+    owner: async (id: string): Promise<Scope> =>
+      scopeOf(orNotFound(await store.findAnyRefund(database.reader, id), 'refund')),
+
+    /**
+     * Repeating it changes nothing. Problems: `not_found`, `invalid_state`, `invalid_address`, `balance_suspended`,
+     * `validation_error` for the daily limit.
+     * @param seen the address that the approver has seen
+     */
+    async approve(
+      transaction: Transaction,
+      scope: Scope,
+      id: string,
+      actor: string,
+      seen?: string,
+    ): Promise<Refund> {
+      const locked = await changes.lock(transaction, id, scope);
+      const { row, payment } = await approval.approve(transaction, locked, seen);
+      if (row.status !== locked.row.status) await audit(transaction, row, 'refund.approved', actor);
+      return view(row, payment);
+    },
+
+    /** Repeating it changes nothing. Problems: `not_found`, `invalid_state`. */
+    async cancel(transaction: Transaction, scope: Scope, id: string, actor: string): Promise<Refund> {
+      const locked = await changes.lock(transaction, id, scope);
+      if (locked.row.status === 'cancelled') return view(locked.row, locked.payment);
+      const { row, payment } = await changes.apply(transaction, locked, 'cancel');
+      await audit(transaction, row, 'refund.cancelled', actor);
+      return view(row, payment);
+    },
+
+    /** Problems: `not_found`, `invalid_state`. */
+    async link(transaction: Transaction, scope: Scope, id: string, actor: string): Promise<LinkedRefund> {
+      const { row, payment } = await changes.lock(transaction, id, scope);
+      const now = clock.now(scope);
+      const isOver = row.status === 'awaiting_address' && row.expires_at <= now;
+      if (row.status === 'cancelled' || row.status === 'expired' || isOver) {
+        throw invalidState(
+          `A refund that is ${isOver ? 'expired' : row.status} gets no link. Create another one`,
+        );
+      }
+      const token = newToken();
+      const linked = { ...row, token_digest: tokenDigest(token), expires_at: now + linkMs, updated_at: now };
+      await store.updateRefund(transaction, linked);
+      await audit(transaction, row, 'refund.linked', actor);
+      return { ...view(linked, payment), claimUrl: linkOf(token) };
+    },
+
+    /** Follows the transfer that pays a refund. */
+    async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
+      if (transfer.refund_id === null) return;
+      const locked = await changes.lock(transaction, transfer.refund_id);
+      const event = transferEvents[transfer.status];
+      await changes.apply(transaction, locked, event, { tx_hash: transfer.tx_hash });
+    },
+
+    /** Ends the refunds for which nobody gave an address in time. One that fails does not stop the others. */
+    async expireOverdue(signal: AbortSignal): Promise<void> {
+      const failures = createFailures();
+      for (const id of await store.findOverdue(database.reader, clock.real())) {
+        if (signal.aborted) return;
+        await failures.collect(() =>
+          database.write(async (transaction) => {
+            const locked = await changes.lock(transaction, id);
+            const { row } = locked;
+            const isOver = row.expires_at <= clock.now(scopeOf(row));
+            if (row.status === 'awaiting_address' && isOver)
+              await changes.apply(transaction, locked, 'expire');
+          }),
+        );
+      }
+      failures.report('refunds could not be expired');
+    },
+  };
+}
+
+/** The coins that a request means. Problems: `validation_error`, `invalid_state`. */
+function chooseCoins(
+  payment: PaymentTable,
+  credited: readonly CreditedCoins[],
+  { kind, currency, network }: NewRefund,
+): CreditedCoins {
+  const isSuccess = statusOf(payment.state) === 'success';
+  const isMeant = (coins: CreditedCoins) =>
+    (currency === undefined || coins.currency === currency.toUpperCase()) &&
+    (network === undefined || coins.network === network.toLowerCase()) &&
+    (kind !== 'unaccepted' || !isSuccess || !coins.counts) &&
+    (kind !== 'excess' || (isSuccess && coins.counts));
+  const meant = credited.filter(isMeant);
+  const asked = currency === undefined && network === undefined && kind !== 'unaccepted';
+  const found = (asked ? meant.find(({ counts }) => counts) : undefined) ?? meant[0];
+  if (!found) {
+    throw invalidState(`Nothing was credited of this payment that could be refunded as "${kind}"`);
+  }
+  if (meant.length > 1 && !(asked && found.counts)) {
+    const names = meant.map((coins) => `${coins.currency} on ${coins.network}`).join(', ');
+    throw invalidField('currency', `Name the coins, with currency and network: ${names} were credited`);
+  }
+  return found;
+}
+
+/** What is above the price, of the coins that count. */
+function excessOf(payment: PaymentTable, coins: CreditedCoins): bigint {
+  const price = BigInt(payment.amount ?? '0');
+  const isOver = coins.counts && statusOf(payment.state) === 'success' && price > 0n && coins.amount > price;
+  return isOver ? coins.amount - price : 0n;
+}
+
+/** What one unit was worth when it came: by the price of the order if it was accepted, else by the rate of that time. */
+function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
+  if (coins.counts && statusOf(payment.state) === 'success' && payment.amount !== null) {
+    return reduced(BigInt(payment.base_amount), BigInt(payment.amount));
+  }
+  if (!coins.worth) throw invalidState('No rate is known of when these coins came: refund them by "coins"');
+  return reduced(coins.worth.numerator, coins.worth.denominator * coins.amount);
+}
+
+function partialAmount({ amount }: NewRefund, currency: Currency): bigint {
+  if (amount === undefined) throw invalidField('amount', 'Is required for a partial refund');
+  return parseAmount(amount, currency, 'amount', replyDecimals(currency));
+}
+
+/** To what a reply can say, so that what the payer reads is what arrives. */
+function roundDown(units: bigint, currency: Currency): bigint {
+  return units <= 0n ? 0n : toUnits(formatUnits(units, currency), currency.decimals);
+}
+
+function nearest(units: bigint, { numerator, denominator }: Fraction): bigint {
+  return (2n * units * numerator + denominator) / (2n * denominator);
+}

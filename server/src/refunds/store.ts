@@ -1,0 +1,114 @@
+/** Reads and writes refunds. */
+import { sql } from 'kysely';
+import type { RefundStatus } from 'crypto-checkout/contract';
+import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
+import { isListed, readPage } from '../db/pages.js';
+import { inScope, rowById } from '../db/rows.js';
+import type { RefundTable } from '../db/schema.js';
+import { send } from '../db/send.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Scope } from '../shared/scope.js';
+
+export interface RefundFilter {
+  readonly status?: RefundStatus | undefined;
+  readonly paymentId?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+}
+
+export async function insertRefund(transaction: Transaction, row: RefundTable): Promise<void> {
+  await send(transaction, transaction.insertInto('refunds').values(row));
+}
+
+/** Writes the columns of a refund that can change. */
+export async function updateRefund(transaction: Transaction, row: RefundTable): Promise<void> {
+  const { status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at } = row;
+  await send(
+    transaction,
+    transaction
+      .updateTable('refunds')
+      .set({ status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at })
+      .where('id', '=', row.id),
+  );
+}
+
+export function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {
+  return rowById(reader, 'refunds', id).$call(inScope(scope)).executeTakeFirst();
+}
+
+/** A refund of any merchant. */
+export function findAnyRefund(reader: Reader, id: string): Promise<RefundTable | undefined> {
+  return rowById(reader, 'refunds', id).executeTakeFirst();
+}
+
+export function findByToken(reader: Reader, digest: string): Promise<RefundTable | undefined> {
+  return reader.selectFrom('refunds').selectAll().where('token_digest', '=', digest).executeTakeFirst();
+}
+
+/** Locks a refund until the transaction ends. Its payment must be locked before. */
+export function lockRefund(transaction: Transaction, id: string): Promise<RefundTable | undefined> {
+  return rowById(transaction, 'refunds', id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** All refunds of a coin of a payment. */
+export function listOfPayment(
+  reader: Reader,
+  { paymentId, currency, network }: Required<Pick<RefundFilter, 'paymentId' | 'currency' | 'network'>>,
+): Promise<RefundTable[]> {
+  return reader
+    .selectFrom('refunds')
+    .selectAll()
+    .where('payment_id', '=', paymentId ?? '')
+    .where('currency', '=', currency ?? '')
+    .where('network', '=', network ?? '')
+    .execute();
+}
+
+export async function listRefunds(
+  reader: Reader,
+  scope: Scope,
+  filter: PageRequest & RefundFilter,
+): Promise<Page<RefundTable>> {
+  const { status, paymentId, currency, network } = filter;
+  let query = reader
+    .selectFrom('refunds')
+    .selectAll()
+    .where(isListed('refunds', scope, filter));
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (paymentId !== undefined) query = query.where('payment_id', '=', paymentId);
+  if (currency !== undefined) query = query.where('currency', '=', currency.toUpperCase());
+  if (network !== undefined) query = query.where('network', '=', network.toLowerCase());
+  return readPage(query, 'refunds', filter);
+}
+
+/** For operators: refunds of all merchants, oldest first, at most 1000. */
+export function listAllRefunds(
+  reader: Reader,
+  { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
+): Promise<RefundTable[]> {
+  let query = reader.selectFrom('refunds').selectAll();
+  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
+}
+
+/** Ids of refunds that wait for an address although their time is over, on their merchants' clocks. */
+export async function findOverdue(reader: Reader, now: number): Promise<string[]> {
+  const rows = await reader
+    .selectFrom('refunds')
+    .leftJoin('test_clocks', (join) =>
+      join.onRef('test_clocks.merchant_id', '=', 'refunds.merchant_id').on('refunds.mode', '=', 'test'),
+    )
+    .select('refunds.id')
+    .where('refunds.status', '=', sql.lit('awaiting_address'))
+    .where(
+      'refunds.expires_at',
+      '<=',
+      sql<number>`coalesce(test_clocks.offset_ms, 0) + cast(${now} as bigint)`,
+    )
+    .orderBy('refunds.expires_at')
+    .limit(1000)
+    .execute();
+  return rows.map(({ id }) => id);
+}

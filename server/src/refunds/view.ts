@@ -1,0 +1,100 @@
+/** A refund as the API shows it: to its merchant, and to whoever holds the link of its claim. */
+import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
+import { transactionPage } from '../chains/networks.js';
+import type { MerchantTable, RefundTable } from '../db/schema.js';
+import type { Currencies } from '../money/currencies.js';
+import { multiply, parseFraction } from '../money/fractions.js';
+import { exactNumber, formatUnits, unitsToNumber } from '../money/units.js';
+import { isoTime } from '../shared/clock.js';
+
+export type Refund = Data<Api['refunds']['retrieve']>;
+
+export function viewRefund(row: RefundTable, txRef: string, currencies: Currencies): Refund {
+  const currency = currencies.known(row.currency);
+  const base = currencies.known(row.base_currency);
+  return {
+    ...{ id: row.id, mode: row.mode, paymentId: row.payment_id, txRef, status: row.status },
+    ...{ kind: row.kind, reason: row.reason },
+    amount: unitsToNumber(BigInt(row.amount), currency),
+    ...{ currency: row.currency, network: row.network, networkFee: row.network_fee },
+    fee: unitsToNumber(BigInt(row.fee), currency),
+    refundFee: row.refund_fee === 1,
+    value: {
+      baseAmount: unitsToNumber(BigInt(row.base_amount), base),
+      baseCurrency: base.code,
+      rate: coinPrice(row, currency.decimals, base.decimals),
+      rateAt: isoTime(row.rate_at),
+      by: row.valued_by,
+    },
+    address: row.address,
+    sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
+    transferId: row.transfer_id,
+    ...viewTransaction(row, currencies),
+    expiresAt: isoTime(row.expires_at),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+  };
+}
+
+/** What one coin was worth, in the base currency. */
+function coinPrice({ rate }: Pick<RefundTable, 'rate'>, decimals: number, baseDecimals: number): number {
+  const shift = { numerator: 10n ** BigInt(decimals), denominator: 10n ** BigInt(baseDecimals) };
+  const price = multiply(parseFraction(rate) ?? { numerator: 0n, denominator: 1n }, shift);
+  return exactNumber((price.numerator * 10n ** 18n) / price.denominator, 18);
+}
+
+function viewTransaction(row: RefundTable, currencies: Currencies) {
+  const { tx_hash: txHash, mode, network } = row;
+  const explorerUrl = txHash === null ? '' : transactionPage(currencies.network(mode, network), txHash);
+  return { txHash, explorerUrl };
+}
+
+/** How many of the four steps are done: address, approval, sending, sent. */
+const stepsDone: Readonly<Record<RefundStatus, number>> = {
+  awaiting_address: 0,
+  awaiting_approval: 1,
+  approved: 2,
+  processing: 2,
+  paid: 4,
+  failed: 2,
+  cancelled: 0,
+  expired: 0,
+};
+
+export function viewClaim(
+  row: RefundTable,
+  txRef: string,
+  merchant: MerchantTable,
+  currencies: Currencies,
+): RefundClaim {
+  const currency = currencies.known(row.currency);
+  const { network } = currencies.option(row.mode, row.currency, row.network);
+  const done = stepsDone[row.status];
+  const canSetAddress = row.status === 'awaiting_address' || row.status === 'awaiting_approval';
+  return {
+    ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
+    amount: unitsToNumber(BigInt(row.amount), currency),
+    ...{ currency: currency.code, currencyName: currency.name, network: network.code },
+    ...{ networkName: network.name, txRef },
+    shop: { name: merchant.business_name, logo: merchant.logo, supportUrl: merchant.support_url },
+    steps: (['address', 'approval', 'sending', 'sent'] as const).map((name, index) => ({
+      name,
+      state: index < done ? 'done' : index === done ? 'current' : 'open',
+    })),
+    address: row.address,
+    sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
+    canSetAddress,
+    addressFamily: network.family,
+    ...(canSetAddress && network.family === 'evm' && { signatureText: signatureText(row, currencies) }),
+    ...viewTransaction(row, currencies),
+    expiresAt: isoTime(row.expires_at),
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/** What the paying wallet signs. It names the refund, so that a signature is worth nothing for another one. */
+export function signatureText(row: RefundTable, currencies: Currencies, address = '{address}'): string {
+  const amount = formatUnits(BigInt(row.amount), currencies.known(row.currency));
+  return `Refund ${row.id}: ${amount} ${row.currency} on ${row.network}\nSend it to ${address}`;
+}

@@ -1,0 +1,137 @@
+/** Refunds over real HTTP, on both engines: what is given back, what is reserved for it, who may say where to, and who is told. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.js';
+import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+interface RefundRecord {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly fee: number;
+  readonly address: string | null;
+  readonly transferId: string | null;
+  readonly txHash: string | null;
+  readonly claimUrl?: string;
+  readonly value: { readonly baseAmount: number; readonly by: string };
+}
+
+const other = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
+
+describe.each(engines)('Refunds, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+    await merchant.command(
+      ...['merchants', 'update', server.bootstrapped.merchantId],
+      ...['--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
+    );
+  });
+  afterAll(async () => {
+    await merchant.expectBooksInOrder();
+    await server.stop();
+  });
+
+  const post = (path: string, body: object = {}, key?: string) =>
+    server.api('POST', path, { body, ...(key !== undefined && { key }) });
+  async function create(paymentId: string, body: object): Promise<RefundRecord> {
+    return merchant.ask('POST', `/v1/payments/${paymentId}/refunds`, { body });
+  }
+  const retrieve = (id: string) => merchant.ask<RefundRecord>('GET', `/v1/refunds/${id}`);
+  const payment = (id: string, key?: string) =>
+    merchant.ask<Record<string, unknown>>('GET', `/v1/payments/${id}`, key === undefined ? {} : { key });
+  const tokenOf = ({ claimUrl = '' }: RefundRecord) => new URL(claimUrl).hash.slice(1);
+  const claim = (token: string, address?: string) =>
+    server.api('POST', `/v1/refund-claims/${address === undefined ? 'retrieve' : 'address'}`, {
+      key: undefined,
+      body: { token, ...(address !== undefined && { address }) },
+    });
+  async function announced(subjectId: string): Promise<string[]> {
+    const rows = await server.database.reader
+      .selectFrom('outbox')
+      .select('type')
+      .where('subject_id', '=', subjectId)
+      .orderBy('sequence')
+      .execute();
+    return rows.map(({ type }) => type);
+  }
+
+  it('An excess goes back: link, address, approval, transfer, and everybody is told', async () => {
+    const { id: paymentId } = await merchant.fund({ amount: 15 });
+    const before = await merchant.balance();
+    const created = await create(paymentId, { kind: 'excess', reason: 'You sent more than the price' });
+    // 1 % of the excess of 5 stays taken; sending costs the merchant 0.2.
+    expect(created).toMatchObject({ status: 'awaiting_address', amount: 4.95, fee: 0.2, address: null });
+    expect(created.claimUrl).toMatch(/\/refund#[\w-]{43}$/);
+    expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 5.15);
+
+    const token = tokenOf(created);
+    const shown = await claim(token);
+    expect(shown.body.data).toMatchObject({
+      ...{ status: 'awaiting_address', amount: 4.95, currency: 'USDT', network: 'tron' },
+      ...{ reason: 'You sent more than the price', canSetAddress: true, addressFamily: 'tron' },
+    });
+    expect(JSON.stringify(shown.body)).not.toMatch(new RegExp(`${created.id}|customer|transfer`));
+
+    expect((await claim(token, other)).body.data).toMatchObject({ status: 'awaiting_approval' });
+    expect((await claim(token, externalAddresses.tron)).body.data).toMatchObject({
+      status: 'awaiting_approval',
+      address: externalAddresses.tron,
+    });
+    const approved = await merchant.ask<RefundRecord>('POST', `/v1/refunds/${created.id}/approve`, {
+      body: { address: externalAddresses.tron },
+    });
+    expect(approved.status).toBe('approved');
+    const { txHash } = await merchant.until(approved.transferId ?? '', 'success');
+
+    expect(await retrieve(created.id)).toMatchObject({ status: 'paid', txHash });
+    expect((await claim(token)).body.data).toMatchObject({ status: 'paid', txHash, canSetAddress: false });
+    expect(await announced(created.id)).toEqual([
+      'refund.created',
+      'refund.address_set',
+      'refund.address_set',
+      'refund.approved',
+      'refund.paid',
+    ]);
+    const record = await payment(paymentId);
+    expect(record).toMatchObject({
+      status: 'success',
+      refundedAmount: 4.95,
+      refunds: [{ id: created.id, status: 'paid', amount: 4.95, currency: 'USDT', txHash }],
+    });
+    const log = record['transactionTimeLog'] as { code: string }[];
+    expect(log.slice(-3).map(({ code }) => code)).toEqual([
+      'refund_created',
+      'refund_sending',
+      'refund_paid',
+    ]);
+    const seen = await payment(paymentId, server.publicKey);
+    expect(seen['refunds']).toEqual([
+      { status: 'paid', amount: 4.95, currency: 'USDT', network: 'tron', txHash, explorerUrl: '' },
+    ]);
+    expect(JSON.stringify(seen)).not.toContain(externalAddresses.tron);
+  });
+
+  it('A cancelled refund gives back what it reserved, and its link is as dead as an unknown one', async () => {
+    const { id: paymentId } = await merchant.fund({ amount: 10 });
+    const before = await merchant.balance();
+    const created = await create(paymentId, { kind: 'full', refundFee: true });
+    expect(created.amount).toBe(10);
+    await claim(tokenOf(created), externalAddresses.tron);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await post(`/v1/refunds/${created.id}/cancel`)).body.data).toMatchObject({
+        status: 'cancelled',
+      });
+    }
+    expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
+    const dead = await claim(tokenOf(created));
+    const unknown = await claim('A'.repeat(43));
+    expect([dead.status, dead.body.message]).toEqual([unknown.status, unknown.body.message]);
+    expect(dead.status).toBe(404);
+    expect((await claim(tokenOf(created), other)).status).toBe(404);
+    expect((await post(`/v1/refunds/${created.id}/link`)).status).toBe(409);
+    expect((await post(`/v1/refunds/${created.id}/approve`)).status).toBe(409);
+  });
+});

@@ -1,0 +1,357 @@
+/** Refunds: money of a payment that goes back to its payer, and the claims by which payers say where to. */
+import * as z from 'zod/mini';
+import { endpoint } from './endpoint.js';
+import {
+  boolean,
+  described,
+  id,
+  listQuery,
+  metadata,
+  mode,
+  positiveDecimal,
+  requiredText,
+  text,
+  timestamp,
+} from './fields.js';
+import { refundStatus } from './payment-record.js';
+
+export const refundKinds = ['full', 'excess', 'unaccepted', 'partial'] as const;
+const kind = z.enum(refundKinds);
+const networkFee = z.enum(['merchant', 'payer']);
+
+const refund = z.object({
+  id: z.string(),
+  mode,
+  paymentId: z.string(),
+  txRef: z.string(),
+  status: refundStatus,
+  kind,
+  /** The merchant's words to the payer; empty if none were given. */
+  reason: z.string(),
+  /** What arrives, in `currency`. It never changes. */
+  amount: z.number(),
+  currency: z.string(),
+  network: z.string(),
+  networkFee,
+  /** The network's fee, in `currency`. The payer's share is not in `amount`; the merchant's is reserved with it. */
+  fee: z.number(),
+  /** Whether the service fee goes back too, at the merchant's cost. */
+  refundFee: z.boolean(),
+  /** What `amount` was worth when the refund was created. `rate` is the price of one coin in the base currency. */
+  value: z.object({
+    baseAmount: z.number(),
+    baseCurrency: z.string(),
+    rate: z.number(),
+    rateAt: timestamp,
+    by: z.enum(['coins', 'today']),
+  }),
+  /** Null until the payer or the merchant has given it. */
+  address: z.nullable(z.string()),
+  /** Whether the paying wallet has signed for the address; null if nothing was signed. */
+  sameWallet: z.nullable(z.boolean()),
+  transferId: z.nullable(z.string()),
+  txHash: z.nullable(z.string()),
+  /** The page of the transaction; empty if there is none. */
+  explorerUrl: z.string(),
+  /** Until when the payer can give an address. */
+  expiresAt: timestamp,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  metadata: z.optional(z.record(z.string(), z.string())),
+});
+
+/** `claimUrl` is in this reply alone: the server keeps no more than a hash of it. */
+const linkedRefund = z.extend(refund, { claimUrl: z.optional(z.string()) });
+
+const address = described(
+  requiredText(),
+  'Where to: an address on the network of the refund. Never one of this server’s, and not of a token.',
+);
+
+const createBody = z.object({
+  kind: described(
+    kind,
+    'What goes back. `full`: all that is left of what was credited. `excess`: what is above the price. `unaccepted`: money that came late, short, or in another coin. `partial`: `amount`.',
+  ),
+  amount: described(z.optional(positiveDecimal), 'How many coins, for `partial` alone.'),
+  currency: described(
+    z.optional(text(20)),
+    'The currency to give back, if the payment was credited with several. Defaults to the one that it asked for.',
+  ),
+  network: described(z.optional(text(50)), 'The network, likewise.'),
+  by: described(
+    z._default(z.enum(['coins', 'today']), 'coins'),
+    'Which sum: `coins` (default): the coins that came. `today`: as many as are worth as much today, and never more than came.',
+  ),
+  refundFee: described(
+    z._default(boolean, false),
+    'Whether the service fee goes back to the payer too, out of your balance. Defaults to false.',
+  ),
+  networkFee: described(
+    z._default(networkFee, 'merchant'),
+    'Who bears the network’s fee: `merchant` (default) or `payer`, whose amount is reduced by it.',
+  ),
+  reason: described(z.optional(text(255)), 'Why, in your words. The payer reads it.'),
+  address: described(
+    z.optional(address),
+    'Where to, if you know it from the payer. Otherwise the payer gives it on the claim page.',
+  ),
+  metadata: described(
+    z.optional(metadata),
+    'Your own data, which comes back in records and webhooks: up to 20 keys of 1 to 40 characters, with strings of up to 500 characters.',
+  ),
+});
+
+const token = described(requiredText(255), 'The token of the claim: what follows # in its link.');
+
+/** A step on the way of a refund, as its payer sees it. */
+const step = z.object({
+  name: z.enum(['address', 'approval', 'sending', 'sent']),
+  state: z.enum(['done', 'current', 'open']),
+});
+
+export const refundClaim = z.object({
+  mode,
+  status: refundStatus,
+  kind,
+  reason: z.string(),
+  /** What arrives. */
+  amount: z.number(),
+  currency: z.string(),
+  currencyName: z.string(),
+  network: z.string(),
+  networkName: z.string(),
+  /** The merchant's reference of the order. */
+  txRef: z.string(),
+  shop: z.object({ name: z.string(), logo: z.string(), supportUrl: z.string() }),
+  steps: z.array(step),
+  address: z.nullable(z.string()),
+  sameWallet: z.nullable(z.boolean()),
+  /** Whether the address can still be given or changed. */
+  canSetAddress: z.boolean(),
+  /** How the addresses of the network are written. All rules are checked, and an `invalid_address` says which is broken. */
+  addressFamily: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
+  /**
+   * What the paying wallet signs with `personal_sign` to show that it asks for this: `{address}` stands for the address
+   * exactly as it is sent. Only on EVM networks, while the address can be set.
+   */
+  signatureText: z.optional(z.string()),
+  txHash: z.nullable(z.string()),
+  explorerUrl: z.string(),
+  expiresAt: timestamp,
+  createdAt: timestamp,
+});
+export type RefundClaim = z.output<typeof refundClaim>;
+
+const params = z.object({ refund_id: described(id, 'Id of the refund.') });
+const samplePaymentId = '01J9ZQ4W3V8K2M6N7P5R0S1T2X';
+
+const sampleRefund = {
+  id: '01J9ZQ7R0A1B2C3D4E5F6G7H8J',
+  mode: 'live' as const,
+  paymentId: samplePaymentId,
+  txRef: 'order-42',
+  status: 'awaiting_address' as const,
+  kind: 'excess' as const,
+  reason: 'You sent more than the price',
+  amount: 4.95,
+  currency: 'USDT',
+  network: 'tron',
+  networkFee: 'merchant' as const,
+  fee: 1,
+  refundFee: false,
+  value: {
+    baseAmount: 7615.38,
+    baseCurrency: 'NGN',
+    rate: 1538.46,
+    rateAt: '2026-01-01T00:00:00.000Z',
+    by: 'coins' as const,
+  },
+  address: null,
+  sameWallet: null,
+  transferId: null,
+  txHash: null,
+  explorerUrl: '',
+  expiresAt: '2026-01-31T00:00:00.000Z',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+};
+const sampleToken = 'q0Zb7m3yXn1rT9sVw2kLd5hJf8gPaC4eR6uYiOxQzWs';
+const sampleLink = `https://pay.example.com/refund#${sampleToken}`;
+const sampleAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const withAddress = { ...sampleRefund, status: 'awaiting_approval' as const, address: sampleAddress };
+
+const sampleClaim: RefundClaim = {
+  mode: 'live',
+  status: 'awaiting_address',
+  kind: 'excess',
+  reason: sampleRefund.reason,
+  amount: 4.95,
+  currency: 'USDT',
+  currencyName: 'Tether USD',
+  network: 'tron',
+  networkName: 'Tron',
+  txRef: 'order-42',
+  shop: { name: 'Example Shop', logo: '', supportUrl: 'mailto:help@shop.example' },
+  steps: [
+    { name: 'address', state: 'current' },
+    { name: 'approval', state: 'open' },
+    { name: 'sending', state: 'open' },
+    { name: 'sent', state: 'open' },
+  ],
+  address: null,
+  sameWallet: null,
+  canSetAddress: true,
+  addressFamily: 'tron',
+  txHash: null,
+  explorerUrl: '',
+  expiresAt: sampleRefund.expiresAt,
+  createdAt: sampleRefund.createdAt,
+};
+
+export const refunds = {
+  create: endpoint({
+    method: 'POST',
+    path: '/v1/payments/{payment_id}/refunds',
+    key: 'secret',
+    description:
+      'Starts a refund of a payment, and reserves its amount. The reply alone has `claimUrl`, the link that you send to the payer, who gives an address there. A reply that is repeated for its Idempotency-Key has none: make a new link.',
+    params: z.object({ payment_id: described(id, 'Id of the payment.') }),
+    body: createBody,
+    data: linkedRefund,
+    errors: [
+      'unsupported_currency',
+      'invalid_address',
+      'invalid_state',
+      'insufficient_balance',
+      'balance_suspended',
+      'rate_unavailable',
+    ],
+    sample: {
+      params: { payment_id: samplePaymentId },
+      body: { kind: 'excess', reason: sampleRefund.reason },
+      message: 'Refund created',
+      data: { ...sampleRefund, claimUrl: sampleLink },
+    },
+  }),
+  list: endpoint({
+    method: 'GET',
+    path: '/v1/refunds',
+    key: 'secret',
+    description: 'Lists your refunds, newest first.',
+    query: listQuery({
+      status: described(z.optional(refundStatus), 'Only refunds with this status.'),
+      paymentId: described(z.optional(text()), 'Only refunds of this payment.'),
+      currency: described(z.optional(text(20)), 'Only refunds in this currency.'),
+      network: described(z.optional(text(50)), 'Only refunds on this network.'),
+    }),
+    data: z.array(refund),
+    paginated: true,
+    sample: { query: { status: 'awaiting_approval' }, message: 'Refunds fetched', data: [withAddress] },
+  }),
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/refunds/{refund_id}',
+    key: 'secret',
+    description: 'Returns one refund.',
+    params,
+    data: refund,
+    sample: { params: { refund_id: sampleRefund.id }, message: 'Refund fetched', data: sampleRefund },
+  }),
+  approve: endpoint({
+    method: 'POST',
+    path: '/v1/refunds/{refund_id}/approve',
+    key: 'secret',
+    description:
+      'Approves a refund that has an address: a transfer to it is created, and the address cannot change any longer. Repeating the call changes nothing.',
+    params,
+    body: z.object({
+      address: described(
+        z.optional(text()),
+        'The address that you have seen. If the payer has changed it since, nothing is approved.',
+      ),
+    }),
+    data: refund,
+    errors: ['invalid_state', 'balance_suspended'],
+    sample: {
+      params: { refund_id: sampleRefund.id },
+      body: { address: sampleAddress },
+      message: 'Refund approved',
+      data: { ...withAddress, status: 'approved', transferId: '01J9ZQ7S0A1B2C3D4E5F6G7H8J' },
+    },
+  }),
+  cancel: endpoint({
+    method: 'POST',
+    path: '/v1/refunds/{refund_id}/cancel',
+    key: 'secret',
+    description:
+      'Cancels a refund that was not approved, and gives back what it had reserved. Its link ends. Repeating the call changes nothing.',
+    params,
+    data: refund,
+    errors: ['invalid_state'],
+    sample: {
+      params: { refund_id: sampleRefund.id },
+      message: 'Refund cancelled',
+      data: { ...sampleRefund, status: 'cancelled' },
+    },
+  }),
+  link: endpoint({
+    method: 'POST',
+    path: '/v1/refunds/{refund_id}/link',
+    key: 'secret',
+    description:
+      'Makes a new link for the payer, which is valid for 30 days. The former one ends at once. Refunds that were cancelled or have expired get none.',
+    params,
+    data: linkedRefund,
+    errors: ['invalid_state'],
+    sample: {
+      params: { refund_id: sampleRefund.id },
+      message: 'Link created',
+      data: { ...sampleRefund, claimUrl: sampleLink },
+    },
+  }),
+};
+
+export const refundClaims = {
+  retrieve: endpoint({
+    method: 'POST',
+    path: '/v1/refund-claims/retrieve',
+    key: 'none',
+    description:
+      'Returns what the holder of a claim’s link sees of a refund. Unknown, replaced, cancelled and expired tokens get the same answer. 10 calls a minute per IP address, together with the next endpoint.',
+    body: z.object({ token }),
+    data: refundClaim,
+    sample: { body: { token: sampleToken }, message: 'Refund fetched', data: sampleClaim },
+  }),
+  setAddress: endpoint({
+    method: 'POST',
+    path: '/v1/refund-claims/address',
+    key: 'none',
+    description: 'Sets where a refund goes to, or changes it. After the approval, it stays.',
+    body: z.object({
+      token,
+      address,
+      signature: described(
+        z.optional(text(300)),
+        'The paying wallet’s signature of `signatureText`, 0x and 130 hexadecimal digits. EVM networks only.',
+      ),
+    }),
+    data: refundClaim,
+    errors: ['invalid_address', 'invalid_state'],
+    sample: {
+      body: { token: sampleToken, address: sampleAddress },
+      message: 'Address set',
+      data: {
+        ...sampleClaim,
+        status: 'awaiting_approval',
+        address: sampleAddress,
+        steps: [
+          { name: 'address', state: 'done' },
+          { name: 'approval', state: 'current' },
+          { name: 'sending', state: 'open' },
+          { name: 'sent', state: 'open' },
+        ],
+      },
+    },
+  }),
+};
