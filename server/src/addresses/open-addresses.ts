@@ -1,6 +1,6 @@
 /** Whether anybody may be about to pay. */
-import { paymentStates } from 'crypto-checkout/contract';
 import type { Reader } from '../db/engine.js';
+import { isPayable } from '../db/payment-status.js';
 import type { Mode } from '../shared/scope.js';
 
 /**
@@ -10,7 +10,7 @@ export async function isAnyoneExpected(reader: Reader, mode: Mode): Promise<bool
   const payment = await reader
     .selectFrom('payments')
     .select('id')
-    .where('state', 'in', paymentStates.payable)
+    .where(isPayable)
     .where('mode', '=', mode)
     .where('address', 'is not', null)
     .limit(1)

@@ -1,23 +1,23 @@
-/** The status of a payment as SQL expressions, which an index and a filter share. */
-import { paymentStates, paymentStatuses, statesWith } from 'crypto-checkout/contract';
+/**
+ * The status of a payment as SQL expressions, which an index and a filter share. Both must read exactly the same, or the databases
+ * do not use the index.
+ */
+import { paymentStates, paymentStatuses, statesWith, type PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 
-/** What waits for money or is being confirmed, for a partial index and the filter that uses it. */
-export const isPayable = sql<boolean>`state in (${sql.raw(
-  paymentStates.payable.map((state) => `'${state}'`).join(', '),
-)})`;
+const listOf = (states: readonly PaymentState[]) => states.map((state) => `'${state}'`).join(', ');
+const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.raw(listOf(states))})`;
+
+/** What waits for money or is being confirmed. */
+export const isPayable = isIn(paymentStates.payable);
+/** The same, and what has no price in coins yet. */
+export const isOpen = isIn(statesWith('in progress'));
 
 const branches = paymentStatuses
   .filter((status) => status !== 'in progress')
-  .map(
-    (status) =>
-      `when state in (${statesWith(status)
-        .map((state) => `'${state}'`)
-        .join(', ')}) then '${status}'`,
-  )
+  .map((status) => `when state in (${listOf(statesWith(status))}) then '${status}'`)
   .reverse();
 
-/** Must read exactly the same in both, or the databases do not use the index. */
 export const paymentStatusOf = sql<string>`(case
   ${sql.raw(branches.join('\n  '))}
   else 'in progress' end)`;

@@ -1,7 +1,7 @@
 /** Finds the payments that are due to expire. */
-import { statesWith } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import type { Reader } from '../db/engine.js';
+import { isOpen } from '../db/payment-status.js';
 import type { Schema } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
 import type { PaymentRow } from './store.js';
@@ -30,8 +30,6 @@ async function* allPages(
   } while (last);
 }
 
-const openStates = statesWith('in progress');
-
 /**
  * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index
  * per merchant: with a plain join, SQLite may read all open payments instead.
@@ -52,7 +50,7 @@ function overdueOnMovedClocks(
     .select(['payments.id', 'payments.expires_at'])
     .whereRef('payments.merchant_id', '=', 'test_clocks.merchant_id')
     .where('payments.mode', '=', sql.lit('test'))
-    .where('payments.state', 'in', openStates)
+    .where(isOpen)
     .where('payments.expires_at', '>', realNow)
     .where('payments.expires_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`)
     .where('payments.wallet_id', 'is', null)
@@ -122,7 +120,7 @@ function overdueAfter(
       )
       .select(['payments.id', 'payments.expires_at'])
       .where('payments.mode', '=', mode)
-      .where('payments.state', 'in', openStates)
+      .where(isOpen)
       .where('payments.expires_at', '<=', now)
       // A deposit to a wallet has no deadline.
       .where('payments.wallet_id', 'is', null)

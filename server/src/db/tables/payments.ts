@@ -2,7 +2,7 @@
 import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isPayable, paymentStatusOf } from '../payment-status.js';
+import { isOpen, isPayable, paymentStatusOf } from '../payment-status.js';
 import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
@@ -89,11 +89,12 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    .index('expiry', ['state', 'expires_at'])
+    // No index begins with the state: SQLite and PostgreSQL would read all open payments by it for the next page of the payable ones.
+    .index('expiry', ['expires_at', 'id'], { where: isOpen })
     // Those that wait for money on a network, merchant by merchant: their balances are compared with the books.
     .index('payable', ['mode', 'network', 'merchant_id', 'id'], { where: isPayable })
     // Finds the payments that a merchant's moved test clock has made overdue.
-    .index('test_expiry', ['merchant_id', 'state', 'expires_at'], { where: sql`mode = 'test'` }),
+    .index('test_expiry', ['merchant_id', 'expires_at', 'id'], { where: sql`mode = 'test' and ${isOpen}` }),
 
   log_entries: table({
     id: counter(),
