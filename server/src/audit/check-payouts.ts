@@ -126,7 +126,7 @@ function selectTransfers(reader: Reader) {
 }
 
 export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Reserved is the sum of the open holds, of transfers and of refunds');
+  const report = new Report('Reserved is the sum of the open holds');
   const columns = ['mode', 'currency', 'network', 'merchant_id', 'amount', 'fee'] as const;
   const transfers = reader
     .selectFrom('transfers')

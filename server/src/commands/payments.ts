@@ -78,9 +78,9 @@ export const paymentCommands: Group = {
     command({
       name: 'export',
       summary:
-        "Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, and what was credited and charged.",
+        "Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, what was credited and charged, and refunds.",
       details:
-        'The CSV has three kinds of lines: a payment, then its receipts and its credits. The sum of the column net is what the payments brought to the balance. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
+        'The CSV has four kinds of lines: a payment, then its receipts, its credits and its refunds. The sum of the column net is what the payments brought to the balance, less what was paid back; the base amount of a refund is what it was worth when it was created. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
       options: {
         merchant: option.merchant('the merchant').required(),
         format: option.format(['csv', 'json'], 'csv, or json: an array with one payment on each line'),
@@ -155,7 +155,7 @@ const header =
   'record,payment_id,mode,tx_ref,time,status,description,customer,base_currency,base_amount,currency,network,amount,fee,net,tx_hash,paid_at';
 const columns = header.split(',').map(camelCase);
 
-function csvLines({ id: paymentId, receipts, credited, ...payment }: ExportedPayment): string {
+function csvLines({ id: paymentId, receipts, credited, refunds, ...payment }: ExportedPayment): string {
   const { mode, txRef, createdAt } = payment;
   const common = { paymentId, mode, txRef };
   const rows: Readonly<Record<string, string>>[] = [
@@ -164,6 +164,9 @@ function csvLines({ id: paymentId, receipts, credited, ...payment }: ExportedPay
       return { ...common, ...receipt, record: 'receipt', time, paidAt };
     }),
     ...credited.map((credit) => ({ ...common, ...credit, record: 'credit', time: createdAt })),
+    ...refunds.map(({ kind: description, createdAt: time, ...refund }) => {
+      return { ...refund, ...common, record: 'refund', time, description };
+    }),
   ];
   return rows.map((row) => csvLine(columns.map((column) => row[column] ?? ''))).join('');
 }

@@ -17,6 +17,7 @@ import { networkCommands } from './networks.js';
 import { paymentCommands } from './payments.js';
 import { payoutCommands } from './payouts.js';
 import { rateCommands } from './rates.js';
+import { refundCommands } from './refunds.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
 import { webhookCommands } from './webhooks.js';
@@ -30,6 +31,7 @@ export const groups: readonly Group[] = [
   paymentCommands,
   customerCommands,
   balanceCommands,
+  refundCommands,
   transferCommands,
   psbtCommands,
   ...treasuryCommands,

@@ -1,5 +1,6 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { sql } from 'kysely';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import type { CustomerTable, PaymentTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -41,6 +42,40 @@ export async function hasActiveSubscription(
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** The refunds of payments that nobody has paid or ended yet, and the addresses of those that ended without being paid. */
+export async function findRefundAddresses(
+  transaction: Transaction,
+  paymentIds: readonly string[],
+): Promise<{ readonly open: number; readonly unpaid: readonly string[] }> {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    transaction
+      .selectFrom('refunds')
+      .select(['status', 'address'])
+      .where('payment_id', 'in', chunk)
+      .where('status', 'in', ['awaiting_address', 'awaiting_approval', 'cancelled', 'expired'])
+      .execute(),
+  );
+  return {
+    open: rows.filter(({ status }) => status.startsWith('awaiting')).length,
+    unpaid: rows.flatMap(({ address }) => address ?? []),
+  };
+}
+
+/** Those that were paid, or have a transfer that failed, keep it: it is in the books. */
+export async function eraseRefundAddresses(
+  transaction: Transaction,
+  paymentIds: readonly string[],
+): Promise<void> {
+  for (const chunk of chunksOf(paymentIds)) {
+    await transaction
+      .updateTable('refunds')
+      .set({ address: null, same_wallet: null })
+      .where('payment_id', 'in', chunk)
+      .where('status', 'in', ['cancelled', 'expired'])
+      .execute();
+  }
 }
 
 export async function eraseCustomer(transaction: Transaction, id: string, email: string): Promise<void> {

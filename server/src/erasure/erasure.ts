@@ -22,7 +22,7 @@ export interface Erasure {
   /**
    * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
    * descriptions, webhook payloads and stored replies. Amounts, transactions and references stay.
-   * Problems: `not_found`, `invalid_state` if a subscription is active.
+   * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
    */
   erase(transaction: Transaction, merchantId: string, email: string, actor: string): Promise<Erased>;
 }
@@ -40,9 +40,17 @@ export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
           'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
         );
       }
+      const paymentIds = payments.map(({ id }) => id);
+      const { open, unpaid } = await store.findRefundAddresses(transaction, paymentIds);
+      if (open > 0) {
+        throw invalidState(
+          'A refund of the customer is open. Pay or cancel it first: POST /v1/refunds/{id}/cancel',
+        );
+      }
       // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
       const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
-      const redact = createRedact(email, replacedBy);
+      const redact = createRedact(email, replacedBy, new Set(unpaid));
+      await store.eraseRefundAddresses(transaction, paymentIds);
       for (const { id } of customers) await store.eraseCustomer(transaction, id, replacedBy);
       for (const { id, description } of payments) {
         await store.erasePayment(transaction, id, replacedBy, redact.text(description));
@@ -65,12 +73,12 @@ export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
 const erasedDescription = 'Payment from an erased customer';
 
 /** Replaces the email in any case, wherever it stands, and what is told of its owner beside it. */
-function createRedact(email: string, replacedBy: string) {
+function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<string>) {
   const emailPattern = new RegExp(escapePattern(email), 'giu');
   const text = (value: string): string =>
     value.startsWith('Payment from ') ? erasedDescription : value.replaceAll(emailPattern, replacedBy);
   const walk = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value);
+    if (typeof value === 'string') return addresses.has(value) ? '' : text(value);
     if (Array.isArray(value)) return value.map(walk);
     if (typeof value !== 'object' || value === null) return value;
     const kept = Object.entries(value).filter(([name]) => name !== 'fullName' && name !== 'phoneNumber');
@@ -78,9 +86,11 @@ function createRedact(email: string, replacedBy: string) {
   };
   return {
     text,
-    /** @returns undefined if the JSON does not contain the email */
+    /** @returns undefined if the JSON contains neither the email nor an address */
     json(json: string): string | undefined {
-      return json.toLowerCase().includes(email) ? JSON.stringify(walk(JSON.parse(json))) : undefined;
+      const isConcerned =
+        json.toLowerCase().includes(email) || [...addresses].some((address) => json.includes(address));
+      return isConcerned ? JSON.stringify(walk(JSON.parse(json))) : undefined;
     },
   };
 }

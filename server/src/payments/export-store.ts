@@ -1,7 +1,7 @@
 /** Reads payments and receipts in pages, for exports. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import type { PaymentTable, ReceiptTable } from '../db/schema.js';
+import type { PaymentTable, ReceiptTable, RefundTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 
 const pageSize = 500;
@@ -47,7 +47,37 @@ export async function receiptsOf(
       .orderBy('id')
       .execute(),
   );
-  const byPayment = new Map<string, ReceiptTable[]>();
-  for (const row of rows) byPayment.set(row.payment_id, [...(byPayment.get(row.payment_id) ?? []), row]);
-  return byPayment;
+  return byPayment(rows);
+}
+
+export type ExportedRefundRow = RefundTable & {
+  /** When its transfer first succeeded; null if it did not. */
+  readonly settled_at: number | null;
+};
+
+/** The refunds of payments, oldest first, by payment. */
+export async function refundsOf(
+  reader: Reader,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, ExportedRefundRow[]>> {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('refunds')
+      .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
+      .selectAll('refunds')
+      .select('transfers.settled_at')
+      .where('refunds.payment_id', 'in', chunk)
+      .orderBy('refunds.created_at')
+      .orderBy('refunds.id')
+      .execute(),
+  );
+  return byPayment(rows);
+}
+
+function byPayment<Row extends { readonly payment_id: string }>(
+  rows: readonly Row[],
+): ReadonlyMap<string, Row[]> {
+  const found = new Map<string, Row[]>();
+  for (const row of rows) found.set(row.payment_id, [...(found.get(row.payment_id) ?? []), row]);
+  return found;
 }

@@ -26,8 +26,9 @@ export interface ExportedPayment {
   /** When it first succeeded; empty if it never did. */
   readonly paidAt: string;
   readonly receipts: readonly ExportedReceipt[];
-  /** By currency. The sum of `net` over all payments is what payments brought to the balance. */
+  /** By currency. The sum of `net` over all payments is what payments brought to the balance, before refunds. */
   readonly credited: readonly ExportedCredit[];
+  readonly refunds: readonly ExportedRefund[];
 }
 
 export interface ExportedReceipt {
@@ -46,6 +47,25 @@ export interface ExportedCredit {
   readonly amount: string;
   readonly fee: string;
   readonly net: string;
+}
+
+/** What was worth `baseAmount` in the base currency when the refund was created. */
+export interface ExportedRefund {
+  readonly id: string;
+  readonly status: string;
+  readonly kind: string;
+  readonly createdAt: string;
+  readonly currency: string;
+  readonly network: string;
+  readonly amount: string;
+  /** What the network took of it, or of the balance. */
+  readonly fee: string;
+  /** Below 0: what it took from the balance. Empty unless it is paid. */
+  readonly net: string;
+  readonly baseAmount: string;
+  readonly baseCurrency: string;
+  readonly txHash: string;
+  readonly paidAt: string;
 }
 
 export interface ExportRange {
@@ -70,6 +90,7 @@ export function createPaymentExport({ database, currencies }: PaymentExportDeps)
       for await (const page of store.pages(database.reader, scope, range)) {
         const ids = page.map(({ id }) => id);
         const receipts = await store.receiptsOf(database.reader, ids);
+        const refunds = await store.refundsOf(database.reader, ids);
         for (const row of page) {
           yield {
             id: row.id,
@@ -99,6 +120,21 @@ export function createPaymentExport({ database, currencies }: PaymentExportDeps)
               amount: decimal(amount, currency),
               fee: decimal(fee, currency),
               net: decimal(amount - fee, currency),
+            })),
+            refunds: (refunds.get(row.id) ?? []).map((refund) => ({
+              ...{ id: refund.id, status: refund.status, kind: refund.kind },
+              createdAt: isoTime(refund.created_at),
+              ...{ currency: refund.currency, network: refund.network },
+              amount: decimal(refund.amount, refund.currency),
+              fee: decimal(refund.fee, refund.currency),
+              net:
+                refund.status === 'paid'
+                  ? `-${decimal(BigInt(refund.amount) + BigInt(refund.fee), refund.currency)}`
+                  : '',
+              baseAmount: decimal(refund.base_amount, refund.base_currency),
+              baseCurrency: refund.base_currency,
+              txHash: refund.tx_hash ?? '',
+              paidAt: refund.status === 'paid' ? time(refund.settled_at) : '',
             })),
           };
         }

@@ -12,6 +12,11 @@ import type { LockedRefund, RefundChanges } from './change-refund.js';
 import type { RefundsDeps } from './refunds-deps.js';
 import * as store from './store.js';
 
+/** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
+export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundTable) {
+  return { status, units: amount, currency, network, transferId };
+}
+
 export type Approval = ReturnType<typeof createApproval>;
 
 export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
@@ -85,11 +90,10 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
       if (!(await isSmall(transaction, locked.row))) return locked;
       try {
         const approved = await approve(transaction, locked);
-        const { id, amount, currency, network, address } = approved.row;
         await auditLog.record(transaction, {
           ...scopeOf(approved.row),
-          ...{ actor: 'server, by --auto-refund', action: 'refund.approved', subjectId: id },
-          after: { status: approved.row.status, units: amount, currency, network, address },
+          ...{ actor: 'server, by --auto-refund', action: 'refund.approved', subjectId: approved.row.id },
+          after: auditFields(approved.row),
         });
         return approved;
       } catch (error) {

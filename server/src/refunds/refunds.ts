@@ -14,7 +14,7 @@ import type { Page, PageRequest } from '../shared/pagination.js';
 import { invalidField, invalidState, notFound, orNotFound } from '../shared/problem.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import { liveSums, mostOf, worthToday } from './amounts.js';
-import { createApproval } from './approval.js';
+import { auditFields, createApproval } from './approval.js';
 import { createRefundChanges } from './change-refund.js';
 import { createClaims } from './claims.js';
 import type { RefundsDeps } from './refunds-deps.js';
@@ -104,11 +104,9 @@ export function createRefunds(deps: RefundsDeps) {
   }
 
   async function audit(transaction: Transaction, row: RefundTable, action: AuditAction, actor: string) {
-    const { status, amount, currency, network, address } = row;
     await auditLog.record(transaction, {
       ...scopeOf(row),
-      ...{ actor, action, subjectId: row.id },
-      after: { status, units: amount, currency, network, address },
+      ...{ actor, action, subjectId: row.id, after: auditFields(row) },
     });
   }
 

@@ -18,6 +18,7 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
   let failed: string;
   let pending: string;
   let bankPayout: string;
+  let refund: string;
 
   beforeAll(async () => {
     server = await startServer({
@@ -25,7 +26,12 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
       overrides: { paidByOperator: ['tron'] },
     });
     merchant = openMerchant(server);
-    await merchant.fund({ amount: 100 });
+    const { id: paid } = await merchant.fund({ amount: 100 });
+    const refunds = `/v1/payments/${paid}/refunds`;
+    const made = () =>
+      merchant.ask<{ id: string }>('POST', refunds, { body: { kind: 'partial', amount: 2 } });
+    ({ id: refund } = await made());
+    await merchant.ask('POST', `/v1/refunds/${(await made()).id}/cancel`);
     await merchant.fund({ network: 'bsc', amount: 100 });
     const { address } = await merchant.lock();
     await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
@@ -47,17 +53,17 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
         accountName: 'Ada Example',
       },
     });
-    const made = (await merchant.command(
+    const payout = (await merchant.command(
       ...['payouts', 'create', '--merchant', server.bootstrapped.merchantId, '--mode', 'test'],
       ...['--bank-account', account.id, '--amount', '5', '--currency', 'USDT', '--reference', 'settlement'],
     )) as { id: string };
-    bankPayout = made.id;
+    bankPayout = payout.id;
   });
   afterAll(() => server.stop());
 
   it('finds no violations, and reports how many records it checked', async () => {
     const checks = (await merchant.command('ledger', 'check')) as { checked: number; violations: string[] }[];
-    expect(checks).toHaveLength(14);
+    expect(checks).toHaveLength(15);
     for (const check of checks) expect(check).toMatchObject({ violations: [] });
     // The last is about gas keys, and there is none.
     for (const { checked } of checks.slice(0, -1)) expect(checked).toBeGreaterThan(0);
@@ -102,6 +108,8 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
   const settlements = 'Every successful payment has one settlement';
   const transfers = 'Every transfer has one hold, one post or void once it has ended, and a matching payout';
   const reserved = 'Reserved is the sum of the open holds';
+  const refunds =
+    'Every refund has one hold, given back if it ended before its approval, and then a transfer like it';
   const custody = 'Custody is what was received less what was sent, by network and merchant';
   const fees = 'Fee income is the fees of all credited receipts and sent transfers';
   const merchants = 'Available, reserved and debts are what was credited less what was paid out';
@@ -222,6 +230,19 @@ describe.each(engines)('the ledger check, on $name', (engine) => {
           .set({ status: 'processing' })
           .where('transfer_id', '=', success)
           .execute(),
+    ],
+    ['a refund has reserved nothing', [refunds, balances], removePosting(() => `refund-hold:${refund}`)],
+    [
+      'a refund ended, and gave nothing back',
+      [refunds, reserved],
+      (transaction) =>
+        transaction.updateTable('refunds').set({ status: 'expired' }).where('id', '=', refund).execute(),
+    ],
+    [
+      'a refund is marked as paid without a transfer',
+      [refunds, reserved],
+      (transaction) =>
+        transaction.updateTable('refunds').set({ status: 'paid' }).where('id', '=', refund).execute(),
     ],
     ['a payout to a bank is not posted', [banks, balances], removePosting(() => `bank:${bankPayout}`)],
     [

@@ -36,6 +36,8 @@ describe.each(engines)('secret keys on $name', (engine) => {
   async function refusedBy(key: string): Promise<{ name: string; message: string }[]> {
     const refused: { name: string; message: string }[] = [];
     for (const { name, endpoint } of endpoints) {
+      // It reads no key at all.
+      if (endpoint.key === 'none') continue;
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         const isRead = endpoint.method === 'GET';
         const answer = await server.api(endpoint.method, path.replace(/\{\*?\w+\}/g, 'nobody'), {
@@ -50,7 +52,11 @@ describe.each(engines)('secret keys on $name', (engine) => {
     return refused;
   }
   const namesWhere = (isRefused: (one: (typeof endpoints)[number]) => boolean) =>
-    [...new Set(endpoints.filter(isRefused).map(({ name }) => name))].sort();
+    [
+      ...new Set(
+        endpoints.filter((one) => one.endpoint.key !== 'none' && isRefused(one)).map(({ name }) => name),
+      ),
+    ].sort();
   const uniqueNames = (refused: { name: string }[]) => [...new Set(refused.map(({ name }) => name))].sort();
 
   it('with the scope full may call everything', async () => {
@@ -72,11 +78,25 @@ describe.each(engines)('secret keys on $name', (engine) => {
     for (const { message } of refused) expect(message).toMatch(/scope of this secret key is "verify"/);
   });
 
-  it.each(['read', 'verify'] as const)('with the scope %s cannot move the simulated chain', async (scope) => {
-    const body = { network: 'tron', count: 1 };
-    const answer = await server.api('POST', '/sandbox/blocks', { key: await create({ scope }), body });
-    expect([answer.status, answer.body.data.code]).toEqual([403, 'secret_key_required']);
+  it('with the scope refunds may make refunds too, and nothing else that changes anything', async () => {
+    const refused = await refusedBy(await create({ scope: 'refunds' }));
+    const isAllowed = ['payments', 'transactions'];
+    expect(uniqueNames(refused)).toEqual(
+      namesWhere(
+        ({ isRead, resource }) => resource !== 'refunds' && !(isRead && isAllowed.includes(resource)),
+      ),
+    );
+    for (const { message } of refused) expect(message).toMatch(/scope of this secret key is "refunds"/);
   });
+
+  it.each(['read', 'verify', 'refunds'] as const)(
+    'with the scope %s cannot move the simulated chain',
+    async (scope) => {
+      const body = { network: 'tron', count: 1 };
+      const answer = await server.api('POST', '/sandbox/blocks', { key: await create({ scope }), body });
+      expect([answer.status, answer.body.data.code]).toEqual([403, 'secret_key_required']);
+    },
+  );
 
   it('a restricted key learns of its scope before the body is read', async () => {
     const key = await create({ scope: 'read' });

@@ -1,0 +1,200 @@
+/** What somebody tries who wants another's refund, or more of it, over real HTTP on both engines. */
+import { addr, eip191Signer } from 'micro-eth-signer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.js';
+import type { Answer } from '../support/call.js';
+import { engines } from '../support/engines.js';
+import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const thief = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
+
+describe.each(engines)('A thief, on $name', (engine) => {
+  const lines: string[] = [];
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    const log = createLog('debug', { write: (line) => void lines.push(line) });
+    server = await startServer({ engine, log });
+    merchant = openMerchant(server);
+    await merchant.fund({ amount: 100 });
+    await merchant.fund({ network: 'ethereum', amount: 100 });
+  });
+  afterAll(async () => {
+    await merchant.expectBooksInOrder();
+    await server.stop();
+  });
+
+  const post = (path: string, body: object = {}, key: string | undefined = server.secretKey) =>
+    server.api('POST', path, { body, key });
+  const claim = (token: string, address?: string, signature?: string) =>
+    server.api('POST', `/v1/refund-claims/${address === undefined ? 'retrieve' : 'address'}`, {
+      key: undefined,
+      body: { token, ...(address !== undefined && { address }), ...(signature && { signature }) },
+    });
+  async function refund(body: object, network = 'tron') {
+    const { id: paymentId } = await merchant.fund({ amount: 15, network });
+    const { data } = (await post(`/v1/payments/${paymentId}/refunds`, body)).body;
+    const { id, claimUrl } = data as unknown as { id: string; claimUrl: string };
+    return { id, paymentId, token: new URL(claimUrl).hash.slice(1) };
+  }
+  const code = ({ status, body }: Answer) => [status, body.data?.code];
+  const gone = [404, 'not_found'];
+
+  it('has nothing from the payment’s id, its page, a public key, or another shop’s key', async () => {
+    const { id, paymentId, token } = await refund({ kind: 'excess' });
+    const page = await server.api('GET', `/v1/payments/${paymentId}`, { key: server.publicKey });
+    expect(JSON.stringify(page.body)).not.toMatch(new RegExp(`${id}|${token}|claim`));
+    for (const key of [server.publicKey, await server.foreignKey('public', 'test')]) {
+      expect(code(await post(`/v1/refunds/${id}/approve`, {}, key))).toEqual([403, 'secret_key_required']);
+    }
+    const foreign = await server.foreignKey('secret', 'test');
+    for (const way of ['approve', 'cancel', 'link']) {
+      expect(code(await post(`/v1/refunds/${id}/${way}`, {}, foreign))).toEqual(gone);
+    }
+    expect(code(await server.api('GET', `/v1/refunds/${id}`, { key: foreign }))).toEqual(gone);
+    expect(code(await post(`/v1/payments/${paymentId}/refunds`, { kind: 'full' }, foreign))).toEqual(gone);
+    const theirs = await server.api('GET', '/v1/refunds', { key: foreign });
+    expect(theirs.body.data).toEqual([]);
+    for (const guess of [paymentId, id, token.slice(1), `${token}A`, 'A'.repeat(43)]) {
+      expect(code(await claim(guess))).toEqual(gone);
+      expect(code(await claim(guess, thief))).toEqual(gone);
+    }
+  });
+
+  it('cannot use a link that was replaced, nor one of a cancelled refund', async () => {
+    const { id, token } = await refund({ kind: 'excess' });
+    const { claimUrl } = (await post(`/v1/refunds/${id}/link`)).body.data as { claimUrl: string };
+    const renewed = new URL(claimUrl).hash.slice(1);
+    expect(code(await claim(token, thief))).toEqual(gone);
+    expect((await claim(renewed)).status).toBe(200);
+    await post(`/v1/refunds/${id}/cancel`);
+    expect(code(await claim(renewed, thief))).toEqual(gone);
+    expect(code(await post(`/v1/refunds/${id}/link`))).toEqual([409, 'invalid_state']);
+  });
+
+  it('cannot send it to an address of ours, to nobody, or to no address at all', async () => {
+    const { token } = await refund({ kind: 'excess' });
+    const { address: ours } = await merchant.lock();
+    for (const [address, message] of [
+      [ours, /belongs to the shop/],
+      ['T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', /Nobody has this address/],
+      [`${thief.slice(0, -1)}8`, /checksum/],
+      [externalAddresses.evm, /not a valid address on/],
+      [token, /not a valid address on/],
+    ] as const) {
+      const answer = await claim(token, address);
+      expect(code(answer)).toEqual([400, 'invalid_address']);
+      expect(answer.body.message).toMatch(message);
+    }
+  });
+
+  it('cannot swap the address before, at, or after the approval', async () => {
+    const { id, token } = await refund({ kind: 'excess' });
+    await claim(token, externalAddresses.tron);
+    await claim(token, thief);
+    const seen = { address: externalAddresses.tron };
+    expect(code(await post(`/v1/refunds/${id}/approve`, seen))).toEqual([409, 'invalid_state']);
+    await claim(token, externalAddresses.tron);
+    const before = (await merchant.arrived(thief)).length;
+    const { transferId } = (await post(`/v1/refunds/${id}/approve`, seen)).body.data;
+    expect(code(await claim(token, thief))).toEqual([409, 'invalid_state']);
+    await merchant.until(String(transferId), 'success');
+    expect(code(await claim(token, thief))).toEqual([409, 'invalid_state']);
+    expect(await merchant.arrived(thief)).toHaveLength(before);
+  });
+
+  it('is paid once, however many approve at once', async () => {
+    const { id, token } = await refund({ kind: 'excess' });
+    await claim(token, externalAddresses.tron);
+    const before = (await merchant.arrived(externalAddresses.tron)).length;
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(`/v1/refunds/${id}/approve`)));
+    const transfers = new Set(answers.map(({ body }) => body.data['transferId']));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
+    expect(transfers.size).toBe(1);
+    await merchant.until(String([...transfers][0]), 'success');
+    expect(await merchant.arrived(externalAddresses.tron)).toHaveLength(before + 1);
+  });
+
+  it('gets no more than came, whoever asks, and however many at once', async () => {
+    const { id: paymentId } = await merchant.fund({ amount: 15 });
+    const path = `/v1/payments/${paymentId}/refunds`;
+    const much = { kind: 'partial', amount: 15.01, refundFee: true };
+    expect(code(await post(path, much))).toEqual([409, 'invalid_state']);
+    expect(code(await post(path, { kind: 'partial', amount: 14.86 }))).toEqual([409, 'invalid_state']);
+    const half = () => post(path, { kind: 'partial', amount: 5 });
+    const answers = await Promise.all(Array.from({ length: 5 }, half));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    expect((await post(path, { kind: 'full' })).body.data['amount']).toBe(4.85);
+    expect(code(await post(path, { kind: 'excess' }))).toEqual([409, 'invalid_state']);
+  });
+
+  it('is not "same wallet" without the key of the wallet that paid, for this refund and this address', async () => {
+    const key = `0x${'7'.repeat(64)}`;
+    const payer = addr.fromPrivateKey(key);
+    const { id, paymentId, token } = await refund({ kind: 'excess' }, 'ethereum');
+    // The simulated network has senders without keys.
+    await server.database.write((transaction) =>
+      transaction
+        .updateTable('receipts')
+        .set({ senders: JSON.stringify([payer]) })
+        .where('payment_id', '=', paymentId)
+        .execute(),
+    );
+    const { signatureText } = (await claim(token)).body.data as { signatureText: string };
+    expect(signatureText).toContain(id);
+    const signed = (address: string, by = key) =>
+      eip191Signer.sign(signatureText.replace('{address}', address), by);
+    const sameWallet = async (address: string, signature?: string) =>
+      (await claim(token, address, signature)).body.data['sameWallet'];
+    expect(await sameWallet(payer, signed(payer))).toBe(true);
+    expect(await sameWallet(externalAddresses.evm, signed(payer))).toBe(false);
+    expect(await sameWallet(payer, signed(payer, `0x${'8'.repeat(64)}`))).toBe(false);
+    expect(await sameWallet(payer.toLowerCase(), signed(payer.toLowerCase()))).toBe(true);
+    expect(await sameWallet(payer)).toBe(null);
+    expect(code(await claim(token, payer, '0x1234'))).toEqual([400, 'validation_error']);
+  });
+
+  it('finds no token in the log, the database, or a reply that was stored', async () => {
+    const { id: paymentId } = await merchant.fund({ amount: 15 });
+    const options = { body: { kind: 'excess' }, headers: { 'Idempotency-Key': `refund ${paymentId}` } };
+    const first = await server.api('POST', `/v1/payments/${paymentId}/refunds`, options);
+    const again = await server.api('POST', `/v1/payments/${paymentId}/refunds`, options);
+    const { claimUrl = '', ...record } = first.body.data as { claimUrl?: string };
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.body.data).toEqual(record);
+    const token = new URL(claimUrl).hash.slice(1);
+    await claim(token);
+    await claim(token, externalAddresses.tron);
+    await claim(`${token}x`);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join('')).not.toContain(token);
+    for (const table of ['refunds', 'outbox', 'idempotency_replies', 'audit_log', 'log_entries'] as const) {
+      const rows = await server.database.reader.selectFrom(table).selectAll().execute();
+      expect(rows.length, table).toBeGreaterThan(table === 'outbox' ? -1 : 0);
+      expect(JSON.stringify(rows), table).not.toContain(token);
+    }
+    const audit = await server.database.reader.selectFrom('audit_log').select('after').execute();
+    expect(JSON.stringify(audit), 'the log is for ever').not.toContain(externalAddresses.tron);
+  });
+});
+
+it('Whoever guesses may guess ten times a minute', async () => {
+  const [engine] = engines;
+  if (!engine) throw new Error('There is no engine');
+  const server = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+  const guess = (path: string, body: object) =>
+    server.api('POST', `/v1/refund-claims/${path}`, { key: undefined, body });
+  try {
+    for (let tries = 0; tries < 5; tries += 1) {
+      expect((await guess('retrieve', { token: 'A'.repeat(43) })).status).toBe(404);
+      expect((await guess('address', { token: 'A'.repeat(43), address: thief })).status).toBe(404);
+    }
+    const eleventh = await guess('retrieve', { token: 'A'.repeat(43) });
+    expect([eleventh.status, eleventh.body.data.code]).toEqual([429, 'rate_limited']);
+    expect(Number(eleventh.headers.get('retry-after'))).toBeGreaterThan(0);
+  } finally {
+    await server.stop();
+  }
+});
