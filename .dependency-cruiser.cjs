@@ -49,6 +49,16 @@ module.exports = {
       '^src/checkout/(state|browser-storage|wallet-requests)\\.ts$',
       lit,
     ),
+    only(
+      'transfer-check',
+      'The check of a transfer knows the client, and what the views know.',
+      '^src/transfer-check/',
+      '^src/(client|contract|money|messages)/',
+      '^src/errors\\.ts$',
+      '^src/views/(view|disclosure)\\.ts$',
+      '^src/checkout/order\\.ts$',
+      lit,
+    ),
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
     only(
       'messages',

@@ -29,8 +29,8 @@ function withImports(files, seen = new Set()) {
 const chunksNamed = (name) =>
   chunks.filter((file) => name.test(file.slice(0, -'-12345678.js'.length))).map((file) => join(folder, file));
 
-// A payer waits for the first part of a language only; both together are 3 to 4 kB.
-const languages = chunksNamed(/^[a-z]{2}(-after-qr)?$/);
+// A payer waits for the first part of a language only; both together are 3 to 4 kB. The texts of the check of a transfer come when it is opened.
+const languages = chunksNamed(/^[a-z]{2}(-after-qr|-transfer)?$/);
 
 export default [
   { name: 'first paint: the script, and what it imports', path: withImports([entry]), limit: '14 kB' },

@@ -1,5 +1,6 @@
 /** Answers the checkout's calls from fixtures, for pages that show states. Nothing leaves the page. */
 import type { Payment } from 'crypto-checkout';
+import type { TransferCheck } from 'crypto-checkout/contract';
 import type { GalleryState } from './gallery-states.js';
 
 const never = new Promise<Response>(() => {});
@@ -25,6 +26,7 @@ function answer(state: GalleryState | undefined, path: string): Promise<Response
         : 'verify';
   const isFirst = call === 'verify' && !path.endsWith('/verify/checkout');
   const trouble = state?.trouble?.[call];
+  if (path.includes('/transfers/')) return Promise.resolve(reply(state?.transfer));
   if (trouble === 'hangs') return never;
   if (trouble === 'fails' && !isFirst) return Promise.resolve(refusal(call));
   return Promise.resolve(reply(state?.payment));
@@ -43,7 +45,7 @@ function refusal(call: keyof typeof refusals): Response {
   return Response.json({ status: 'error', message, data: { code, requestId: 'gallery' } }, { status });
 }
 
-function reply(payment: Payment | undefined): Response {
+function reply(data: Payment | TransferCheck | undefined): Response {
   const headers = { Date: new Date().toUTCString() };
-  return Response.json({ status: 'success', message: 'Done', data: payment }, { headers });
+  return Response.json({ status: 'success', message: 'Done', data }, { headers });
 }

@@ -1,5 +1,6 @@
 /** One entry for each state of the checkout, with the payment that a server would report for it. */
 import type { Payment } from 'crypto-checkout';
+import type { TransferCheck } from 'crypto-checkout/contract';
 import { isInGroup, payment as paymentSchema, statusOf, type PaymentState } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
@@ -9,6 +10,8 @@ export interface GalleryState {
   /** What the server answers; without it there is no payment yet. */
   readonly payment?: Payment;
   /** Calls that the server refuses, or never answers. */
+  /** A transfer that the payer has checked, and what it is to the payment. */
+  readonly transfer?: TransferCheck;
   readonly trouble?: Readonly<Partial<Record<'create' | 'set' | 'lock' | 'verify', 'hangs' | 'fails'>>>;
 }
 
@@ -183,6 +186,16 @@ export const galleryStates: readonly GalleryState[] = [
       receipts: [receipt(10, 3, { currency: 'TRX', counts: false })],
       ...log(entry(2, 'event', 'other_transfer_seen', { currency: 'TRX', network: 'tron', amount: '10' })),
     }),
+  },
+  {
+    name: 'awaiting-funds, a transfer checked',
+    payment: fixture('awaiting_funds'),
+    transfer: { answer: 'other_address', network: 'tron' },
+  },
+  {
+    name: 'expired, a transfer checked',
+    payment: fixture('expired'),
+    transfer: { answer: 'unknown', network: 'tron' },
   },
   {
     name: 'awaiting-funds, reconnecting',

@@ -56,7 +56,23 @@ function cell(state: GalleryState, key: string): HTMLElement {
   section.append(heading, element);
   if (state.trouble?.create) void startWhenReady(element);
   if (state.trouble?.verify) void refreshWhenReady(element);
+  if (state.transfer) void checkTransfer(element);
   return section;
+}
+
+/** Opens the check of a transfer, and asks. */
+async function checkTransfer(element: CryptoCheckout): Promise<void> {
+  const part = async (selector: string): Promise<HTMLElement> => {
+    const found = element.shadowRoot?.querySelector<HTMLElement>(selector);
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return part(selector);
+  };
+  (await part('[part="transfer-check"] summary')).click();
+  const field = await part('[part="transfer-hash"]');
+  if (field instanceof HTMLInputElement) field.value = 'ab'.repeat(32);
+  field.dispatchEvent(new InputEvent('input'));
+  (await part('[part="check-transfer"]')).click();
 }
 
 async function startWhenReady(element: CryptoCheckout): Promise<void> {

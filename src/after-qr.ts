@@ -1,13 +1,44 @@
-/** The views that a payer needs only after the QR code, or on another visit. The element loads them by themselves. */
-export { resultOfCheck } from './checkout/check.js';
-export { copyText } from './checkout/clipboard.js';
-export { PageTitle } from './checkout/page-title.js';
-export { problemOf } from './messages/problems.js';
-export { confirmingView } from './views/confirming.js';
-export { endedView } from './views/ended.js';
-export { phonePanel } from './views/phone.js';
-export { questionPanel } from './views/question.js';
-export { afterQrStyles } from './views/after-qr.styles.js';
-export { timeLog } from './views/time-log.js';
-export { timeUpView } from './views/time-up.js';
-export { wrongAssets } from './views/wrong-assets.js';
+/** What a payer needs only after the QR code, or on another visit. The element loads it by itself. */
+import { html } from 'lit';
+import type { TrackedState } from './checkout/state.js';
+import { resultOfCheck } from './checkout/check.js';
+import { copyText } from './checkout/clipboard.js';
+import { PageTitle } from './checkout/page-title.js';
+import { problemOf } from './messages/problems.js';
+import {
+  TransferCheck,
+  type TransferCheckHost,
+  type TransferCheckTexts,
+} from './transfer-check/transfer-check.js';
+import { afterQrStyles } from './views/after-qr.styles.js';
+import { confirmingView } from './views/confirming.js';
+import { endedView } from './views/ended.js';
+import { phonePanel } from './views/phone.js';
+import { questionPanel } from './views/question.js';
+import { timeLog } from './views/time-log.js';
+import { timeUpView } from './views/time-up.js';
+import type { AfterQrViews, ViewContext } from './views/view.js';
+import { wrongAssets } from './views/wrong-assets.js';
+
+const views = {
+  confirmingView,
+  endedView,
+  phonePanel,
+  questionPanel,
+  timeUpView,
+  wrongAssets,
+};
+
+export function createAfterQr(host: TransferCheckHost, texts: TransferCheckTexts) {
+  const { render } = new TransferCheck(host, texts);
+  return {
+    ...(views satisfies Omit<AfterQrViews, 'help'>),
+    help: (state: TrackedState, context: ViewContext) =>
+      html`${render(state.payment, context)} ${timeLog(state, context)}`,
+    afterQrStyles,
+    copyText,
+    problemOf,
+    resultOfCheck,
+    title: new PageTitle(),
+  };
+}

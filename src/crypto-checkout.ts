@@ -68,6 +68,10 @@ const settleMs = 200;
  * @csspart copy-address - The row with the address, which a press copies.
  * @csspart wallet - The link that opens a wallet app.
  * @csspart exchange - Help for paying from an exchange.
+ * @csspart transfer-check - Where the payer asks whether a transfer has arrived, folded away.
+ * @csspart transfer-hash - The field for the transfer's hash or link.
+ * @csspart check-transfer - The button that asks.
+ * @csspart transfer-answer - What the transfer is to the payment.
  * @csspart time-log - The time log, with its title.
  * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.

@@ -3,18 +3,18 @@ import { adoptStyles, type ReactiveController } from 'lit';
 import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
 import { readLastChoice } from './checkout/last-choice.js';
 import type { Order } from './checkout/order.js';
-import type { PageTitle } from './checkout/page-title.js';
 import type { CheckResult } from './checkout/check.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { styles } from './crypto-checkout.styles.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
+import type { TransferCheckTexts } from './transfer-check/transfer-check.js';
 import type { Copyable, FirstContext, Panel, Question, ViewContext } from './views/view.js';
 import { viewOfState } from './views/view-of-state.js';
 import type { WalletPayments } from './browser-wallets/wallet-payments.js';
 
-type AfterQr = typeof import('./after-qr.js');
+type AfterQr = ReturnType<typeof import('./after-qr.js').createAfterQr>;
 
 export interface FlowHost extends CheckoutHost {
   readonly shadowRoot: ShadowRoot | null;
@@ -25,7 +25,7 @@ export interface FlowHost extends CheckoutHost {
 }
 
 /** The texts of the page's language. */
-export interface Texts {
+export interface Texts extends TransferCheckTexts {
   readonly text: ViewContext['text'];
   readonly locale: ViewContext['locale'];
   /** Loads the texts of what comes after the QR code. */
@@ -61,7 +61,6 @@ export class Flow implements ReactiveController {
   readonly #sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#measure()));
   #lastChoice: Choice | undefined;
   #shownKey = '';
-  #title: PageTitle | undefined;
 
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
@@ -102,7 +101,7 @@ export class Flow implements ReactiveController {
     this.#observe(null);
     clearTimeout(this.#noticeTimer);
     this.#notice = undefined;
-    this.#title?.show('');
+    if (typeof this.#afterQr === 'object') this.#afterQr.title.show('');
   }
 
   hostUpdate(): void {
@@ -119,9 +118,8 @@ export class Flow implements ReactiveController {
     const { status, payment, order, isConnected, shadowRoot } = this.#host;
     if (isConnected) this.#observe(shadowRoot?.querySelector<HTMLElement>('.card') ?? null);
     if (typeof this.#afterQr === 'object') {
-      this.#title ??= new this.#afterQr.PageTitle();
       // An update that was asked for before the element was removed comes after it.
-      this.#title.show(isConnected && status === 'success' ? this.#texts.text('paidTitle') : '');
+      this.#afterQr.title.show(isConnected && status === 'success' ? this.#texts.text('paidTitle') : '');
     }
     const state = this.controller?.state;
     const hasProblem = state !== undefined && 'problem' in state && state.problem !== undefined;
@@ -255,7 +253,9 @@ export class Flow implements ReactiveController {
 
   async #loadAfterQr(): Promise<void> {
     try {
-      [this.#afterQr] = await Promise.all([import('./after-qr.js'), this.#texts.loadAfterQr()]);
+      const [{ createAfterQr }] = await Promise.all([import('./after-qr.js'), this.#texts.loadAfterQr()]);
+      // A view and a check may both have waited for it.
+      if (typeof this.#afterQr !== 'object') this.#afterQr = createAfterQr(this.#host, this.#texts);
       this.#adoptStyles();
     } catch {
       this.#afterQr = 'failed';

@@ -1,6 +1,7 @@
 /** The shapes of checkout.ts as zod schemas, which servers and the documentation build on. */
 import * as shapes from './checkout.js';
 import { schemaOf } from './schema-of.js';
+import * as transfer from './transfer-check.js';
 
 export const paymentStatus = schemaOf(shapes.paymentStatus);
 export const paymentState = schemaOf(shapes.paymentState);
@@ -13,3 +14,4 @@ export const branding = schemaOf(shapes.branding);
 export const evmAsset = schemaOf(shapes.evmAsset);
 export const payment = schemaOf(shapes.payment);
 export const createdPayment = schemaOf(shapes.createdPayment);
+export const transferCheck = schemaOf(transfer.transferCheck);

@@ -47,7 +47,7 @@ export {
   type Payment,
   type ReceiptView,
 } from './checkout.js';
-export type { TransferCheck } from './payments.js';
+export type { TransferCheck } from './transfer-check.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';

@@ -1,10 +1,11 @@
 /** Payments: created by a merchant's page or server, and paid by a customer. */
 import * as z from 'zod/mini';
-import { createdPayment } from './checkout-schemas.js';
+import { createdPayment, transferCheck } from './checkout-schemas.js';
 import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
 import { described, email, id, metadata, positiveDecimal, requiredText, text } from './fields.js';
 import { paymentRecord, type PaymentRecord } from './payment-record.js';
+import { checkTransferRoute } from './transfer-check.js';
 
 const createBody = z.object({
   amount: described(positiveDecimal, 'Price, in the base currency.'),
@@ -48,22 +49,20 @@ const createBody = z.object({
   ),
 });
 
-/** What a transaction is to a payment. The list is closed. */
-const transferAnswers = ['paid_this', 'other_coin', 'other_address', 'failed', 'unknown'] as const;
+const check = transferCheck.shape;
 
-export const transferCheck = z.object({
+/** What a transaction is to a payment. */
+const describedTransferCheck = z.object({
   answer: described(
-    z.enum(transferAnswers),
+    check.answer,
     '`paid_this`: it paid the payment. `other_coin`: it paid the address in a coin or on a network that does not count. `other_address`: it paid this address nothing that the server reads. `failed`: it failed on the network, and nothing was sent. `unknown`: the network’s node has it in no block.',
   ),
-  network: described(z.string(), 'The network that was asked: the one that the payer chose.'),
-  currency: described(z.optional(z.string()), 'What it paid, if it paid this address.'),
-  amount: described(z.optional(z.number()), 'How much it paid, in `currency`.'),
-  confirmations: described(z.optional(z.number()), '0 until the server has read the block itself.'),
-  requiredConfirmations: described(z.optional(z.number()), 'How many it needs.'),
+  network: described(check.network, 'The network that was asked: the one that the payer chose.'),
+  currency: described(check.currency, 'What it paid, if it paid this address.'),
+  amount: described(check.amount, 'How much it paid, in `currency`.'),
+  confirmations: described(check.confirmations, '0 until the server has read the block itself.'),
+  requiredConfirmations: described(check.requiredConfirmations, 'How many it needs.'),
 });
-
-export type TransferCheck = z.output<typeof transferCheck>;
 
 const paymentId = described(id, 'Id of the payment.');
 const params = z.object({ payment_id: paymentId });
@@ -266,9 +265,7 @@ export const payments = {
     sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
   }),
   checkTransfer: endpoint({
-    method: 'GET',
-    path: '/v1/payments/{payment_id}/transfers/{hash}',
-    key: 'public',
+    ...checkTransferRoute,
     description:
       'Says what a transaction is to a payment, for payers who ask whether theirs has arrived. It reads the books, and then asks a node of the network that the payer chose. It changes nothing.',
     params: z.extend(params, {
@@ -277,7 +274,7 @@ export const payments = {
         'The transaction’s hash, with or without 0x.',
       ),
     }),
-    data: transferCheck,
+    data: describedTransferCheck,
     errors: ['currency_not_set', 'chain_unavailable'],
     sample: {
       params: {

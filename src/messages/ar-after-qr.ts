@@ -26,8 +26,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'وصل {amount} على {network}، لكن هذه الدفعة تقبل {currency} على {asked}. المبلغ لدى المتجر: اطلب إعادته.',
 
+  transferCheck: 'تحقق من تحويلي',
   phone: 'ادفع من هاتفك',
-  phoneHelp: 'امسحه بكاميرا الهاتف، لا بالمحفظة. ستتابع هذه الصفحة الدفع.',
+  phoneHelp: 'امسحه بكاميرا الهاتف، لا بالمحفظة. هذه الصفحة تتابع.',
 
   confirmingHeading: 'رُصدت الدفعة',
   confirmingStatus: ({ required }) =>
@@ -64,7 +65,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'سحبت الشبكة دفعتك بعد اكتمالها. قد تصل من جديد: لا ترسل مرة أخرى.',
   timeUpPart: 'رُصد {seen} من {amount} في الوقت المحدد. وهو محتسب.',
   lateSeen: 'رُصد {seen}. وصل بعد انتهاء الوقت، ويقرر المتجر بعد التأكيد.',
-  expiredHeading: 'انتهى الوقت',
   expiredStatus: 'لم يصل شيء في الوقت المحدد. لم يُخصم شيء. لا ترسل إلى العنوان القديم.',
   expiredUnknown: 'انتهت مهلة الدفع. لا ترسل إلى العنوان القديم.',
   expiredPartial:
@@ -144,6 +144,6 @@ export const texts: AfterQrMessages = {
   walletChanged: 'تغيّر المبلغ. لم يُرسل شيء. تحقق منه ثم اضغط مرة أخرى.',
   walletAddressChanged: 'تغيّر العنوان. لم يُرسل شيء. تحقق منه ثم اضغط مرة أخرى.',
   walletEnded: 'لم يعد دفع هذه الدفعة ممكنًا. لم يُرسل شيء.',
-  walletFailed: 'ردّت {wallet} بشكل غير متوقع. لم يُرسل شيء. انسخ المبلغ والعنوان بدلًا من ذلك.',
+  walletFailed: 'ردّت {wallet} بشكل غير متوقع. لم يُرسل شيء. انسخ المبلغ والعنوان.',
   walletApp: 'فتح في {wallet}',
 };

@@ -87,7 +87,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'بقيت 5 دقائق للدفع.',
   oneMinute: 'بقيت دقيقة واحدة للدفع.',
   thirtySeconds: 'بقيت 30 ثانية للدفع.',
-  price: 'السعر',
   rate: 'سعر الصرف، ثابت حتى {time}',
   rateValue: '\u20661 {currency} ≈ {price}\u2069',
   fee: 'الرسوم',

@@ -17,6 +17,7 @@ export const enAfterQr = {
   wrongAsset:
     '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
 
+  transferCheck: 'Check my transfer',
   phone: 'Pay on your phone',
   phoneHelp: 'Scan it with your phone’s camera, not with a wallet. This page follows.',
 
@@ -57,7 +58,6 @@ export const enAfterQr = {
     'The network took your payment back after it was complete. It may still arrive: do not send again.',
   timeUpPart: '{seen} of {amount} seen in time. It counts.',
   lateSeen: '{seen} seen. It came after the time; the shop decides once it is confirmed.',
-  expiredHeading: 'Time is up',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
   expiredUnknown: 'The time to pay is over. Do not send to the old address.',
   expiredPartial:

@@ -3,6 +3,7 @@
  * a number, a text can be a function of the values, which returns the text with its placeholders.
  */
 import type { enAfterQr } from './en-after-qr.js';
+import type { enTransfer } from './en-transfer.js';
 import { enStart } from './en-start.js';
 import type { TextValues } from './plural.js';
 
@@ -68,7 +69,6 @@ export const en = {
   fiveMinutes: '5 minutes left to pay.',
   oneMinute: '1 minute left to pay.',
   thirtySeconds: '30 seconds left to pay.',
-  price: 'Price',
   rate: 'Rate, fixed until {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Fee',
@@ -81,7 +81,7 @@ export const en = {
   checkFailed: 'The check did not get through. It goes on by itself.',
 } as const;
 
-export type MessageKey = keyof typeof en | keyof typeof enAfterQr;
+export type MessageKey = keyof typeof en | keyof typeof enAfterQr | keyof typeof enTransfer;
 /** A text, or a function that picks one by the values. */
 export type Text = string | ((values: TextValues) => string);
 export type Messages = Readonly<Record<MessageKey, Text>>;
@@ -89,3 +89,5 @@ export type Messages = Readonly<Record<MessageKey, Text>>;
 export type FirstMessages = Readonly<Record<keyof typeof en, Text>>;
 /** The rest, which loads when it is needed. */
 export type AfterQrMessages = Readonly<Record<keyof typeof enAfterQr, Text>>;
+/** What the check of a transfer needs, which loads when it is opened. */
+export type TransferMessages = Readonly<Record<keyof typeof enTransfer, Text>>;

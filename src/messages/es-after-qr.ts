@@ -18,6 +18,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     'Llegaron {amount} en {network}, pero este pago espera {currency} en {asked}. Los tiene la tienda: pídele que te los devuelva.',
 
+  transferCheck: 'Comprobar mi transferencia',
   phone: 'Pagar en el teléfono',
   phoneHelp: 'Escanéalo con la cámara del teléfono, no con una billetera. Esta página se actualiza sola.',
 
@@ -57,7 +58,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'La red deshizo tu pago después de completarse. Aún puede llegar: no lo envíes otra vez.',
   timeUpPart: '{seen} de {amount} detectados a tiempo. Cuentan.',
   lateSeen: '{seen} detectados. Llegaron fuera de plazo; la tienda decide cuando se confirmen.',
-  expiredHeading: 'Se acabó el tiempo',
   expiredStatus: 'No llegó nada a tiempo. No se cobró nada. No envíes nada a la dirección anterior.',
   expiredUnknown: 'El plazo para pagar terminó. No envíes nada a la dirección anterior.',
   expiredPartial:

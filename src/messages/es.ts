@@ -86,7 +86,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Quedan 5 minutos para pagar.',
   oneMinute: 'Queda 1 minuto para pagar.',
   thirtySeconds: 'Quedan 30 segundos para pagar.',
-  price: 'Precio',
   rate: 'Cambio, fijado hasta las {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Comisión',

@@ -18,8 +18,9 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 
+  transferCheck: 'Vérifier mon transfert',
   phone: 'Payer sur votre téléphone',
-  phoneHelp: 'À scanner avec la caméra, pas un portefeuille. Cette page suit.',
+  phoneHelp: 'Avec la caméra, pas un portefeuille. Cette page suit.',
 
   confirmingHeading: 'Paiement détecté',
   confirmingStatus: ({ confirmations: count }) =>
@@ -61,7 +62,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
   lateSeen:
     '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide une fois la confirmation obtenue.',
-  expiredHeading: 'Temps écoulé',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
   expiredUnknown: 'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
   expiredPartial:
@@ -147,6 +147,6 @@ export const texts: AfterQrMessages = {
   walletAddressChanged: 'L’adresse a changé. Rien n’a été envoyé. Vérifiez-la, puis appuyez encore.',
   walletEnded: 'Ce paiement ne peut plus être payé. Rien n’a été envoyé.',
   walletFailed:
-    '{wallet} a donné une réponse inattendue. Rien n’a été envoyé. Copiez plutôt le montant et l’adresse.',
+    '{wallet} a donné une réponse inattendue. Rien n’a été envoyé. Copiez le montant et l’adresse.',
   walletApp: 'Ouvrir dans {wallet}',
 };

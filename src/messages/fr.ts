@@ -87,7 +87,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Il reste 5 minutes pour payer.',
   oneMinute: 'Il reste 1 minute pour payer.',
   thirtySeconds: 'Il reste 30 secondes pour payer.',
-  price: 'Prix',
   rate: 'Cours, fixé jusqu’à {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Frais',

@@ -15,6 +15,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ya iso a kan {network}, amma wannan biyan yana neman {currency} a kan {asked}. Yana hannun shagon: nemi a dawo maka da shi.',
 
+  transferCheck: 'Duba kuɗin da na aika',
   phone: 'Biya a wayarka',
   phoneHelp: 'Duba ta da kyamarar waya, ba da walat ba. Wannan shafi zai bi.',
 
@@ -54,7 +55,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'Network ya janye kuɗinka bayan an kammala. Yana iya sake isowa: kada ka sake turawa.',
   timeUpPart: 'An ga {seen} daga {amount} cikin lokaci. An ƙirga shi.',
   lateSeen: 'An ga {seen}. Ya zo bayan lokaci; shagon zai yanke shawara bayan an tabbatar.',
-  expiredHeading: 'Lokaci ya ƙare',
   expiredStatus:
     'Babu abin da ya iso a kan lokaci. Ba a caje ka komai ba. Kada ka tura zuwa tsohon adireshi.',
   expiredUnknown: 'Lokacin biya ya wuce. Kada ka tura zuwa tsohon adireshi.',

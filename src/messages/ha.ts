@@ -86,7 +86,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Saura minti 5 a biya.',
   oneMinute: 'Saura minti 1 a biya.',
   thirtySeconds: 'Saura daƙiƙa 30 a biya.',
-  price: 'Farashi',
   rate: 'Canji, a tsaye har {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Caji',

@@ -15,6 +15,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} rutere na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya.',
 
+  transferCheck: 'Lelee ego m zigara',
   phone: 'Kwụọ na ekwentị gị',
   phoneHelp: 'Jiri igwefoto ekwentị nyochaa ya, ọ bụghị wallet. Peeji a ga-eso ya.',
 
@@ -54,7 +55,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'Network weghachiri ego gị mgbe ọ gwụchara. O nwere ike irute ọzọ: ezigala ọzọ.',
   timeUpPart: 'A hụrụ {seen} n’ime {amount} n’oge. A gụtara ya.',
   lateSeen: 'A hụrụ {seen}. O bịara mgbe oge gachara; ụlọ ahịa ga-ekpebi mgbe e kwenyere ya.',
-  expiredHeading: 'Oge agwụla',
   expiredStatus: 'O nweghị ihe rutere n’oge. Anaraghị gị ego ọ bụla. Ezigala na adreesị ochie.',
   expiredUnknown: 'Oge ịkwụ ụgwọ agafeela. Ezigala na adreesị ochie.',
   expiredPartial:

@@ -86,7 +86,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'O fọdụrụ nkeji 5 ịkwụ ụgwọ.',
   oneMinute: 'O fọdụrụ nkeji 1 ịkwụ ụgwọ.',
   thirtySeconds: 'O fọdụrụ sekọnd 30 ịkwụ ụgwọ.',
-  price: 'Ọnụahịa',
   rate: 'Ọnụego mgbanwe, agaghị agbanwe ruo {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Ụgwọ ọrụ',

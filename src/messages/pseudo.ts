@@ -1,5 +1,6 @@
 /** A pseudo-language for trying layouts: English, longer by 40 %. It is laid out from right to left. */
 import { enAfterQr } from './en-after-qr.js';
+import { enTransfer } from './en-transfer.js';
 import { en, type Text } from './en.js';
 import type { TextValues } from './plural.js';
 
@@ -25,3 +26,4 @@ function lengthenAll<Key extends string>(texts: Readonly<Record<Key, Text>>): Re
 
 export const texts = lengthenAll(en);
 export const textsAfterQr = lengthenAll(enAfterQr);
+export const textsTransfer = lengthenAll(enTransfer);

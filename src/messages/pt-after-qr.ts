@@ -18,6 +18,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
 
+  transferCheck: 'Verificar minha transferência',
   phone: 'Pagar no celular',
   phoneHelp: 'Leia-o com a câmera do celular, não com uma carteira. Esta página acompanha.',
 
@@ -58,7 +59,6 @@ export const texts: AfterQrMessages = {
     'A rede desfez seu pagamento depois de concluído. Ele ainda pode chegar: não envie de novo.',
   timeUpPart: '{seen} de {amount} detectados a tempo. Contam.',
   lateSeen: '{seen} detectados. Chegaram fora do prazo; a loja decide quando forem confirmados.',
-  expiredHeading: 'O tempo acabou',
   expiredStatus: 'Nada chegou a tempo. Nada foi cobrado. Não envie para o endereço antigo.',
   expiredUnknown: 'O prazo para pagar acabou. Não envie para o endereço antigo.',
   expiredPartial:

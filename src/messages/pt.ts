@@ -86,7 +86,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Faltam 5 minutos para pagar.',
   oneMinute: 'Falta 1 minuto para pagar.',
   thirtySeconds: 'Faltam 30 segundos para pagar.',
-  price: 'Preço',
   rate: 'Cotação, fixada até {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Taxa',

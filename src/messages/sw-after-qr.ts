@@ -15,6 +15,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} imefika kwenye {network}, lakini malipo haya yanahitaji {currency} kwenye {asked}. Duka linayo: omba irudishwe.',
 
+  transferCheck: 'Angalia uhamisho wangu',
   phone: 'Lipa kwa simu yako',
   phoneHelp: 'Uchanganue kwa kamera ya simu, si kwa pochi. Ukurasa huu utafuatilia.',
 
@@ -54,7 +55,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'Mtandao ulirudisha malipo yako baada ya kukamilika. Bado yanaweza kufika: usitume tena.',
   timeUpPart: '{seen} kati ya {amount} imeonekana kwa wakati. Inahesabiwa.',
   lateSeen: '{seen} imeonekana. Ilifika baada ya muda; duka litaamua ikithibitishwa.',
-  expiredHeading: 'Muda umeisha',
   expiredStatus: 'Hakuna kilichofika kwa wakati. Hukutozwa chochote. Usitume kwenye anwani ya zamani.',
   expiredUnknown: 'Muda wa kulipa umeisha. Usitume kwenye anwani ya zamani.',
   expiredPartial:

@@ -86,7 +86,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Zimebaki dakika 5 za kulipa.',
   oneMinute: 'Imebaki dakika 1 ya kulipa.',
   thirtySeconds: 'Zimebaki sekunde 30 za kulipa.',
-  price: 'Bei',
   rate: 'Kiwango, hakibadiliki hadi {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Ada',

@@ -15,6 +15,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{amount} ti dé lórí {network}, ṣùgbọ́n {currency} lórí {asked} ni ìsanwó yìí ń gbà. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà.',
 
+  transferCheck: 'Ṣàyẹ̀wò owó tí mo fi ránṣẹ́',
   phone: 'Sanwó lórí fóònù rẹ',
   phoneHelp: 'Fi kámẹ́rà fóònù yà á, kì í ṣe wallet. Ojú ewé yìí máa tẹ̀ lé e.',
 
@@ -54,7 +55,6 @@ export const texts: AfterQrMessages = {
   reversedPending: 'Network gba owó rẹ padà lẹ́yìn tó parí. Ó ṣì lè dé: má tún fi ránṣẹ́.',
   timeUpPart: 'A rí {seen} nínú {amount} ní àkókò. Ó kà.',
   lateSeen: 'A ti rí {seen}. Ó dé lẹ́yìn àkókò; ilé ìtajà máa pinnu lẹ́yìn tí ó bá fìdí múlẹ̀.',
-  expiredHeading: 'Àkókò ti parí',
   expiredStatus: 'Kò sí ohun tó dé lásìkò. A kò gba owó kankan. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
   expiredUnknown: 'Àkókò ìsanwó ti kọjá. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
   expiredPartial:

@@ -87,7 +87,6 @@ export const texts: FirstMessages = {
   fiveMinutes: 'Ó ku ìṣẹ́jú 5 láti sanwó.',
   oneMinute: 'Ó ku ìṣẹ́jú 1 láti sanwó.',
   thirtySeconds: 'Ó ku ìṣẹ́jú àáyá 30 láti sanwó.',
-  price: 'Iye owó',
   rate: 'Iye ìpààrọ̀, kò ní yí padà títí di {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Owó iṣẹ́',

@@ -15,6 +15,7 @@ export const texts: AfterQrMessages = {
   wrongAsset:
     '{network} 上收到了 {amount}，但这笔付款需要 {asked} 上的 {currency}。款项在商家处：请向商家申请退回。',
 
+  transferCheck: '查询我的转账',
   phone: '在手机上付款',
   phoneHelp: '请用手机相机扫描，不要用钱包扫描。本页面会同步更新。',
 
@@ -53,7 +54,6 @@ export const texts: AfterQrMessages = {
   reversedPending: '付款完成后被网络撤回，仍可能到账：请勿重复转账。',
   timeUpPart: '时限内检测到 {amount} 中的 {seen}，计入付款。',
   lateSeen: '已检测到 {seen}。到账超过时限，确认后由商家决定。',
-  expiredHeading: '时间已到',
   expiredStatus: '时限内没有收到转账，未扣款。请勿再向旧地址转账。',
   expiredUnknown: '付款时间已过。请勿再向旧地址转账。',
   expiredPartial: '时限内收到 {amount} 中的 {seen}。款项在商家处：请申请退回，或询问如何支付余款。',

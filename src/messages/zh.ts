@@ -84,7 +84,6 @@ export const texts: FirstMessages = {
   fiveMinutes: '付款时间还剩 5 分钟。',
   oneMinute: '付款时间还剩 1 分钟。',
   thirtySeconds: '付款时间还剩 30 秒。',
-  price: '价格',
   rate: '汇率（锁定至 {time}）',
   rateValue: '1 {currency} ≈ {price}',
   fee: '手续费',

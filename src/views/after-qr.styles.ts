@@ -27,6 +27,15 @@ export const afterQrStyles = css`
   .second:hover {
     border-color: var(--_muted);
   }
+  .transfer {
+    display: grid;
+    gap: 8px;
+    margin-bottom: 12px;
+  }
+  .transfer p {
+    color: var(--_text);
+    font-size: calc(var(--_rem) * 0.9375);
+  }
   [part='phone'] > .qr {
     margin-inline: auto;
   }
@@ -158,6 +167,19 @@ export const afterQrStyles = css`
   }
   ::-moz-progress-bar {
     background: var(--_good);
+  }
+  /* The line of the last check shows it in its place. Screen readers still hear it from here. */
+  .pay:has(.check) ~ .overlay [part='connection'] {
+    clip-path: inset(50%);
+  }
+  progress + .quiet {
+    margin-top: calc(var(--_space) * -1.25);
+  }
+  .status:empty {
+    margin-top: calc(var(--_space) * -2);
+  }
+  .second + details {
+    margin-top: calc(var(--_space) * -1);
   }
   .second + [part='time-log'] {
     margin-top: 0;

@@ -70,7 +70,7 @@ function shopContact(payment: Payment, context: ViewContext): TemplateResult {
 
 /** It came after the time, and the shop decides: nobody is to pay again meanwhile. */
 function lateView(state: TrackedState, context: ViewContext): View {
-  const { text, money } = context;
+  const { text, money, afterQr } = context;
   const { payment } = state;
   const seen = money(receivedOf(payment), payment.currency ?? '');
   const url = supportLink(payment);
@@ -78,13 +78,13 @@ function lateView(state: TrackedState, context: ViewContext): View {
     heading: text('watching'),
     sentence: text('lateSeen', { seen }),
     content: html`${wrongAssets(state, context)} ${transactionList(payment, context)}`,
-    more: html`${url ? contactLink(url, context) : nothing} ${timeLog(state, context)}`,
+    more: html`${url ? contactLink(url, context) : nothing} ${afterQr?.help(state, context)}`,
     badge: badge('waiting'),
   };
 }
 
 function failedView(state: TrackedState, context: ViewContext): View {
-  const { text, start, copy, canStartAgain, question, ask } = context;
+  const { text, start, copy, canStartAgain, question, ask, afterQr } = context;
   const { name, payment } = state;
   if (name === 'expired' && isPending(payment)) return lateView(state, context);
   // The shop holds money, and would get the full price once more.
@@ -125,7 +125,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
             ${isHeld && !mayArrive ? newPayment({ ...context, start: askFirst }) : nothing}
           </div>`
     }
-    ${timeLog(state, context)}`,
+    ${afterQr?.help(state, context)}`,
     badge: badge(name === 'cancelled' || payment.state === 'expired' ? 'calm' : 'failure'),
   };
 
@@ -163,7 +163,7 @@ function isPending({ receipts = [] }: Payment): boolean {
 }
 
 function headingKey({ name, payment }: TrackedState) {
-  if (name === 'expired') return 'expiredHeading';
+  if (name === 'expired') return 'timeUpHeading';
   if (name === 'cancelled') return 'cancelledHeading';
   return payment.state === 'reversed' ? 'reversedHeading' : 'errorHeading';
 }

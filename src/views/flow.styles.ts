@@ -153,9 +153,6 @@ export const flowStyles = css`
   .row:focus-visible {
     outline-offset: -3px;
   }
-  progress + .quiet {
-    margin-top: calc(var(--_space) * -1.25);
-  }
   .row .quiet,
   .row [part] {
     grid-column: 1;
@@ -206,8 +203,7 @@ export const flowStyles = css`
   details {
     border-top: 1px solid var(--_border);
   }
-  details + details,
-  .second + details {
+  details + details {
     margin-top: calc(var(--_space) * -1);
   }
   summary {
@@ -337,10 +333,6 @@ export const flowStyles = css`
   .lost {
     --_tint: var(--_muted);
   }
-  /* The line of the last check shows it in its place. Screen readers still hear it from here. */
-  .pay:has(.check) ~ .overlay [part='connection'] {
-    clip-path: inset(50%);
-  }
   .badge,
   .mark {
     flex: none;
@@ -400,9 +392,6 @@ export const flowStyles = css`
     overflow: hidden;
     clip-path: inset(50%);
     white-space: nowrap;
-  }
-  .status:empty {
-    margin-top: calc(var(--_space) * -2);
   }
   .error,
   .urgent {

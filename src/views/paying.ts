@@ -56,7 +56,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     side: isWide ? qr : nothing,
     action: mainAction(payment, due, context),
     more: html`${context.walletPanel?.(state, context) ?? nothing} ${isWide ? nothing : qr}
-    ${checkLine(context)} ${priceFacts(payment, context)} ${afterQr?.timeLog(state, context)}`,
+    ${checkLine(context)} ${priceFacts(payment, context)} ${afterQr?.help(state, context)}`,
     canCancel: !isPartial,
     canRestart: !isPartial,
   };

@@ -97,7 +97,7 @@ function rowsOf(payment: Payment, context: ViewContext): Row[] {
   const rows: Row[] = [
     [text('shop'), merchantName],
     [text('orderName'), txRef],
-    [text('price'), money(baseAmount, baseCurrency)],
+    [text('total'), money(baseAmount, baseCurrency)],
     [text('paid'), money(receivedOf(payment), currency)],
     [text('network'), networkName(payment)],
     [text('rateName'), text('rateValue', { currency, price })],

@@ -5,12 +5,11 @@ import { badge } from './badge.js';
 import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { receivedOf, transactionList } from './receipt.js';
-import { timeLog } from './time-log.js';
 import type { View, ViewContext } from './view.js';
 import { wrongAssets } from './wrong-assets.js';
 
 export function timeUpView(state: TrackedState, context: ViewContext): View {
-  const { text, money } = context;
+  const { text, money, afterQr } = context;
   const { payment } = state;
   const { currency = '', amount = 0 } = payment;
   const received = receivedOf(payment);
@@ -21,7 +20,7 @@ export function timeUpView(state: TrackedState, context: ViewContext): View {
     sentence: `${received > 0 ? `${text('timeUpPart', values)} ` : ''}${text('timeUp')}`,
     time: countdown(context),
     content: html`${wrongAssets(state, context)} ${transactionList(payment, context)} ${checkLine(context)}`,
-    more: html`${timeLog(state, context)}`,
+    more: html`${afterQr?.help(state, context)}`,
     badge: badge('waiting'),
   };
 }

@@ -36,16 +36,17 @@ export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message';
 /** What the payer is asked to confirm. */
 export type Question = 'cancel' | 'restart' | 'again';
 /** What the payer can fold away. */
-export type Panel = 'qr' | 'exchange' | 'log' | 'details' | 'phone';
+export type Panel = 'qr' | 'exchange' | 'log' | 'details' | 'phone' | 'transfer';
 
 /** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
 export interface AfterQrViews {
   readonly timeUpView: (state: TrackedState, context: ViewContext) => View;
   readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
-  readonly timeLog: (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
   readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
+  /** Where payers ask whether a transfer has arrived, and the time log. */
+  readonly help: (state: TrackedState, context: ViewContext) => TemplateResult;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
 

@@ -289,6 +289,14 @@ describe.each([
     const underpaid = await paymentTo(address);
     expect(underpaid).toMatchObject({ status: 'in progress', state: 'partially_paid' });
     expect(decimalOf(underpaid.amountReceived ?? 0)).toBe(first);
+    await checkout.part('transfer-check').locator('summary').click();
+    await checkout.part('transfer-hash').fill(`${explorer}${hashes[0]}`);
+    await checkout.part('check-transfer').click();
+    await checkout
+      .part('transfer-answer')
+      .filter({ hasText: `It paid this payment: ${shown} ${coin.currency} on ${coin.networkName}.` })
+      .filter({ hasText: `Confirmations: ${confirmations} of ${confirmations}.` })
+      .waitFor();
 
     hashes.push(await coin.send(address, await amountOn(checkout, coin)));
     await checkUntil(

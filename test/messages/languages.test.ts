@@ -5,18 +5,20 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { logCode } from '../../src/contract/payment-record.js';
 import { enAfterQr } from '../../src/messages/en-after-qr.js';
+import { enTransfer } from '../../src/messages/en-transfer.js';
 import { en, type Text } from '../../src/messages/en.js';
 import { fill } from '../../src/messages/fill.js';
 import { isolate, loadLanguage } from '../../src/messages/load.js';
+import { loadTransferTexts } from '../../src/messages/load-transfer.js';
 
 const source = (path: string) => join(import.meta.dirname, '../../src', path);
-const english: Readonly<Record<string, Text>> = { ...en, ...enAfterQr };
+const english: Readonly<Record<string, Text>> = { ...en, ...enAfterQr, ...enTransfer };
 const keys = Object.keys(english);
 const codes = ['ar', 'es', 'fr', 'ha', 'ig', 'pt', 'sw', 'yo', 'zh'];
 
 async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
   const { texts, loadAfterQr } = await loadLanguage(tag);
-  return { ...texts, ...(await loadAfterQr()) };
+  return { ...texts, ...(await loadAfterQr()), ...(await loadTransferTexts(tag.toLowerCase())) };
 }
 
 /** What counts something. Each has a number of its own, so that it is found again in the text. */

@@ -3,7 +3,7 @@ import { aTimeout } from '@open-wc/testing';
 import type { Payment } from '../../src/contract/checkout.js';
 import { createdPayment, paymentInState, lockedPayment, quotedPayment } from './payments.js';
 
-type Call = 'create' | 'retrieve' | 'set' | 'lock' | 'cancel' | 'verify';
+type Call = 'transfer' | 'create' | 'retrieve' | 'set' | 'lock' | 'cancel' | 'verify';
 
 interface ApiRequest {
   readonly call: Call;
@@ -16,6 +16,7 @@ interface ApiRequest {
 type Handler = (request: ApiRequest) => Response | Promise<Response>;
 
 const paths: readonly [Call, RegExp][] = [
+  ['transfer', /\/transfers\/[^/]+$/],
   ['create', /\/payments\/checkout$/],
   ['set', /\/currency\/set\//],
   ['lock', /\/currency\/lock$/],

@@ -29,6 +29,7 @@ const breaks: Record<string, [file: string, imported: string]> = {
   views: ['src/views/a.ts', '../client/a.js'],
   'views-types': ['src/views/b.ts', '../contract/a.js'],
   wallets: ['src/browser-wallets/a.ts', '../client/a.js'],
+  'transfer-check': ['src/transfer-check/a.ts', '../checkout/controller.js'],
   money: ['src/money/a.ts', '../checkout/state.js'],
   messages: ['src/messages/a.ts', '../checkout/state.js'],
   client: ['src/client/a.ts', '../checkout/state.js'],

@@ -1,0 +1,19 @@
+/** The check of a transfer, in English. It loads when it is opened. */
+
+export const enTransfer = {
+  transferField: 'Transaction hash or explorer link',
+  transferAsk: 'Check',
+  transferNoHash:
+    'That holds no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
+  transferPaid: 'It paid this payment: {amount} on {network}. Confirmations: {confirmations} of {required}.',
+  transferOtherCoin:
+    'It brought {amount} on {network} to the shop, but this payment takes {currency} on {asked}. Ask the shop for it.',
+  transferOtherAddress:
+    'It is on {network}, but paid nothing to this address. Compare the address in your wallet or exchange.',
+  transferFailed: 'It failed on {network}: nothing was sent.',
+  transferUnknown:
+    '{network} does not know it yet. Check again in some minutes. If you sent on another network, ask the shop.',
+  transferWait: 'You asked often. Check again in {seconds} s; the payment is watched meanwhile.',
+} as const;
+
+export { enTransfer as texts };
