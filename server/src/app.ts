@@ -12,6 +12,7 @@ import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './addresses/address-sources.js';
 import { readTestSeed } from './addresses/test-seed.js';
 import { createDepositAddresses } from './addresses/deposit-addresses.js';
+import { createDepositKeyChanges } from './addresses/deposit-key-changes.js';
 import { createDepositKeys } from './addresses/deposit-keys.js';
 import { isAnyoneExpected } from './addresses/open-addresses.js';
 import { createWatchedAddresses } from './addresses/watched-addresses.js';
@@ -213,6 +214,7 @@ export async function createApp(options: AppOptions) {
   const webhooks = createWebhooks(clock);
   const endpoints = createEndpoints(clock, targets);
 
+  const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
   const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
   const updateSubscription = createSubscriptionStatus(outbox);
   const payments = createPayments({
@@ -431,6 +433,7 @@ export async function createApp(options: AppOptions) {
     receipts,
     chains,
     depositKeys,
+    depositKeyChanges,
     connected,
     rates,
     /** Undefined if rates come from a file. */

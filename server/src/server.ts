@@ -245,12 +245,13 @@ function createJobList(
 ): Job[] {
   const { clock, serverTime, payments, refunds, testPayer, billing, endpoints, webhooks, simulatedChains } =
     app;
-  const { keys, depositKeys, worldRates, connected } = app;
+  const { keys, depositKeys, depositKeyChanges, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
     { name: 'key uses', intervalMs: 180_000, run: () => keys.writeUses() },
     { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
+    { name: 'deposit key changes', intervalMs: 1000, run: () => depositKeyChanges.report() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
     { name: 'refunds', intervalMs: 1000, run: (signal) => refunds.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => testPayer.advance(signal) },

@@ -29,7 +29,13 @@ const recordEventType = z.enum([
   'subscription.ended',
 ]);
 
-export const webhookEventType = z.enum([...paymentEventType.options, ...recordEventType.options]);
+const depositKeyEventType = z.enum(['account.deposit_key_changed']);
+
+export const webhookEventType = z.enum([
+  ...paymentEventType.options,
+  ...recordEventType.options,
+  ...depositKeyEventType.options,
+]);
 export type WebhookEventType = z.output<typeof webhookEventType>;
 
 /** Fields that every event adds to the record in `data`. */
@@ -42,6 +48,23 @@ const eventFields = {
   isSample: z.optional(z.literal(true)),
 };
 
+/** A change of the key or treasury that a merchant's payments arrive at. Nobody but who set it should be surprised. */
+export const depositKeyChange = z.object({
+  id: z.string(),
+  family: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
+  /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments arrive there. */
+  status: z.enum(['pending', 'in_use', 'withdrawn']),
+  /** A treasury's address, or an extended public key without its middle. */
+  key: z.string(),
+  /** What it replaces, or was to replace; null if there was none. */
+  formerKey: z.nullable(z.string()),
+  /** Real time, in test mode too. */
+  effectiveAt: timestamp,
+  /** Who changed it, as in the audit log. */
+  changedBy: z.string(),
+});
+export type DepositKeyChange = z.output<typeof depositKeyChange>;
+
 /**
  * The body of a webhook. `timestamp` is when the event happened, by the clock of its mode. `data` is the record at that
  * time: for `payment.*` events the same as verify returns. docs/webhooks.md lists the data of the other events.
@@ -49,5 +72,6 @@ const eventFields = {
 export const webhookEvent = z.discriminatedUnion('type', [
   z.object({ type: paymentEventType, timestamp, data: z.extend(paymentRecord, eventFields) }),
   z.object({ type: recordEventType, timestamp, data: z.looseObject(eventFields) }),
+  z.object({ type: depositKeyEventType, timestamp, data: z.extend(depositKeyChange, eventFields) }),
 ]);
 export type WebhookEvent = z.output<typeof webhookEvent>;

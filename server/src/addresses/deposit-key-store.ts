@@ -19,22 +19,26 @@ export async function raiseVersion(transaction: Transaction): Promise<void> {
   await writeSetting(transaction, versionSetting, String(Number(version) + 1));
 }
 
-/** The keys in use, of all merchants. */
-export function readCurrent(reader: Reader): Promise<DepositKeyTable[]> {
-  return reader.selectFrom('deposit_keys').selectAll().where('replaced_at', 'is', null).execute();
+const openKeys = (reader: Reader, time: number) =>
+  reader
+    .selectFrom('deposit_keys')
+    .selectAll()
+    .where((e) => e.or([e('replaced_at', 'is', null), e('replaced_at', '>', time)]))
+    .orderBy('effective_at');
+
+/** The keys that are in use or pending at a time, of all merchants: a key in use comes before the one that replaces it. */
+export function readOpen(reader: Reader, time: number): Promise<DepositKeyTable[]> {
+  return openKeys(reader, time).execute();
 }
 
-export function findCurrent(
+/** Likewise, of a merchant and family. */
+export function readOpenOf(
   reader: Reader,
   scope: Scope,
   family: Family,
-): Promise<DepositKeyTable | undefined> {
-  return reader
-    .selectFrom('deposit_keys')
-    .selectAll()
-    .$call(inScope(scope))
-    .where((e) => e.and({ family, replaced_at: null }))
-    .executeTakeFirst();
+  time: number,
+): Promise<DepositKeyTable[]> {
+  return openKeys(reader, time).$call(inScope(scope)).where('family', '=', family).execute();
 }
 
 /** Whether a source is or was a key of the merchant in the other mode. */
@@ -54,8 +58,30 @@ export async function isOfOtherMode(
   return row !== undefined;
 }
 
-export async function markReplaced(transaction: Transaction, id: string, now: number): Promise<void> {
-  await transaction.updateTable('deposit_keys').set({ replaced_at: now }).where('id', '=', id).execute();
+/** @param time null if no key replaces it any more */
+export async function setReplaced(transaction: Transaction, id: string, time: number | null): Promise<void> {
+  await transaction.updateTable('deposit_keys').set({ replaced_at: time }).where('id', '=', id).execute();
+}
+
+export async function setEffective(transaction: Transaction, id: string, time: number): Promise<void> {
+  await transaction
+    .updateTable('deposit_keys')
+    .set({ effective_at: time, reported_at: time })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes the keys that took effect and were not reported. Of two servers, one gets a key. */
+export async function takeUnreported(transaction: Transaction, time: number): Promise<string[]> {
+  const rows = await transaction
+    .updateTable('deposit_keys')
+    .set({ reported_at: time })
+    .where('reported_at', 'is', null)
+    .where('effective_at', '<=', time)
+    .where((e) => e.or([e('replaced_at', 'is', null), e('replaced_at', '>=', e.ref('effective_at'))]))
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 export async function insertKey(transaction: Transaction, row: DepositKeyTable): Promise<void> {

@@ -47,11 +47,25 @@ export type DepositKeyRecord = GivenKey & {
   /** How many of its addresses were given out, from index 0 on. */
   readonly used: number;
   readonly createdAt: number;
-  /** When another key took its place; null while it is in use. Its addresses stay watched. */
+  readonly state: DepositKeyState;
+  readonly effectiveAt: number;
+  /** When another key takes or took its place; null if none was set since. Its addresses stay watched. */
   readonly replacedAt: number | null;
 };
 
-/** The forwarders of a merchant whose treasury is in use. */
+/** New addresses are those of the key in use. A withdrawn key was replaced before it took effect. */
+export type DepositKeyState = 'pending' | 'in_use' | 'replaced' | 'withdrawn';
+
+/** Whether new addresses are, or will be, of the key. */
+export const isOpen = (state: DepositKeyState): boolean => state === 'in_use' || state === 'pending';
+
+/**
+ * How long another key waits until it takes effect. A key decides where all income goes: whoever has the machine for a
+ * minute must not redirect it before the owner has heard of it.
+ */
+export const waitMs = 24 * 3_600_000;
+
+/** The forwarders of a merchant with a treasury that is in use, or will be. */
 export interface CurrentForwarders {
   readonly scope: Scope;
   readonly source: AddressSource & { readonly forwarder: Forwarder };
@@ -62,16 +76,30 @@ export interface DepositKeys {
   readonly sources: AddressSources;
   /** Whether an address was ever given out, in either mode. */
   isAssigned(reader: Reader, address: string): Promise<boolean>;
-  /** The merchants whose treasury is in use, as this process last read them. */
+  /** Of the treasuries in use, and then of pending ones, as this process last read them. */
   forwarders(): readonly CurrentForwarders[];
   /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
   preview(scope: Scope, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource;
   /**
-   * Makes a key the one for new addresses. The addresses of the former one stay watched, and the same key set again goes
-   * on where it stopped. Problem: `validation_error`.
-   * @returns false if it is in use already
+   * Makes a key the one for new addresses: a first key at once, another one after `waitMs`. The addresses of the former one
+   * stay watched, and the same key set again goes on where it stopped. A pending key is withdrawn; the key in use set again
+   * does only that. Problem: `validation_error`.
+   * @param isAtOnce does not wait
+   * @returns the ids of the keys whose state it changed; none if the key is in use or pending already
    */
-  set(transaction: Transaction, scope: Scope, family: Family, key: GivenKey): Promise<boolean>;
+  set(
+    transaction: Transaction,
+    scope: Scope,
+    family: Family,
+    key: GivenKey,
+    isAtOnce?: boolean,
+  ): Promise<string[]>;
+  /** Withdraws a pending key. @returns its id, if there is one */
+  withdraw(transaction: Transaction, scope: Scope, family: Family): Promise<string | undefined>;
+  /** Whether `takeUnreported` would find any, as this process last read them. */
+  hasUnreported(): boolean;
+  /** The ids of the keys that have taken effect since the last call, in any process. */
+  takeUnreported(transaction: Transaction): Promise<string[]>;
   /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
   raiseEpoch(transaction: Transaction, treasuries: readonly DepositKeyRecord[], epoch: number): Promise<void>;
   /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
@@ -80,11 +108,11 @@ export interface DepositKeys {
   refresh(): Promise<void>;
 }
 
-interface CurrentKey {
+interface OpenKey {
   readonly scope: Scope;
   readonly family: Family;
   readonly key: GivenKey;
-  readonly sourceId: string;
+  readonly row: DepositKeyTable;
 }
 
 /**
@@ -100,7 +128,8 @@ export async function createDepositKeys(
   let version = -1;
   /** That of the newest treasury of all. */
   let newestEpoch = 0;
-  let current: ReadonlyMap<string, CurrentKey> = new Map();
+  /** In use or pending. Which of them is in use is asked of the clock each time, so that all servers change together. */
+  let open: ReadonlyMap<string, readonly OpenKey[]> = new Map();
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
 
@@ -125,33 +154,37 @@ export async function createDepositKeys(
     // First the version: keys that are newer than it are read now and again, but never missed.
     const read = await store.readVersion(database.reader);
     if (read === version) return;
-    const rows = await store.readCurrent(database.reader);
-    current = new Map(
-      rows.map((row) => [
-        keyOf(scopeOf(row), row.family),
-        {
-          scope: scopeOf(row),
-          family: row.family,
-          key: keyOfRow(row),
-          sourceId: row.source_id,
-        },
-      ]),
-    );
+    const rows = await store.readOpen(database.reader, now());
+    const byName = new Map<string, OpenKey[]>();
+    for (const row of rows) {
+      const name = keyOf(scopeOf(row), row.family);
+      const found = { scope: scopeOf(row), family: row.family, key: keyOfRow(row), row };
+      byName.set(name, [...(byName.get(name) ?? []), found]);
+    }
+    open = byName;
     newestEpoch = Math.max(0, ...rows.map(({ epoch }) => epoch));
     version = read;
   }
 
   function find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined {
-    const found = current.get(keyOf(scope, family));
-    if (!found) return undefined;
-    const { key, sourceId } = found;
-    const name = [scope.mode, family, net ?? '', sourceId, key.script ?? ''].join('/');
+    const time = now();
+    const inUse = open.get(keyOf(scope, family))?.find(({ row }) => stateAt(row, time) === 'in_use');
+    return inUse && sourceOf(inUse, net);
+  }
+
+  function sourceOf({ scope, family, key, row }: OpenKey, net?: AddressNet): AddressSource {
+    const name = [scope.mode, family, net ?? '', row.source_id, key.script ?? ''].join('/');
     const source = sources.get(name) ?? preview(scope, family, key, net);
     sources.set(name, source);
     return source;
   }
 
-  function newRow(scope: Scope, family: Family, key: GivenKey): DepositKeyTable {
+  function newRow(
+    scope: Scope,
+    family: Family,
+    key: GivenKey,
+    times: Pick<DepositKeyTable, 'created_at' | 'effective_at' | 'replaced_at'>,
+  ): DepositKeyTable {
     const source = preview(scope, family, key, undefined);
     return {
       id: newId(),
@@ -163,9 +196,29 @@ export async function createDepositKeys(
       treasury: source.forwarder?.treasury ?? null,
       epoch: key.treasury === undefined ? 0 : (key.epoch ?? newestEpoch),
       source_id: source.id,
-      created_at: now(),
-      replaced_at: null,
+      ...times,
+      reported_at: times.effective_at <= times.created_at ? times.created_at : null,
     };
+  }
+
+  /** What is in use and what is pending, while nobody else can change it. */
+  async function readOpenOf(transaction: Transaction, scope: Scope, family: Family) {
+    await store.raiseVersion(transaction);
+    const time = now();
+    const rows = await store.readOpenOf(transaction, scope, family, time);
+    const inState = (state: DepositKeyState) => rows.find((row) => stateAt(row, time) === state);
+    return { time, inUse: inState('in_use'), pending: inState('pending') };
+  }
+
+  async function withdrawPending(
+    transaction: Transaction,
+    { time, inUse, pending }: Awaited<ReturnType<typeof readOpenOf>>,
+  ): Promise<string | undefined> {
+    if (!pending) return undefined;
+    // It stays: a server that has not heard of this in the last second before it takes effect may give out an address of it.
+    await store.setReplaced(transaction, pending.id, time);
+    if (inUse) await store.setReplaced(transaction, inUse.id, null);
+    return pending.id;
   }
 
   await refresh();
@@ -173,17 +226,20 @@ export async function createDepositKeys(
     sources: { find },
 
     forwarders: () =>
-      [...current.values()].flatMap(({ scope, family, key }) => {
-        const source = key.treasury === undefined ? undefined : find(scope, family);
-        return source?.forwarder ? [{ scope, source: { ...source, forwarder: source.forwarder } }] : [];
+      [...open.values()].flat().flatMap((key) => {
+        const source = key.key.treasury === undefined ? undefined : sourceOf(key);
+        return source?.forwarder
+          ? [{ scope: key.scope, source: { ...source, forwarder: source.forwarder } }]
+          : [];
       }),
 
     preview,
 
-    async set(transaction, scope, family, key) {
+    async set(transaction, scope, family, key, isAtOnce = false) {
       const source = preview(scope, family, key, undefined);
       if (key.treasury !== undefined) await refuseOwnAddress(transaction, key.treasury);
-      await store.raiseVersion(transaction);
+      const found = await readOpenOf(transaction, scope, family);
+      const { time, inUse, pending } = found;
       if (await store.isOfOtherMode(transaction, scope, source.id)) {
         const other = scope.mode === 'live' ? 'test' : 'live';
         throw invalidField(
@@ -191,24 +247,67 @@ export async function createDepositKeys(
           `is this merchant's key in ${other} mode. Test coins and real ones would lie in one wallet: use another account of the wallet for ${scope.mode} mode`,
         );
       }
-      const former = await store.findCurrent(transaction, scope, family);
-      if (former?.source_id === source.id && (former.script ?? undefined) === key.script) return false;
-      if (former) await store.markReplaced(transaction, former.id, now());
-      await store.insertKey(transaction, newRow(scope, family, key));
-      return true;
+      const isSame = (row: DepositKeyTable | undefined) =>
+        row?.source_id === source.id && (row.script ?? undefined) === key.script;
+      if (pending && isSame(pending)) {
+        if (!isAtOnce) return [];
+        if (inUse) await store.setReplaced(transaction, inUse.id, time);
+        await store.setEffective(transaction, pending.id, time);
+        return [pending.id];
+      }
+      const withdrawn = await withdrawPending(transaction, found);
+      const changed = withdrawn === undefined ? [] : [withdrawn];
+      if (isSame(inUse)) return changed;
+      const effectiveAt = isAtOnce || !(inUse ?? pending) ? time : time + waitMs;
+      if (inUse) await store.setReplaced(transaction, inUse.id, effectiveAt);
+      const row = newRow(scope, family, key, {
+        created_at: time,
+        effective_at: effectiveAt,
+        replaced_at: null,
+      });
+      await store.insertKey(transaction, row);
+      return [...changed, row.id];
+    },
+
+    withdraw: async (transaction, scope, family) =>
+      withdrawPending(transaction, await readOpenOf(transaction, scope, family)),
+
+    hasUnreported: () => {
+      const time = now();
+      return [...open.values()]
+        .flat()
+        .some(({ row }) => row.reported_at === null && stateAt(row, time) === 'in_use');
+    },
+
+    async takeUnreported(transaction) {
+      const taken = await store.takeUnreported(transaction, now());
+      if (taken.length > 0) await store.raiseVersion(transaction);
+      return taken;
     },
 
     async raiseEpoch(transaction, treasuries, epoch) {
       if (treasuries.length > 0) await store.raiseVersion(transaction);
-      for (const { id, merchantId, mode, family, treasury } of treasuries) {
+      const time = now();
+      for (const { id, merchantId, mode, family, treasury, ...times } of treasuries) {
         if (treasury === undefined) continue;
-        const scope = { merchantId, mode };
-        await store.markReplaced(transaction, id, now());
-        await store.insertKey(transaction, newRow(scope, family, { treasury, epoch }));
+        await store.setReplaced(transaction, id, time);
+        const row = newRow(
+          { merchantId, mode },
+          family,
+          { treasury, epoch },
+          {
+            created_at: time,
+            // A pending one may have taken effect in what was lost, and still has to wait here.
+            effective_at: Math.max(time, times.effectiveAt),
+            replaced_at: times.replacedAt,
+          },
+        );
+        await store.insertKey(transaction, row);
       }
     },
 
     async list(reader, merchantId) {
+      const time = now();
       const rows = await store.listKeys(reader, merchantId);
       return rows.map((row) => ({
         ...keyOfRow(row),
@@ -218,6 +317,8 @@ export async function createDepositKeys(
         sourceId: row.source_id,
         used: row.next_index ?? 0,
         createdAt: row.created_at,
+        state: stateAt(row, time),
+        effectiveAt: row.effective_at,
         replacedAt: row.replaced_at,
       }));
     },
@@ -235,6 +336,13 @@ async function refuseOwnAddress(transaction: Transaction, treasury: string): Pro
     'treasury',
     'This is a deposit address of this server. The treasury must be a wallet of yours',
   );
+}
+
+function stateAt(row: DepositKeyTable, time: number): DepositKeyState {
+  const { effective_at: effectiveAt, replaced_at: replacedAt } = row;
+  if (replacedAt !== null && replacedAt < effectiveAt) return 'withdrawn';
+  if (replacedAt !== null && replacedAt <= time) return 'replaced';
+  return effectiveAt <= time ? 'in_use' : 'pending';
 }
 
 function keyOfRow(row: DepositKeyTable): GivenKey {

@@ -1,10 +1,11 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
 import { takeIndexes } from '../addresses/address-pool.js';
-import { scriptTypes, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
+import { shortKey } from '../addresses/deposit-key-changes.js';
+import { isOpen, scriptTypes, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
@@ -22,7 +23,9 @@ export const depositKeyCommands: Group = {
     command({
       name: 'set',
       summary: 'Sets the key of a wallet account that payments are received on.',
-      details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched. A running server uses the key within two seconds.
+      details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched. A running server uses a first key within two seconds.
+
+Another key takes effect after 24 hours, because it decides where all income goes: until then, new payments get addresses of the key in use, and "deposit-keys cancel" withdraws the new one. The merchant's webhook is told now and when it takes effect.
 
 On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it: see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.`,
       options: {
@@ -42,25 +45,46 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         mode: option.mode(
           'the mode of the payments. In test mode, the simulated networks have keys of their own',
         ),
+        now: option.flag('does not wait 24 hours. The audit log and the webhook say so'),
         yes: option.flag('stores the key: the addresses are those of the wallet'),
       },
-      async run(context, { merchant: merchantId, family, mode, yes, ...given }) {
+      async run(context, { merchant: merchantId, family, mode, now, yes, ...given }) {
         const scope = { merchantId, mode };
         const key = givenKey(given);
         const addresses = firstAddresses(context, scope, family, key);
         if (key.treasury !== undefined) await context.treasury.ensureUsable(key.treasury);
         const sharing = await sharedWith(context, scope, family, key);
-        const isChanged =
-          yes &&
-          (await context.database.write((transaction) => setKey(context, transaction, scope, family, key)));
+        const stored = yes ? await storeKey(context, scope, family, key, now) : undefined;
         const shown = addresses.map(({ index, address }) => `  ${index}  ${address}`).join('\n');
         const note = sharing.length > 0 ? sharingNote(sharing) : '';
-        const outcome = yes ? storedNote(isChanged, scope, family) : unstoredNote(key);
+        const outcome = stored ? storedNote(stored, scope, family) : unstoredNote(key);
         return {
-          json: { merchantId, mode, family, addresses, sharedWith: sharing, isStored: yes, isChanged },
+          json: {
+            ...{ merchantId, mode, family, addresses, sharedWith: sharing, isStored: yes },
+            isChanged: stored !== undefined && (stored.isNew || stored.withdrawn !== undefined),
+            ...(stored?.key && recordJson(stored.key, 'state', 'effectiveAt')),
+          },
           text: `The first addresses of this key, for ${mode} payments:\n\n${shown}\n\n${note}${outcome}`,
           hasFailed: !yes,
         };
+      },
+    }),
+    command({
+      name: 'cancel',
+      summary: 'Withdraws a key that was set and has not taken effect.',
+      details:
+        'The key in use stays the one for new payments, as if the other had never been set. The audit log and the webhook say so.',
+      options: {
+        merchant: option.merchant('whose key').required(),
+        family: option.oneOf(families, 'the networks of the key').required(),
+        mode: option.mode('the mode of the key'),
+      },
+      async run({ database, depositKeyChanges, actor }, { merchant: merchantId, family, mode }) {
+        const key = await database.write((transaction) =>
+          depositKeyChanges.withdraw(transaction, { merchantId, mode }, family, actor),
+        );
+        if (!key) throw new UsageError(`No ${mode} deposit key for ${family} waits to take effect`);
+        return { json: recordJson(key), text: `Withdrawn: ${shortKey(key)}. The key in use stays in use` };
       },
     }),
     command({
@@ -87,7 +111,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
     command({
       name: 'list',
       summary:
-        'Lists the deposit keys, oldest first, replaced ones too, with the number of addresses that were given out.',
+        'Lists the deposit keys, oldest first, with the number of addresses that were given out. Replaced ones too, and pending ones with the time when they take effect.',
       options: { merchant: option.merchant('only the keys of this merchant') },
       async run({ database, depositKeys }, { merchant }) {
         const keys = await depositKeys.list(database.reader, merchant);
@@ -112,10 +136,56 @@ function givenKey({ xpub, script, treasury }: GivenOptions): GivenKey {
   return { extendedPublicKey: xpub.trim(), script };
 }
 
-function storedNote(isChanged: boolean, { mode }: Scope, family: Family): string {
-  return isChanged
-    ? `Stored. New ${mode} payments on ${family} networks get addresses of this key.`
-    : 'This key is in use already. Nothing was changed.';
+interface StoredKey {
+  /** In use or pending. */
+  readonly key: DepositKeyRecord | undefined;
+  readonly withdrawn: DepositKeyRecord | undefined;
+  /** False if the key was in use or pending already. */
+  readonly isNew: boolean;
+}
+
+/** Whoever sets a key decides where the coins arrive. */
+async function storeKey(
+  { database, depositKeys, depositKeyChanges, actor }: CommandContext,
+  scope: Scope,
+  family: Family,
+  key: GivenKey,
+  isAtOnce: boolean,
+): Promise<StoredKey> {
+  const { id: sourceId } = depositKeys.preview(scope, family, key, undefined);
+  return database.write(async (transaction) => {
+    const changes = await depositKeyChanges.set(transaction, scope, family, key, { actor, isAtOnce });
+    const open = await openKeys(depositKeys, transaction, scope, family);
+    return {
+      key: open.find((one) => one.sourceId === sourceId),
+      withdrawn: changes.find(({ state }) => state === 'withdrawn'),
+      isNew: changes.some(({ state }) => isOpen(state)),
+    };
+  });
+}
+
+function storedNote({ key, withdrawn, isNew }: StoredKey, { mode }: Scope, family: Family): string {
+  const note = withdrawn ? `The pending key ${shortKey(withdrawn)} was withdrawn. ` : '';
+  const isPending = key?.state === 'pending';
+  if (!isNew) {
+    const since = isPending ? `takes effect at ${isoTime(key.effectiveAt)} already` : 'is in use already';
+    return `${note}This key ${since}. ${withdrawn ? 'It stays in use' : 'Nothing was changed'}.`;
+  }
+  if (!isPending)
+    return `${note}Stored. New ${mode} payments on ${family} networks get addresses of this key.`;
+  return `${note}Stored. New ${mode} payments on ${family} networks get addresses of this key from ${isoTime(key.effectiveAt)} on. Until then they get those of the key in use, and "deposit-keys cancel" withdraws this one.`;
+}
+
+/** The key in use, and then the pending one. */
+async function openKeys(
+  depositKeys: CommandContext['depositKeys'],
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  family: Family,
+): Promise<DepositKeyRecord[]> {
+  return (await depositKeys.list(reader, merchantId))
+    .filter((key) => key.mode === mode && key.family === family && isOpen(key.state))
+    .sort((one, other) => one.effectiveAt - other.effectiveAt);
 }
 
 function unstoredNote({ treasury }: GivenKey): string {
@@ -132,29 +202,6 @@ and nowhere else, for ever. They are not audited. Check that you hold this walle
 multisig has to be deployed on each. If so, run the command again with --yes.`;
 }
 
-/** Sets the key and records it: whoever sets a key decides where the coins arrive. @returns whether it was another one */
-async function setKey(
-  { depositKeys, auditLog, actor }: CommandContext,
-  transaction: Transaction,
-  scope: Scope,
-  family: Family,
-  key: GivenKey,
-): Promise<boolean> {
-  const former = (await depositKeys.list(transaction, scope.merchantId)).find(
-    (one) => one.mode === scope.mode && one.family === family && one.replacedAt === null,
-  );
-  const isChanged = await depositKeys.set(transaction, scope, family, key);
-  await auditLog.record(transaction, {
-    ...scope,
-    actor,
-    action: 'deposit_key.set',
-    subjectId: family,
-    before: former && keyFacts(former),
-    after: keyFacts(key),
-  });
-  return isChanged;
-}
-
 /** @returns the index of the next address. @throws UsageError if the merchant has no such key */
 async function skipAddresses(
   { depositKeys, auditLog, actor }: CommandContext,
@@ -163,9 +210,7 @@ async function skipAddresses(
   family: Family,
   count: number,
 ): Promise<number> {
-  const key = (await depositKeys.list(transaction, scope.merchantId)).find(
-    (one) => one.mode === scope.mode && one.family === family && one.replacedAt === null,
-  );
+  const [key] = await openKeys(depositKeys, transaction, scope, family);
   if (!key) throw new UsageError(`The merchant has no ${scope.mode} deposit key for ${family}`);
   const first = await takeIndexes(transaction, key.sourceId, count);
   const next = first + count;
@@ -180,10 +225,6 @@ async function skipAddresses(
   return next;
 }
 
-function keyFacts({ extendedPublicKey, script, treasury }: GivenKey) {
-  return treasury === undefined ? { extendedPublicKey, script: script ?? null } : { treasury };
-}
-
 /** The other merchants that receive their payments on the same key. */
 async function sharedWith(
   { database, depositKeys }: CommandContext,
@@ -196,7 +237,7 @@ async function sharedWith(
     (other) =>
       (key.treasury === undefined ? other.sourceId === id : other.treasury === key.treasury) &&
       other.merchantId !== scope.merchantId &&
-      other.replacedAt === null,
+      isOpen(other.state),
   );
   return [...new Set(others.map((other) => other.merchantId))];
 }
@@ -223,10 +264,27 @@ function firstAddresses(
 }
 
 function keyLine(key: DepositKeyRecord): string {
-  const { merchantId, mode, family, extendedPublicKey: xpub, script, used, createdAt, replacedAt } = key;
-  const short = key.treasury ?? `${xpub?.slice(0, 12)}…${xpub?.slice(-6)}`;
-  const state = replacedAt === null ? 'in use' : `replaced ${isoTime(replacedAt)}`;
-  return [merchantId, mode, family, short, script ?? '', `${used} used`, `since ${isoTime(createdAt)}`, state]
+  const { merchantId, mode, family, script, used, createdAt } = key;
+  return [
+    ...[merchantId, mode, family, shortKey(key), script ?? '', `${used} used`],
+    ...[`since ${isoTime(createdAt)}`, stateText(key)],
+  ]
     .filter((part) => part !== '')
     .join('  ');
+}
+
+function stateText({ state, effectiveAt, replacedAt }: DepositKeyRecord): string {
+  const until = replacedAt === null ? '' : isoTime(replacedAt);
+  switch (state) {
+    case 'pending':
+      return `pending until ${isoTime(effectiveAt)}`;
+    case 'in_use':
+      return until === '' ? 'in use' : `in use until ${until}`;
+    case 'replaced':
+      return `replaced ${until}`;
+    case 'withdrawn':
+      return `withdrawn ${until}`;
+    default:
+      return state satisfies never;
+  }
 }

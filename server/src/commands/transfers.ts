@@ -151,7 +151,7 @@ async function placeOf(
     return undefined;
   const keys = await depositKeys.list(database.reader, row.merchant_id);
   const hasTreasury = keys.some(
-    (key) => key.mode === row.mode && key.replacedAt === null && key.treasury !== undefined,
+    (key) => key.mode === row.mode && key.state === 'in_use' && key.treasury !== undefined,
   );
   return hasTreasury ? 'treasury' : undefined;
 }

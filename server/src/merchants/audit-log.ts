@@ -18,6 +18,8 @@ export type AuditAction =
   | 'wallet_address.created'
   | 'wallet_address.made_primary'
   | 'deposit_key.set'
+  | 'deposit_key.withdrawn'
+  | 'deposit_key.took_effect'
   | 'deposit_key.skipped'
   | 'balance.suspended'
   | 'balance.resumed'

@@ -113,7 +113,7 @@ async function findKey(
   const keys = (await deps.depositKeys.list(deps.database.reader, merchantId)).filter(
     (key) => key.mode === mode && key.family === to.family,
   );
-  const key = keys.find(({ id, replacedAt }) => (keyId === undefined ? replacedAt === null : id === keyId));
+  const key = keys.find(({ id, state }) => (keyId === undefined ? state === 'in_use' : id === keyId));
   if (key) return key;
   throw invalidState(
     keyId === undefined

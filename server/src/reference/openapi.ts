@@ -35,6 +35,8 @@ const webhookTexts: Readonly<Record<WebhookEventType, string>> = {
   'refund.expired': 'Nobody gave an address in time, and the refund ended',
   'subscription.payment_due': 'A subscriber was charged, and their payment is due',
   'subscription.ended': 'A subscription ended: it was completed, left unpaid or removed',
+  'account.deposit_key_changed':
+    'The key or treasury that payments arrive at was changed: it is pending, in use or withdrawn',
 };
 
 /** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */

@@ -7,7 +7,7 @@
  * the next address, which is no secret with a treasury.
  */
 import type { AddressSource } from '../addresses/address-sources.js';
-import type { DepositKeys } from '../addresses/deposit-keys.js';
+import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ChainBlock } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { ScanBatch, ScanSink } from '../scanning/scan.js';
@@ -67,7 +67,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
   async function load(): Promise<Sought> {
     const addresses = new Map<string, { sourceId: string; index: number }>();
     for (const key of await depositKeys.list(database.reader)) {
-      if (key.mode !== 'live' || key.replacedAt !== null) continue;
+      if (key.mode !== 'live' || !isOpen(key.state)) continue;
       const nets = new Set(live.filter(({ family }) => family === key.family).map((one) => one.addressNet));
       for (const net of nets) {
         const source: AddressSource = depositKeys.preview(key, key.family, key, net);

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { raiseIndex } from '../addresses/address-pool.js';
-import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
+import { isOpen, type DepositKeyRecord, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -129,7 +129,7 @@ export function createRestore(deps: RestoreDeps): Restore {
         const known = [key.used, suspicion.marker[key.sourceId] ?? 0, ...paid.map(({ index }) => index + 1)];
         return { key, from: key.used, to: Math.max(...known) + more };
       }),
-      treasuries: keys.filter(({ treasury, replacedAt }) => treasury !== undefined && replacedAt === null),
+      treasuries: keys.filter(({ treasury, state }) => treasury !== undefined && isOpen(state)),
       // What was created since then cannot have been paid: nothing was exported meanwhile.
       held: await deps.unheldTransfers(reader, suspicion.since),
     };

@@ -1,5 +1,5 @@
 /** Whose treasuries are on a network: several merchants can share one, and one merchant can have several in time. */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
+import type { DepositKeys, DepositKeyState } from '../addresses/deposit-keys.js';
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -15,6 +15,9 @@ export interface TreasuryOwners {
   groupOf(merchantId: string): string | undefined;
 }
 
+/** What is not in use yet may be a thief's. */
+const wasUsed: ReadonlySet<DepositKeyState> = new Set(['in_use', 'replaced']);
+
 export async function readOwners(
   depositKeys: Pick<DepositKeys, 'list'>,
   reader: Reader,
@@ -22,7 +25,7 @@ export async function readOwners(
 ): Promise<TreasuryOwners> {
   const owners = new Map<string, Set<string>>();
   for (const key of await depositKeys.list(reader)) {
-    if (key.mode !== mode || key.treasury === undefined) continue;
+    if (key.mode !== mode || key.treasury === undefined || !wasUsed.has(key.state)) continue;
     const treasury = key.treasury.toLowerCase();
     owners.set(treasury, (owners.get(treasury) ?? new Set()).add(key.merchantId));
   }

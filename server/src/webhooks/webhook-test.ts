@@ -81,6 +81,11 @@ function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown>
     }
     case 'subscription.ended':
       return { ...api.subscribers.retrieve.sample.data, isActive: false, reason: 'completed' };
+    case 'account.deposit_key_changed':
+      return {
+        ...{ id: txRef, family: 'bitcoin', status: 'pending', key: 'zpub6rFR7y4Q2…c8BEh6', formerKey: null },
+        ...{ effectiveAt: isoTime(0), changedBy: 'A sample' },
+      };
     default:
       return type satisfies never;
   }

@@ -70,6 +70,37 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining('in use already')]);
   });
 
+  it('lets another key wait a day, says until when, and withdraws it', async () => {
+    const next = HDKey.fromMasterSeed(new Uint8Array(32).fill(78)).derive("m/44'/60'/0'").publicExtendedKey;
+    const scope = ['--merchant', merchantId, '--family', 'evm', '--mode', 'live'];
+    const set = await setKey('--xpub', next, '--yes');
+    const [former, pending] = await listed();
+    const until = String(pending?.['effectiveAt']);
+    expect(Date.parse(until) - Date.parse(String(pending?.['createdAt']))).toBe(24 * 3_600_000);
+    expect(former).toMatchObject({ extendedPublicKey: xpub, state: 'in_use', replacedAt: until });
+    expect(pending).toMatchObject({ extendedPublicKey: next, state: 'pending', replacedAt: null });
+    expect(set.stdout).toContain(`from ${until} on. Until then they get those of the key in use`);
+    const { stdout: list } = await run('deposit-keys', 'list');
+    expect(list).toContain(`in use until ${until}`);
+    expect(list).toContain(`pending until ${until}`);
+    const again = await setKey('--xpub', next, '--yes');
+    expect(again.stdout).toContain(`takes effect at ${until} already. Nothing was changed`);
+
+    expect((await run('deposit-keys', 'cancel', ...scope)).stdout).toContain('Withdrawn: xpub');
+    expect(await listed()).toMatchObject([{ state: 'in_use', replacedAt: null }, { state: 'withdrawn' }]);
+    expect(await run('deposit-keys', 'cancel', ...scope)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('No live deposit key for evm waits to take effect') as string,
+    });
+    await setKey('--xpub', next, '--yes');
+    const owner = await setKey('--xpub', xpub, '--yes');
+    expect(owner.stdout).toMatch(
+      /The pending key xpub\S+ was withdrawn\. This key is in use already\. It stays in use\./,
+    );
+    const audit = (await run('audit', 'list', '--merchant', merchantId)).stdout;
+    expect(audit.match(/deposit_key\.withdrawn/g)).toHaveLength(2);
+  });
+
   it.each([
     ['an extended private key', account.privateExtendedKey, /private key/],
     ['no key', 'hunter2', /extended public key/],
@@ -99,7 +130,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     const set = (mode: string, key: string) =>
       run(
         ...['deposit-keys', 'set', '--merchant', made, '--family', 'evm'],
-        ...['--mode', mode, '--xpub', key, '--yes'],
+        ...['--mode', mode, '--xpub', key, '--now', '--yes'],
       );
     const other = HDKey.fromMasterSeed(new Uint8Array(32).fill(77)).derive("m/44'/60'/0'").publicExtendedKey;
     expect(await set('live', other)).toMatchObject({ exitCode: 0 });

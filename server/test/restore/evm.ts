@@ -87,7 +87,7 @@ async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
     async setTreasury() {
       const { depositKeys, treasury: room } = server.app;
       await server.database.write((transaction) =>
-        depositKeys.set(transaction, { merchantId, mode: 'live' }, 'evm', { treasury }),
+        depositKeys.set(transaction, { merchantId, mode: 'live' }, 'evm', { treasury }, true),
       );
       await depositKeys.refresh();
       await room.forwarderChecks.refresh(signal);

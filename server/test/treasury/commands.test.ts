@@ -57,8 +57,8 @@ describe.each(engines)('the commands of treasuries on $name', (engine) => {
     expect((await set('--family', 'evm', '--treasury', treasury, '--yes')).stdout).toContain(
       'in use already',
     );
-    expect((await set('--family', 'evm', '--xpub', xpub, '--yes')).exitCode).toBe(0);
-    expect((await set('--family', 'evm', '--treasury', treasury, '--yes')).exitCode).toBe(0);
+    expect((await set('--family', 'evm', '--xpub', xpub, '--now', '--yes')).exitCode).toBe(0);
+    expect((await set('--family', 'evm', '--treasury', treasury, '--now', '--yes')).exitCode).toBe(0);
     const keys = await listed();
     expect(keys).toHaveLength(3);
     const current = keys.filter(({ replacedAt }) => replacedAt === null);

@@ -55,7 +55,7 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     const treasury = canonical(addressFrom(`treasury of ${merchantId}`));
     model.give(treasury, 'code' as 'coin', 1n);
     await shop.database.write((transaction) =>
-      shop.app.depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury }),
+      shop.app.depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury }, true),
     );
     await shop.app.depositKeys.refresh();
     await block();

@@ -115,7 +115,7 @@ export async function openTreasury(
         treasury: { forwarderChecks },
       } = server.app;
       await server.database.write((transaction) =>
-        depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury: to }),
+        depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury: to }, true),
       );
       await depositKeys.refresh();
       await forwarderChecks.refresh(signal);

@@ -92,9 +92,13 @@ export const accountTables = {
     /** The address source that the key is: the id in `derivations` and `addresses`. */
     source_id: text(),
     created_at: time(),
-    /** When another key took its place; null while it is in use. */
+    /** From when on its addresses are given out: later than its creation, unless there was no other key or nobody waited. */
+    effective_at: time(),
+    /** When its taking effect was reported; null until then. */
+    reported_at: time().nullable(),
+    /** When another key takes its place; null if none was set since. Before `effective_at`: it was withdrawn in time. */
     replaced_at: time().nullable(),
-  }).unique('current', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` }),
+  }).unique('newest', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` }),
 
   /** How far a merchant has moved its test clock ahead of real time. No row: not at all. */
   test_clocks: table({

@@ -1,0 +1,122 @@
+/** Changes of deposit keys by hand: recorded in the audit log and reported to the merchant, again when they take effect. */
+import type { Logger } from 'pino';
+import type { DepositKeyChange } from 'crypto-checkout/contract';
+import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
+import type { AuditAction, AuditLog } from '../merchants/audit-log.js';
+import { isoTime } from '../shared/clock.js';
+import type { Scope } from '../shared/scope.js';
+import type { Family } from '../chains/networks.js';
+import type { Outbox } from '../webhooks/outbox.js';
+import type { DepositKeyRecord, DepositKeys, GivenKey } from './deposit-keys.js';
+
+export interface DepositKeyChangesDeps {
+  readonly database: Database;
+  readonly depositKeys: DepositKeys;
+  readonly auditLog: AuditLog;
+  readonly outbox: Outbox;
+  readonly log: Logger;
+}
+
+export interface DepositKeyChanges {
+  /** As `depositKeys.set`. @returns the changed keys */
+  set(
+    transaction: Transaction,
+    scope: Scope,
+    family: Family,
+    key: GivenKey,
+    by: { readonly actor: string; readonly isAtOnce: boolean },
+  ): Promise<DepositKeyRecord[]>;
+  /** As `depositKeys.withdraw`. @returns the withdrawn key, if one was pending */
+  withdraw(
+    transaction: Transaction,
+    scope: Scope,
+    family: Family,
+    actor: string,
+  ): Promise<DepositKeyRecord | undefined>;
+  /** Reports the keys that have taken effect. Addresses do not wait for it. */
+  report(): Promise<void>;
+}
+
+export function createDepositKeyChanges(deps: DepositKeyChangesDeps): DepositKeyChanges {
+  const { database, depositKeys, auditLog, outbox, log } = deps;
+
+  async function record(
+    transaction: Transaction,
+    ids: readonly string[],
+    actor: string,
+    actionOf: (key: DepositKeyRecord) => AuditAction,
+  ): Promise<DepositKeyRecord[]> {
+    if (ids.length === 0) return [];
+    const keys = await depositKeys.list(transaction);
+    // In the order in which they were changed.
+    const changed = ids.flatMap((id) => keys.filter((key) => key.id === id));
+    for (const key of changed) {
+      const { id, merchantId, mode, family } = key;
+      const former = keys.find((other) => isReplacedBy(other, key));
+      const effectiveAt = isoTime(key.effectiveAt);
+      await auditLog.record(transaction, {
+        ...{ merchantId, mode, actor, action: actionOf(key), subjectId: family },
+        before: former && keyFacts(former),
+        after: { ...keyFacts(key), state: key.state, effectiveAt },
+      });
+      const data: DepositKeyChange = {
+        ...{ id, family, status: key.state === 'replaced' ? 'in_use' : key.state },
+        ...{ key: shortKey(key), formerKey: former ? shortKey(former) : null, effectiveAt, changedBy: actor },
+      };
+      await outbox.add(transaction, {
+        ...{ merchantId, mode, type: 'account.deposit_key_changed', subjectId: id, data },
+      });
+    }
+    return changed;
+  }
+
+  async function reportIn(transaction: Transaction): Promise<DepositKeyRecord[]> {
+    const ids = await depositKeys.takeUnreported(transaction);
+    return record(transaction, ids, 'server', () => 'deposit_key.took_effect');
+  }
+
+  return {
+    async set(transaction, scope, family, key, { actor, isAtOnce }) {
+      // What was replaced cannot be reported later.
+      await reportIn(transaction);
+      const ids = await depositKeys.set(transaction, scope, family, key, isAtOnce);
+      return record(transaction, ids, actor, ({ state }) =>
+        state === 'withdrawn' ? 'deposit_key.withdrawn' : 'deposit_key.set',
+      );
+    },
+
+    async withdraw(transaction, scope, family, actor) {
+      const id = await depositKeys.withdraw(transaction, scope, family);
+      const ids = id === undefined ? [] : [id];
+      const [key] = await record(transaction, ids, actor, () => 'deposit_key.withdrawn');
+      return key;
+    },
+
+    async report() {
+      if (!depositKeys.hasUnreported()) return;
+      const keys = await database.write(reportIn);
+      for (const { merchantId, mode, family } of keys) {
+        log.warn({ merchantId, mode, family }, 'A new deposit key has taken effect');
+      }
+      await depositKeys.refresh();
+    },
+  };
+}
+
+/** A treasury's address, or an extended public key without its middle: whoever has all of it sees all payments. */
+export function shortKey({ treasury, extendedPublicKey: xpub }: GivenKey): string {
+  return treasury ?? `${xpub.slice(0, 12)}…${xpub.slice(-6)}`;
+}
+
+/** Whether it was, will be or would have been replaced by a key. */
+function isReplacedBy(other: DepositKeyRecord, key: DepositKeyRecord): boolean {
+  if (other.id === key.id || other.merchantId !== key.merchantId || other.mode !== key.mode) return false;
+  if (other.family !== key.family) return false;
+  if (key.state === 'withdrawn') return other.state === 'in_use';
+  return other.state !== 'withdrawn' && other.replacedAt === key.effectiveAt;
+}
+
+function keyFacts({ extendedPublicKey, script, treasury }: GivenKey) {
+  return treasury === undefined ? { extendedPublicKey, script: script ?? null } : { treasury };
+}
