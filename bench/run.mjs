@@ -1,5 +1,5 @@
 /** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
-const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps', 'widget'];
+const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps', 'widget', 'blockade'];
 const [, , name = ''] = process.argv;
 
 if (benchmarks.includes(name)) {
@@ -13,6 +13,7 @@ if (benchmarks.includes(name)) {
   scan       blocks of 300 transactions with 10 to 100,000 addresses, and catching up, compared with bare node calls
   flood      verifying a live payment while strangers flood the sandbox, or the API without a key
   sweeps     gas per address of sweeps of 1, 10 and 100 addresses, compared with funding and emptying each
+  blockade   from the press of the pay button to the address, when a stranger has taken the order's references
   widget     from page load to the QR code on slow 3G, and the script's time at load beside that of others
 
 For the options of a benchmark: npm run bench -- NAME --help`);

@@ -1,5 +1,6 @@
 /** What happens to payers in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag. */
 import { chromium, type Route } from 'playwright-core';
+import { verifyPayment } from 'crypto-checkout/client';
 import { expect, inject, test } from 'vitest';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { openShop, tagOf } from './shop-page.js';
@@ -44,6 +45,39 @@ test('offline for 30 seconds, in which the money comes', async () => {
   await pay(locked);
   await page.context().setOffline(false);
   await checkout.reach('success');
+});
+
+test('a stranger has taken order-N, order-N:2 … order-N:40, and the payer pays with the third request', async () => {
+  const txRef = `blocked-${process.pid}`;
+  for (let count = 1; count <= 40; count += 1) {
+    const taken = await fetch(`${stage.server.url}/v1/payments/checkout`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${stage.server.publicKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        ...{ amount: 20, baseCurrency: 'USD' },
+        txRef: count === 1 ? txRef : `${txRef}:${count}`,
+      }),
+    });
+    expect(taken.status).toBe(200);
+  }
+  const page = await stage.page({ expectedErrors: /409/ });
+  const answers: number[] = [];
+  page.on('response', (response) => {
+    if (new URL(response.url()).pathname === '/v1/payments/checkout') answers.push(response.status());
+  });
+  await openShop(stage, page, tagOf(stage, txRef));
+  const checkout = checkoutOn(page);
+  await checkout.act();
+  await checkout.choose('Tether USD', 'Tron');
+  expect(answers).toEqual([409, 409, 200]);
+  const [{ id } = { id: '' }] = (await stage.merchant.transactions.list({ query: { skip: 1 } })).data;
+  const payment = await stage.verify(id);
+  expect(payment.txRef).toMatch(new RegExp(`^${txRef}:[1-9]\\d{8}$`));
+  await stage.send(payment, payment.amountDue ?? 0);
+  await stage.sandbox('blocks', { network: 'tron', count: 3 });
+  await checkout.reach('success');
+  const order = { txRef, baseAmount: 20, baseCurrency: 'USD', mode: 'test' } as const;
+  expect(verifyPayment(await stage.verify(id), order)).toMatchObject({ verified: true });
 });
 
 test('hidden for five minutes, in which it asks for nothing', async () => {
