@@ -1,0 +1,84 @@
+/** What the log says of errors: all that helps, with secrets and personal data masked. */
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../src/log.js';
+
+describe('An error is logged', () => {
+  function logged(error: unknown): Record<string, unknown> {
+    const lines: string[] = [];
+    createLog('info', { write: (line) => void lines.push(line) }).error({ err: error }, 'Failed');
+    return (JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> }).err;
+  }
+
+  it('with its type, message, code, stack and causes, and nothing else', () => {
+    const cause = Object.assign(
+      new Error('duplicate key value violates unique constraint "customers_email"'),
+      {
+        code: '23505',
+        constraint: 'customers_email',
+        detail: 'Key (email)=(ada@example.com) already exists.',
+        parameters: ['ada@example.com'],
+      },
+    );
+    const error = logged(new TypeError('Not kept', { cause }));
+    expect(error).toEqual({
+      type: 'TypeError',
+      message: 'Not kept',
+      stack: expect.arrayContaining([expect.stringMatching(/^\s+at /)]) as unknown,
+      cause: {
+        type: 'Error',
+        message: 'duplicate key value violates unique constraint "customers_email"',
+        code: '23505',
+        constraint: 'customers_email',
+        stack: expect.any(Array) as unknown,
+      },
+    });
+  });
+
+  it('without the value that could not be parsed', () => {
+    const unreadable = Object.assign(new Error('invalid input syntax for type bigint: "Ada"'), {
+      code: '22P02',
+    });
+    expect(JSON.stringify(logged(unreadable))).not.toContain('Ada');
+    let json: unknown;
+    try {
+      JSON.parse('Ada Example');
+    } catch (error) {
+      json = error;
+    }
+    expect(JSON.stringify(logged(json))).not.toContain('Ada');
+  });
+
+  it.each([
+    ['connect to postgres://ada:hunter2@db/shop failed', 'connect to postgres://[redacted]@db/shop failed'],
+    ['GET https://shop.example/in?token=t0ken: 500', 'GET https://shop.example/in?[redacted] 500'],
+    ['No such key: sk_live_abc-DEF_123', 'No such key: sk_live_[redacted]'],
+    ['Sign with whsec_abc+/=', 'Sign with whsec_[redacted]'],
+    ['Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
+    ['Mail to <ada@example.com>', 'Mail to <[email]>'],
+  ])('with its message masked: %s', (message, expected) => {
+    expect(logged(new Error(message))['message']).toBe(expected);
+  });
+
+  it('even if it is circular, no Error, or an AggregateError', () => {
+    const circle = new Error('A circle');
+    circle.cause = circle;
+    expect(logged(circle)['message']).toBe('A circle');
+    expect(logged({ email: 'ada@example.com' })).toEqual({ type: 'object' });
+    const many = new AggregateError([new Error('one'), new Error('two')], 'Several');
+    expect(logged(many)['errors']).toMatchObject([{ message: 'one' }, { message: 'two' }]);
+  });
+});
+
+it('Secret fields are redacted', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  log.info(
+    { customer: { email: 'a' }, payment: { customerDetails: { fullName: 'Ada' } }, key: 'k' },
+    'Message',
+  );
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    customer: '[redacted]',
+    payment: { customerDetails: '[redacted]' },
+    key: '[redacted]',
+  });
+});

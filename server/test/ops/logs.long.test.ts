@@ -1,0 +1,5 @@
+/** What is logged of the whole API, on PostgreSQL; `logs.test.ts` has it on SQLite. */
+import { lastEngine } from '../support/engines.js';
+import { testLogs } from './logs.js';
+
+testLogs(lastEngine);

@@ -1,0 +1,5 @@
+/** Payouts by PSBT, on PostgreSQL; `payouts.test.ts` has it on SQLite. */
+import { lastEngine } from '../support/engines.js';
+import { testPayouts } from './payouts.js';
+
+testPayouts(lastEngine);

@@ -1,0 +1,5 @@
+/** Money found by the balance of its address, on PostgreSQL; `reconcile.test.ts` has it on SQLite. */
+import { lastEngine } from '../support/engines.js';
+import { testReconciliation } from './reconcile.js';
+
+testReconciliation(lastEngine);

@@ -1,0 +1,294 @@
+/** Payments that a payer makes in place of a cycle's own payment, over real HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSubscriptionStatus } from '../../src/subscriptions/subscription-status.js';
+import { createOutbox } from '../../src/webhooks/outbox.js';
+import { newId } from '../../src/shared/ids.js';
+import { clockAt } from '../support/clock.js';
+import type { TestEngine } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { createFixture, startListener, type Fixture } from './fixture.js';
+
+const day = 24 * 3600;
+
+export const testReplacements = (engine: TestEngine): unknown =>
+  describe(`a replaced payment of a subscription, on ${engine.name}`, () => {
+    let server: TestServer;
+    let fixture: Fixture;
+    let listener: Awaited<ReturnType<typeof startListener>>;
+    let customers = 0;
+
+    beforeAll(async () => {
+      server = await startServer({
+        engine,
+        overrides: {
+          rates: { latest: () => ({ numerator: 1n, denominator: 1n, source: 'test', at: Date.now() }) },
+        },
+      });
+      fixture = createFixture(server);
+      listener = await startListener(server);
+    });
+    afterAll(async () => {
+      await server.stop();
+      await listener.stop();
+    });
+
+    /** Subscribes a new customer to a new weekly plan, and returns the subscriber's id. */
+    async function join(changes: object = {}): Promise<string> {
+      customers += 1;
+      const planId = await fixture.createPlan({ frequency: 'weekly', ...changes });
+      return (await fixture.join(planId, `customer-${customers}@example.com`)).id;
+    }
+
+    /** Creates a payment as the widget does, at the plan's price, and returns its id. */
+    async function create(txRef: string, changes: object = {}, key = server.publicKey): Promise<string> {
+      const answer = await server.api('POST', '/v1/payments/checkout', {
+        key,
+        body: { amount: 10, baseCurrency: 'USD', txRef, ...changes },
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return (answer.body.data as unknown as { payment: { id: string } }).payment.id;
+    }
+
+    /** Cancels the payment of the newest cycle as its payer does. */
+    async function cancelNewest(id: string): Promise<void> {
+      const payment = await fixture.newest(id);
+      const answer = await server.api('PATCH', `/v1/payments/${payment.id}/cancel`, {
+        key: server.publicKey,
+        body: {},
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    }
+
+    const timesPaid = async (id: string) => (await fixture.subscriber(id)).noOfTimesPayed;
+    const endings = async (id: string) =>
+      (await fixture.events(id)).filter(({ type }) => type === 'subscription.ended');
+    const cycles = (id: string) =>
+      server.database.reader
+        .selectFrom('subscriber_cycles')
+        .select(['payment_id', 'outcome'])
+        .where('subscriber_id', '=', id)
+        .orderBy('cycle')
+        .execute();
+
+    /** Applies the success of payments at once, each in its own transaction, as if they had other terms. */
+    async function succeed(ids: readonly string[], terms: object = {}): Promise<void> {
+      const clock = clockAt(() => Date.now());
+      const follow = createSubscriptionStatus(createOutbox(clock, newId));
+      await Promise.all(
+        ids.map((id) =>
+          server.database.write(async (transaction) => {
+            const row = await transaction
+              .selectFrom('payments')
+              .selectAll()
+              .where('id', '=', id)
+              .executeTakeFirstOrThrow();
+            await follow(transaction, {
+              ...row,
+              currency: 'USDT',
+              ...terms,
+              status: 'success',
+              cancelledBy: undefined,
+            });
+          }),
+        ),
+      );
+    }
+
+    it('is paid once its replacement is', async () => {
+      const id = await join();
+      await cancelNewest(id);
+      const replacement = await create(`sub_${id}_0:2`);
+      expect(await timesPaid(id)).toBe(0);
+      await fixture.pay(replacement);
+      expect(await timesPaid(id)).toBe(1);
+      expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
+    });
+
+    it('is paid by the replacement of an expired replacement', async () => {
+      const id = await join();
+      await create(`sub_${id}_0:2`);
+      await fixture.advance(2 * day);
+      expect((await fixture.newest(id)).status).toBe('error');
+      await fixture.pay(await create(`sub_${id}_0:3`));
+      expect(await timesPaid(id)).toBe(1);
+    });
+
+    it('is paid by a replacement even if its own was not cancelled', async () => {
+      const id = await join({ numberOfTimesToCharge: 1 });
+      const replacement = await create(`sub_${id}_0:2`);
+      await fixture.pay(replacement);
+      expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
+      expect((await endings(id)).at(-1)?.data).toMatchObject({ reason: 'completed', noOfTimesPayed: 1 });
+      await cancelNewest(id);
+      expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
+      expect(await endings(id)).toHaveLength(1);
+    });
+
+    it('keeps the subscription going if each is replaced and paid', async () => {
+      const id = await join();
+      for (let cycle = 0; cycle < 4; cycle += 1) {
+        await cancelNewest(id);
+        await fixture.pay(await create(`sub_${id}_${cycle}:2`));
+        expect(await fixture.subscriber(id)).toMatchObject({ isActive: true, noOfTimesPayed: cycle + 1 });
+        await fixture.advance(7 * day);
+      }
+      expect(await fixture.cycles(id)).toEqual([0, 1, 2, 3, 4]);
+    });
+
+    it('does not end the subscription when its payer cancels it after two unpaid ones', async () => {
+      const id = await join();
+      for (let unpaid = 0; unpaid < 2; unpaid += 1) await fixture.advance(7 * day);
+      await cancelNewest(id);
+      expect((await fixture.subscriber(id)).isActive).toBe(true);
+      await fixture.pay(await create(`sub_${id}_2:2`));
+      await fixture.advance(7 * day);
+      expect(await fixture.subscriber(id)).toMatchObject({ isActive: true, noOfTimesPayed: 1 });
+      expect(await fixture.cycles(id)).toEqual([0, 1, 2, 3]);
+    });
+
+    it('counts as unpaid when the next one ends, if the payer cancelled it and paid no other', async () => {
+      const id = await join();
+      for (let unpaid = 0; unpaid < 3; unpaid += 1) {
+        await cancelNewest(id);
+        await fixture.advance(7 * day);
+      }
+      expect((await fixture.subscriber(id)).isActive).toBe(true);
+      await cancelNewest(id);
+      expect((await fixture.subscriber(id)).isActive).toBe(false);
+      expect((await endings(id)).map(({ data }) => data['reason'])).toEqual(['unpaid']);
+    });
+
+    it('ends the subscription if it is the third one and the merchant cancels it', async () => {
+      const id = await join();
+      for (let unpaid = 0; unpaid < 2; unpaid += 1) await fixture.advance(7 * day);
+      await fixture.cancel((await fixture.newest(id)).id);
+      expect((await endings(id)).map(({ data }) => data['reason'])).toEqual(['unpaid']);
+    });
+
+    it('counts for a subscription that has ended, which stays ended', async () => {
+      const id = await join({ numberOfTimesToCharge: 1 });
+      await cancelNewest(id);
+      expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 0 });
+      await fixture.pay(await create(`sub_${id}_0:2`));
+      expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
+      expect(await endings(id)).toHaveLength(1);
+    });
+
+    it('is unpaid again if the transfer of its replacement leaves the chain, and can then be replaced again', async () => {
+      const id = await join();
+      await cancelNewest(id);
+      const replacement = await create(`sub_${id}_0:2`);
+      await fixture.pay(replacement);
+      await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
+      expect(await timesPaid(id)).toBe(0);
+      expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'unpaid' }]);
+      const next = await create(`sub_${id}_0:3`);
+      await fixture.pay(next);
+      expect(await timesPaid(id)).toBe(1);
+      expect(await cycles(id)).toEqual([{ payment_id: next, outcome: 'paid' }]);
+    });
+
+    it('is paid by its own payment if that succeeds after a replacement was lost', async () => {
+      const id = await join();
+      const own = (await fixture.newest(id)).id;
+      await fixture.pay(await create(`sub_${id}_0:2`));
+      await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
+      await fixture.pay(own);
+      expect(await timesPaid(id)).toBe(1);
+      expect(await cycles(id)).toEqual([{ payment_id: own, outcome: 'paid' }]);
+    });
+
+    it('is not paid twice: a payment for a paid cycle changes nothing, nor does its loss', async () => {
+      const id = await join();
+      const own = (await fixture.newest(id)).id;
+      await fixture.pay(own);
+      await fixture.mine(5);
+      await fixture.pay(await create(`sub_${id}_0:2`));
+      expect(await timesPaid(id)).toBe(1);
+      await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
+      expect(await timesPaid(id)).toBe(1);
+      expect(await cycles(id)).toEqual([{ payment_id: own, outcome: 'paid' }]);
+    });
+
+    it('is not paid twice by its own payment after a replacement', async () => {
+      const id = await join();
+      const replacement = await create(`sub_${id}_0:2`);
+      await fixture.pay(replacement);
+      await fixture.pay((await fixture.newest(id)).id);
+      expect(await timesPaid(id)).toBe(1);
+      expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
+    });
+
+    it('is not paid twice by payments that succeed at once', async () => {
+      const id = await join();
+      const own = (await fixture.newest(id)).id;
+      const others = await Promise.all([2, 3, 4].map((attempt) => create(`sub_${id}_0:${attempt}`)));
+      await succeed([own, ...others]);
+      expect(await timesPaid(id)).toBe(1);
+      expect((await cycles(id)).map(({ outcome }) => outcome)).toEqual(['paid']);
+    });
+
+    it.each([
+      ['a lower amount', ':2', { amount: '9.99' }],
+      ['a higher amount', ':2', { amount: '10.01' }],
+      ['another base currency', ':2', { baseCurrency: 'EUR' }],
+      ['a reference with two counters', ':2:3', {}],
+      ['the counter 1', ':1', {}],
+      ['the counter 0', ':0', {}],
+      ['a counter with a leading zero', ':02', {}],
+      ['a counter that is not a number', ':x', {}],
+    ])('is not replaced by a payment with %s', async (_, suffix, changes) => {
+      const id = await join();
+      const before = await cycles(id);
+      await fixture.pay(await create(`sub_${id}_0${suffix}`, changes));
+      expect(await timesPaid(id)).toBe(0);
+      expect(await cycles(id)).toEqual(before);
+    });
+
+    it.each([
+      ['a cycle that does not exist', (id: string) => `sub_${id}_1:2`],
+      ['a cycle with a leading zero', (id: string) => `sub_${id}_00:2`],
+      ['a cycle number that no database can hold', (id: string) => `sub_${id}_${'9'.repeat(30)}:2`],
+      ['a subscriber that does not exist', (id: string) => `sub_${id.replaceAll(/./g, '0')}_0:2`],
+      ['a subscriber in lower case', (id: string) => `sub_${id.toLowerCase()}_0:2`],
+    ])('is not replaced by a payment for %s', async (_, reference) => {
+      const id = await join();
+      const before = await cycles(id);
+      await fixture.pay(await create(reference(id)));
+      expect(await timesPaid(id)).toBe(0);
+      expect(await cycles(id)).toEqual(before);
+    });
+
+    it('has the plan’s coins in every replacement, so that none is paid in another', async () => {
+      const id = await join({ currencies: ['BTC'] });
+      await cancelNewest(id);
+      for (const reference of [`sub_${id}_0:2`, `sub_${id}_0:3`]) {
+        const replacement = await create(reference);
+        const path = `/v1/payments/checkout/${replacement}`;
+        const shown = await server.api('GET', path, { key: server.publicKey });
+        expect(shown.body.data['currencies']).toEqual(['BTC']);
+        const set = `/v1/payments/${replacement}/currency/set/USDT/tron`;
+        const answer = await server.api('PATCH', set, { key: server.publicKey, body: {} });
+        expect([answer.status, answer.body.data.code]).toEqual([400, 'unsupported_currency']);
+      }
+    });
+
+    it('is not replaced by a payment to another merchant', async () => {
+      const id = await join();
+      const before = await cycles(id);
+      const stranger = await server.foreignKey('secret', 'test');
+      await createFixture(server, stranger).pay(await create(`sub_${id}_0:2`, {}, stranger));
+      expect(await timesPaid(id)).toBe(0);
+      expect(await cycles(id)).toEqual(before);
+    });
+
+    it('is not replaced by a payment in another mode', async () => {
+      const id = await join();
+      const before = await cycles(id);
+      const replacement = await create(`sub_${id}_0:2`);
+      await succeed([replacement], { mode: 'live' });
+      expect(await cycles(id)).toEqual(before);
+      await succeed([replacement]);
+      expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
+    });
+  });

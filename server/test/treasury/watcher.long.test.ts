@@ -1,0 +1,5 @@
+/** The money of a treasury on the books, on PostgreSQL; `watcher.test.ts` has it on SQLite. */
+import { lastEngine } from '../support/engines.js';
+import { testWatcher } from './watcher.js';
+
+testWatcher(lastEngine);
