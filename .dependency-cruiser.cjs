@@ -106,6 +106,15 @@ module.exports = {
       { path: '^server/', pathNot: '^server/test/support/(anvil|contracts|litecoin|rounds)\\.ts$' },
     ),
     only(
+      'claim',
+      'The page for refunds draws and calls by itself, and takes from the widget only what they share.',
+      '^claim/',
+      '^src/(contract|money)/',
+      '^src/(crypto-checkout\\.styles|browser-wallets/(discovery|provider))\\.ts$',
+      '(^|/)node_modules/(vite|zod)/',
+      lit,
+    ),
+    only(
       'demo',
       'The demo uses the package like a merchant: only through its entries.',
       '^demo/(?!merchant-server/)',

@@ -9,6 +9,7 @@ import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
+import { claimPage } from './claim-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { flags } from './flags.js';
@@ -42,6 +43,7 @@ const built = {
   directory: fileURLToPath(new URL('dist/script', packageUrl)),
   packageFile: fileURLToPath(new URL('../../dist/crypto-checkout.tgz', import.meta.url)),
   demo: fileURLToPath(new URL('../../dist/demo', import.meta.url)),
+  claimScript: fileURLToPath(new URL('../../dist/claim/claim.js', import.meta.url)),
 };
 
 export function site(options: SiteOptions): Router {
@@ -72,6 +74,7 @@ export function site(options: SiteOptions): Router {
   router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage({ publicUrl, findReceipt }));
+  router.use(claimPage({ publicUrl, scriptFile: built.claimScript }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(

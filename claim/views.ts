@@ -1,0 +1,293 @@
+/** Draws the claim page: one pure function per step. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
+import type { Wallet } from '../src/browser-wallets/provider.js';
+import type { RefundClaim } from '../src/contract/refunds.js';
+import { groupAddress } from '../src/money/address.js';
+import { formatAmount } from '../src/money/format.js';
+
+/** In the payer's language, from the server. `{shop}` and the like are filled in here. */
+export type ClaimTexts = Readonly<Record<string, string>>;
+
+export type Step =
+  | { readonly name: 'loading' }
+  | { readonly name: 'gone' }
+  | { readonly name: 'entering'; readonly address: string }
+  | { readonly name: 'confirming'; readonly address: string }
+  | { readonly name: 'following' };
+
+export interface ClaimProblem {
+  readonly kind: 'wrongAddress' | 'busy' | 'offline' | 'notProven';
+  /** What the server said, in English. */
+  readonly details?: string;
+}
+
+export interface ClaimProps {
+  readonly texts: ClaimTexts;
+  readonly claim: RefundClaim | undefined;
+  readonly step: Step;
+  readonly problem: ClaimProblem | undefined;
+  readonly wallets: readonly Wallet[];
+  readonly isBusy: boolean;
+  /** The wallet that can sign for the address; undefined if none can. */
+  readonly signer: { readonly wallet: Wallet; readonly isDone: boolean } | undefined;
+}
+
+export interface ClaimActions {
+  check(address: string): void;
+  confirm(): void;
+  edit(): void;
+  useWallet(wallet: Wallet): void;
+  prove(): void;
+  retry(): void;
+}
+
+type Say = (key: string, values?: Readonly<Record<string, string>>) => string;
+
+/** Catches what is no address at all before it is compared block by block. The server checks every rule. */
+export function looksLikeAddress(address: string, family: RefundClaim['addressFamily']): boolean {
+  if (family === 'evm') return /^0x[0-9a-f]{40}$/i.test(address);
+  return family === 'tron' ? /^T\w{33}$/.test(address) : /^[a-z0-9]{26,90}$/i.test(address);
+}
+
+export function claimView(props: ClaimProps, actions: ClaimActions): TemplateResult {
+  const { texts, claim, step, problem, isBusy } = props;
+  const say: Say = (key, values = {}) => {
+    const known: Readonly<Record<string, string>> = { ...valuesOf(claim), host: location.host, ...values };
+    return (texts[key] ?? '').replace(/\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole);
+  };
+  const { heading, help } = wordsOf(step, claim);
+  const isSplit = claim && step.name !== 'gone';
+  return html`<section class="card ${isSplit ? '' : 'single'}" aria-labelledby="heading" aria-busy=${isBusy}>
+    ${claim?.mode === 'test' ? html`<p class="test">${say('test')}</p>` : nothing}
+    ${isSplit ? orderOf(claim, say) : nothing}
+    <div class="pay">
+      <h2 id="heading" tabindex="-1">${say(heading)}</h2>
+      <p class="status" role="status">${help === undefined ? nothing : say(help)}</p>
+      <div role="alert">
+        ${
+          problem
+            ? html`<div class="error">
+                ${say(problem.kind)}
+                ${problem.details === undefined ? nothing : html`<small lang="en" dir="ltr">${problem.details}</small>`}
+              </div>`
+            : nothing
+        }
+      </div>
+      <div class="body">${bodyOf(props, actions, say)}</div>
+      ${isSplit ? html`<p class="quiet safety">${say('safety')}</p>` : nothing}
+    </div>
+  </section>`;
+}
+
+function valuesOf(claim: RefundClaim | undefined): Record<string, string> {
+  if (!claim) return {};
+  return { shop: claim.shop.name, currency: claim.currency, network: claim.networkName };
+}
+
+function wordsOf(step: Step, claim: RefundClaim | undefined): { heading: string; help?: string } {
+  switch (step.name) {
+    case 'loading':
+      return { heading: 'loading' };
+    case 'gone':
+      return { heading: 'goneHeading', help: 'goneHelp' };
+    case 'entering':
+      return { heading: 'enterHeading', help: 'enterHelp' };
+    case 'confirming':
+      return { heading: 'confirmHeading', help: 'confirmHelp' };
+    case 'following': {
+      const stage = stageOf(claim);
+      return { heading: `${stage}Heading`, help: `${stage}Help` };
+    }
+  }
+}
+
+function stageOf(claim: RefundClaim | undefined): 'waiting' | 'sending' | 'paid' | 'failed' | 'gone' {
+  switch (claim?.status) {
+    case 'awaiting_address':
+    case 'awaiting_approval':
+      return 'waiting';
+    case 'approved':
+    case 'processing':
+      return 'sending';
+    case 'paid':
+    case 'failed':
+      return claim.status;
+    case 'cancelled':
+    case 'expired':
+    case undefined:
+      return 'gone';
+  }
+}
+
+function orderOf(claim: RefundClaim, say: Say): TemplateResult {
+  const { shop, amount, currency, networkName, txRef, reason, status, expiresAt } = claim;
+  return html`<div class="order">
+    <header class="header">
+      ${
+        shop.logo
+          ? html`<img
+              class="logo"
+              src=${shop.logo}
+              alt=""
+              width="40"
+              height="40"
+              referrerpolicy="no-referrer"
+            />`
+          : html`<span class="logo" aria-hidden="true">${shop.name.slice(0, 1).toUpperCase()}</span>`
+      }
+      <div class="who">
+        <b><bdi>${shop.name}</bdi></b
+        ><small>${say('title')}</small>
+      </div>
+      <div class="total"><b dir="ltr">${formatAmount(amount, currency)}</b></div>
+    </header>
+    <dl>
+      ${row(say('network'), networkName)} ${txRef ? row(say('order'), txRef) : nothing}
+      ${reason ? row(say('reason'), reason) : nothing}
+      ${status === 'awaiting_address' ? row(say('until'), timeOf(expiresAt)) : nothing}
+    </dl>
+  </div>`;
+}
+
+function row(name: string, value: string | TemplateResult): TemplateResult {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd><bdi>${value}</bdi></dd>
+  </div>`;
+}
+
+function timeOf(iso: string): TemplateResult {
+  const text = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  }).format(new Date(iso));
+  return html`<time datetime=${iso}>${text}</time>`;
+}
+
+function bodyOf(props: ClaimProps, actions: ClaimActions, say: Say): TemplateResult | typeof nothing {
+  const { claim, step, problem } = props;
+  if (step.name === 'loading') return problem ? retryButton(actions, say) : nothing;
+  if (!claim) return nothing;
+  if (step.name === 'entering') return enterForm(step.address, claim, props, actions, say);
+  if (step.name === 'confirming') return confirmForm(step.address, props, actions, say);
+  return step.name === 'following' ? progress(claim, actions, say) : nothing;
+}
+
+function retryButton({ retry }: ClaimActions, say: Say): TemplateResult {
+  return html`<button type="button" class="action" @click=${retry}>${say('retry')}</button>`;
+}
+
+function enterForm(
+  address: string,
+  claim: RefundClaim,
+  { wallets, isBusy, problem }: ClaimProps,
+  { check, useWallet }: ClaimActions,
+  say: Say,
+): TemplateResult {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const entered = new FormData(event.currentTarget as HTMLFormElement).get('address');
+    check(typeof entered === 'string' ? entered : '');
+  };
+  const offered = claim.addressFamily === 'evm' ? wallets : [];
+  return html`<form class="body" novalidate @submit=${submit}>
+    <label for="address">${say('address')}</label>
+    <input
+      id="address"
+      name="address"
+      dir="ltr"
+      maxlength="120"
+      autocomplete="off"
+      autocapitalize="none"
+      autocorrect="off"
+      spellcheck="false"
+      aria-describedby="exchange"
+      aria-invalid=${problem?.kind === 'wrongAddress' ? 'true' : 'false'}
+      .value=${live(address)}
+    />
+    <p id="exchange" class="quiet">${say('exchangeHelp')}</p>
+    <button type="submit" class="action" aria-disabled=${isBusy}>${say('check')}</button>
+    ${offered.map(
+      (wallet) =>
+        html`<button type="button" class="second" @click=${() => useWallet(wallet)}>
+          ${walletIcon(wallet)} ${say('useWallet', { wallet: wallet.name || say('browserWallet') })}
+        </button>`,
+    )}
+  </form>`;
+}
+
+function confirmForm(
+  address: string,
+  { isBusy, signer }: ClaimProps,
+  { confirm, edit, prove }: ClaimActions,
+  say: Say,
+): TemplateResult {
+  return html`${blocks(address, say)}
+    ${
+      signer && !signer.isDone
+        ? html`<button type="button" class="second" aria-disabled=${isBusy} @click=${prove}>
+            ${say('prove', { wallet: signer.wallet.name || say('browserWallet') })}
+          </button>`
+        : nothing
+    }
+    ${signer?.isDone ? html`<p class="quiet proven">✓ ${say('sameWallet')}</p>` : nothing}
+    <button type="button" class="action" aria-disabled=${isBusy} @click=${confirm}>${say('confirm')}</button>
+    <button type="button" class="second" @click=${edit}>${say('back')}</button>`;
+}
+
+function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): TemplateResult {
+  const { address, canSetAddress, txHash, explorerUrl, sameWallet, shop, steps, status } = claim;
+  const hash = html`<span class="hash" dir="ltr">${txHash}</span>`;
+  const labels = {
+    address: 'address',
+    approval: 'waitingHeading',
+    sending: 'sendingHeading',
+    sent: 'paidHeading',
+  };
+  return html`${
+    status === 'failed'
+      ? nothing
+      : html`<ol class="steps">
+          ${steps.map(
+            ({ name, state }) =>
+              html`<li class=${state} aria-current=${state === 'current' ? 'step' : nothing}>
+                ${say(labels[name])}
+              </li>`,
+          )}
+        </ol>`
+  }
+  ${address === null ? nothing : blocks(address, say)}
+  ${sameWallet ? html`<p class="quiet proven">✓ ${say('sameWallet')}</p>` : nothing}
+  ${
+    txHash === null
+      ? nothing
+      : html`<p class="quiet">
+          ${say('transaction')}<br />${
+            explorerUrl
+              ? html`<a href=${explorerUrl} target="_blank" rel="noopener noreferrer">${hash}</a>`
+              : hash
+          }
+        </p>`
+  }
+  ${canSetAddress ? html`<button type="button" class="second" @click=${edit}>${say('change')}</button>` : nothing}
+  ${
+    /^(https?|mailto):/.test(shop.supportUrl)
+      ? html`<a class="second" href=${shop.supportUrl} rel="noreferrer">${say('contact')}</a>`
+      : nothing
+  }`;
+}
+
+/** In blocks of four, as people compare: no eye compares 42 characters in one. */
+function blocks(address: string, say: Say): TemplateResult {
+  return html`<div class="target">
+    <small>${say('address')}</small>
+    <p class="blocks" dir="ltr" translate="no">
+      ${groupAddress(address).map(({ text }) => html`<span>${text}</span>`)}
+    </p>
+  </div>`;
+}
+
+function walletIcon({ icon }: Wallet): TemplateResult | typeof nothing {
+  return icon === undefined ? nothing : html`<img src=${icon} alt="" width="24" height="24" />`;
+}

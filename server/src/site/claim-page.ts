@@ -1,0 +1,54 @@
+/** The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. What follows # never reaches this server in an address. */
+import { Router } from 'express';
+import { claimTexts } from './claim-texts.js';
+import { html } from './html.js';
+import { localeOf, pathOf, sendPage, stylesheetFile } from './page-frame.js';
+
+export interface ClaimPageOptions {
+  readonly publicUrl: string;
+  /** The page's script, which the build wrote. */
+  readonly scriptFile: string;
+}
+
+/** Images: the shop's logo, and the icons of wallets. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src https: data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+export function claimPage({ publicUrl, scriptFile }: ClaimPageOptions): Router {
+  // A proxy takes the path of PUBLIC_URL off each request.
+  const path = pathOf(publicUrl);
+  const stylesheet = `${path}/refund/page.css`;
+  const router = Router();
+  router.get('/refund/page.css', (_request, response) => {
+    response.sendFile(stylesheetFile, { maxAge: 300_000 });
+  });
+  router.get('/refund/claim.js', (_request, response, next) => {
+    const headers = { 'X-Content-Type-Options': 'nosniff' };
+    response.sendFile(scriptFile, { maxAge: 300_000, headers }, (error?: Error & { status?: number }) => {
+      if (!error || response.headersSent) return;
+      if (error.status !== 404) return next(error);
+      response.status(503).type('text').send('The page has not been built. Run "npm run build".\n');
+    });
+  });
+  router.get('/refund', (request, response) => {
+    const locale = localeOf(request);
+    const texts = claimTexts[locale.language];
+    const content = html`<main>
+      <h1 class="unseen">${texts.title}</h1>
+      <refund-claim api-url="${path}" texts="${JSON.stringify(texts)}"></refund-claim>
+      <noscript><p>${locale.texts.needsScript}</p></noscript>
+    </main>`;
+    const head = html`<script type="module" src="${path}/refund/claim.js"></script>`;
+    sendPage(response, { status: 200, locale, title: texts.title, content, head, stylesheet, policy });
+  });
+  return router;
+}

@@ -1,0 +1,76 @@
+/** The page for refunds: nobody keeps, frames or indexes it, and it speaks ten languages. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimPage } from '../../src/site/claim-page.js';
+import { claimTexts, type ClaimTexts } from '../../src/site/claim-texts.js';
+
+const languages = Object.entries(claimTexts);
+const names = Object.keys(claimTexts.en) as (keyof ClaimTexts)[];
+const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
+
+let server: Server;
+let directory = '';
+let url = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-claim-'));
+  const scriptFile = join(directory, 'claim.js');
+  const page = claimPage({ publicUrl: 'https://pay.example/shop', scriptFile });
+  server = createServer(express().use(page));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/refund`;
+});
+afterAll(async () => {
+  server.close();
+  await rm(directory, { recursive: true });
+});
+
+describe('the page for refunds', () => {
+  it('is not stored, framed, indexed or named to others, and loads only what this server has', async () => {
+    const { status, headers } = await fetch(url);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-robots-tag')).toBe('noindex');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    const policy = headers.get('content-security-policy') ?? '';
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "form-action 'none'",
+    ])
+      expect(policy.split('; ')).toContain(rule);
+  });
+
+  it('finds its files and the API below the path of the public URL', async () => {
+    const page = await (await fetch(url)).text();
+    expect(page).toContain('src="/shop/refund/claim.js"');
+    expect(page).toContain('href="/shop/refund/page.css"');
+    expect(page).toContain('api-url="/shop"');
+  });
+
+  it('says that its script has not been built, until it has', async () => {
+    expect((await fetch(`${url}/claim.js`)).status).toBe(503);
+    await writeFile(join(directory, 'claim.js'), 'export {};');
+    const script = await fetch(`${url}/claim.js`);
+    expect([script.status, await script.text()]).toEqual([200, 'export {};']);
+    expect(script.headers.get('content-type')).toMatch(/javascript/);
+  });
+
+  it.each(languages)('has every text in %s, with what is filled in', async (language, texts) => {
+    for (const name of names) {
+      expect(texts[name], name).toMatch(/\S/);
+      expect(placeholders(texts[name]), name).toEqual(placeholders(claimTexts.en[name]));
+      if (language !== 'en' && name !== 'transaction')
+        expect(texts[name], name).not.toBe(claimTexts.en[name]);
+    }
+    const page = await (await fetch(url, { headers: { 'Accept-Language': language } })).text();
+    expect(page).toContain(`<title>${texts.title}</title>`);
+    expect(page).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`);
+  });
+});

@@ -1,0 +1,145 @@
+/** A refund from the merchant's call to the coins: the payer opens the link, gives an address, and sees the money go out. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { inspect, useStage } from './stage.js';
+
+const stage = useStage();
+
+/** An address of nobody's here. */
+const own = '0x52908400098527886E0F7030069857D2E4169EE7';
+const wrongChecksum = own.replace('E7', 'e7');
+
+/** A payment that got more than its price, and the link to claim the rest. */
+async function startRefund() {
+  const { payment } = await stage.createLocked('USDT', 'ethereum');
+  await stage.send(payment, (payment.amount ?? 0) + 5);
+  await stage.sandbox('blocks', { network: 'ethereum', count: 15 });
+  await expect
+    .poll(async () => (await stage.verify(payment.id)).state, { timeout: 10_000 })
+    .toBe('settled_over');
+  const { data } = await stage.merchant.refunds.create({
+    params: { payment_id: payment.id },
+    body: { kind: 'excess', reason: 'You sent more than the price' },
+  });
+  const { id, claimUrl = '' } = data;
+  return { id, claimUrl, token: claimUrl.split('#')[1] ?? '', reference: payment.txRef ?? '' };
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
+const enter = (page: Page, address: string) =>
+  page.getByRole('textbox', { name: 'Your address' }).fill(address);
+
+/** Looks again at once, as a page does that comes to the front. */
+const look = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+
+test('a payer claims an excess by keyboard, and the same link shows that it was sent', async () => {
+  const { id, claimUrl, token, reference } = await startRefund();
+  const page = await stage.page({ expectedErrors: /400/ });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url(), request.headers()['referer'] ?? ''));
+
+  await page.goto(claimUrl);
+  await heading(page, 'Where should we send your refund?');
+  expect(await page.locator('.total').innerText()).toBe('4.95\u00a0USDT');
+  await page.getByText(reference).waitFor();
+  await inspect(page, 'refund-entering');
+
+  await enter(page, 'not an address');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('This address cannot be used for USDT on Ethereum').waitFor();
+  await enter(page, wrongChecksum);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Is this your address?');
+  await press(page, 'Yes, send it here');
+  await page.getByRole('alert').getByText('This address cannot be used').waitFor();
+
+  await enter(page, ` ${own}\n`);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Is this your address?');
+  expect(await page.locator('.blocks span').allInnerTexts()).toEqual(own.match(/.{1,4}/g));
+  await inspect(page, 'refund-confirming');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await heading(page, 'Waiting for the shop');
+  await inspect(page, 'refund-waiting');
+
+  await page.reload();
+  await heading(page, 'Waiting for the shop');
+  await stage.merchant.refunds.approve({ params: { refund_id: id }, body: { address: own } });
+  const again = await stage.page();
+  await again.goto(claimUrl);
+  await heading(again, 'Your refund is being sent');
+  await stage.sandbox('blocks', { network: 'ethereum', count: 15 });
+  await expect
+    .poll(async () => (await stage.merchant.refunds.retrieve({ params: { refund_id: id } })).data.status, {
+      timeout: 10_000,
+    })
+    .toBe('paid');
+  await look(page);
+  await heading(page, 'Refund sent');
+  expect(await page.locator('.hash').innerText()).toMatch(/^0x[0-9a-f]{64}$/);
+  await inspect(page, 'refund-sent');
+
+  expect(page.url()).not.toContain(token);
+  expect(await page.title()).toBe('Refund');
+  expect(asked.filter((text) => text.includes(token))).toEqual([]);
+});
+
+test('the address can be changed until the shop approves', async () => {
+  const { id, claimUrl } = await startRefund();
+  const page = await stage.page();
+  await page.goto(claimUrl);
+  await enter(page, own);
+  await press(page, 'Continue');
+  await press(page, 'Yes, send it here');
+  await heading(page, 'Waiting for the shop');
+  await press(page, 'Change the address');
+  const other = '0x27b1fdb04752bbc536007a920d24acb045561c26';
+  await enter(page, other);
+  await press(page, 'Continue');
+  await press(page, 'Yes, send it here');
+  await heading(page, 'Waiting for the shop');
+  const { data } = await stage.merchant.refunds.retrieve({ params: { refund_id: id } });
+  expect(data.address?.toLowerCase()).toBe(other);
+});
+
+test('a link that ended, is incomplete or wrong says what to do, in the payer’s language', async () => {
+  const { id, claimUrl } = await startRefund();
+  const { data } = await stage.merchant.refunds.link({ params: { refund_id: id } });
+  const page = await stage.page({ expectedErrors: /404/ });
+  for (const link of [claimUrl, `${claimUrl.split('#')[0]}?lang=fr#guessed`]) {
+    await page.goto(link);
+    await heading(page, link.includes('fr') ? 'Remboursement introuvable' : 'Refund not found');
+  }
+  await inspect(page, 'refund-gone');
+  // The newer link is opened in the same tab, which loads no new page.
+  await page.goto(`${claimUrl.split('#')[0]}?lang=ar`);
+  await page.evaluate((hash) => (location.hash = hash), data.claimUrl?.split('#')[1] ?? '');
+  await heading(page, 'إلى أين نرسل المبلغ المسترد؟');
+  await inspect(page, 'refund-arabic');
+});
+
+test('a wallet in the browser fills in its address, and the payer may go on without its signature', async () => {
+  const { claimUrl } = await startRefund();
+  const page = await stage.page();
+  await page.addInitScript((address) => {
+    const provider = {
+      request: ({ method }: { method: string }) =>
+        method === 'eth_requestAccounts'
+          ? Promise.resolve([address])
+          : Promise.reject(Object.assign(new Error('No'), { code: 4001 })),
+    };
+    const detail = { info: { uuid: '1', name: 'Test Wallet', icon: '' }, provider };
+    addEventListener('eip6963:requestProvider', () =>
+      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail })),
+    );
+  }, own);
+  await page.goto(claimUrl);
+  await press(page, 'Use the address of Test Wallet');
+  await heading(page, 'Is this your address?');
+  await press(page, 'Prove with Test Wallet that it paid');
+  await page.getByRole('alert').getByText('You can go on without.').waitFor();
+  await press(page, 'Yes, send it here');
+  await heading(page, 'Waiting for the shop');
+});
