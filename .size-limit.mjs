@@ -39,6 +39,6 @@ export default [
     path: withImports([entry, ...chunksNamed(/^(flow|qr-code|load|en)$/)]),
     limit: '40 kB',
   },
-  ...languages.map((path) => ({ name: `language: ${path}`, path, limit: '2.5 kB' })),
+  ...languages.map((path) => ({ name: `language: ${path}`, path, limit: '2.75 kB' })),
   { name: 'wallets in the browser', path: chunksNamed(/^wallet-payments$/), limit: '6 kB' },
 ];

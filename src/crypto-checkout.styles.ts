@@ -176,7 +176,6 @@ export const styles = css`
     color: var(--_on-test);
     font-size: calc(var(--_rem) * 0.8125);
     font-weight: 600;
-    line-height: 1.4;
     text-align: center;
   }
   .order,
@@ -212,7 +211,6 @@ export const styles = css`
   }
   .header .who {
     flex: 1 1 calc(var(--_rem) * 8);
-    min-width: 0;
   }
   .header .total {
     margin-inline-start: auto;
@@ -235,7 +233,6 @@ export const styles = css`
     border-radius: calc(var(--_radius) * 0.5);
     background: var(--_accent);
     color: var(--_on-accent);
-    font-size: calc(var(--_rem) * 0.9375);
     font-weight: 700;
     object-fit: cover;
     forced-color-adjust: none;

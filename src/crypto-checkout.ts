@@ -55,6 +55,7 @@ const settleMs = 200;
  * @csspart amount - The exact amount to send.
  * @csspart rate - The rate that is fixed.
  * @csspart fee - Who bears which fee.
+ * @csspart refund - Says how far a refund is.
  * @csspart wrong-asset - Says which wrong coin arrived.
  * @csspart check - What the last check saw.
  * @csspart check-now - The button that checks now.

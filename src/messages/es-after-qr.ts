@@ -102,7 +102,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Cancelado después de llegar fondos',
   log_paid_after_cancel: 'Llegaron fondos después de la cancelación',
   log_deposit_completed: 'Recibido: {received}',
-  log_refund_created: 'Reembolso iniciado: {amount}',
+  log_refund_created: 'Reembolso iniciado: {amount}. La tienda te envía el enlace.',
   log_refund_sending: 'Reembolso en camino: {amount}',
   log_refund_paid: 'Reembolsado: {amount}',
   log_refund_ended: 'Reembolso terminado: {amount} queda en la tienda',

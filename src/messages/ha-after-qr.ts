@@ -98,7 +98,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'An soke bayan kuɗi ya iso',
   log_paid_after_cancel: 'Kuɗi ya iso bayan an soke',
   log_deposit_completed: 'An karɓa: {received}',
-  log_refund_created: 'An fara mayar da kuɗi: {amount}',
+  log_refund_created: 'An fara mayar da kuɗi: {amount}. Shagon zai aiko maka da mahaɗin.',
   log_refund_sending: 'Kuɗin da ake mayarwa suna hanya: {amount}',
   log_refund_paid: 'An mayar: {amount}',
   log_refund_ended: 'An ƙare mayar da kuɗi: {amount} yana wurin shagon',

@@ -97,7 +97,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Imeghairiwa baada ya sarafu kufika',
   log_paid_after_cancel: 'Sarafu zilifika baada ya kughairi',
   log_deposit_completed: 'Imepokelewa: {received}',
-  log_refund_created: 'Urejeshaji umeanza: {amount}',
+  log_refund_created: 'Urejeshaji umeanza: {amount}. Duka litakutumia kiungo.',
   log_refund_sending: 'Urejeshaji uko njiani: {amount}',
   log_refund_paid: 'Imerejeshwa: {amount}',
   log_refund_ended: 'Urejeshaji umekwisha: {amount} inabaki dukani',

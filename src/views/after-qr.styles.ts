@@ -233,6 +233,9 @@ export const afterQrStyles = css`
     display: grid;
     gap: 2px;
   }
+  [part='refund'] {
+    --_tint: var(--_good);
+  }
   .facts em {
     font-style: normal;
     font-size: calc(var(--_rem) * 0.8125);

@@ -6,6 +6,7 @@ import { hasFunds } from '../money/amount-due.js';
 import { badge } from './badge.js';
 import { isolate } from './isolate.js';
 import { excessOf, messageForShop, receipt, receivedOf, transactionList } from './receipt.js';
+import { refundNote } from './refund-note.js';
 import { timeLog } from './time-log.js';
 import { questionPanel } from './question.js';
 import type { View, ViewContext } from './view.js';
@@ -27,7 +28,7 @@ function successView(state: TrackedState, context: ViewContext): View {
     sentence: outcomeSentence(payment, context),
     // The amount and the shop stand below.
     isOnlySpoken: payment.state === 'settled' || payment.state === undefined,
-    content: html`<slot name="success"></slot> ${wrong}
+    content: html`<slot name="success"></slot> ${refundNote(payment, context)} ${wrong}
       ${
         excess > 0
           ? html`<dl class="facts">
@@ -107,7 +108,8 @@ function failedView(state: TrackedState, context: ViewContext): View {
     heading: text(headingKey(state)),
     sentence: outcomeSentence(payment, context),
     content: html`<slot name="error"></slot>
-      ${isSaid ? nothing : wrongAssets(state, context)} ${transactionList(payment, context)}
+      ${refundNote(payment, context)} ${isSaid ? nothing : wrongAssets(state, context)}
+      ${transactionList(payment, context)}
       <dl class="facts">
         <div>
           <dt>${text('paymentId')}</dt>

@@ -39,7 +39,7 @@ export function logText(payment: Payment, context: ViewContext): string {
 }
 
 /** In the payer's language, if the server sends codes and this page knows the code; otherwise the server's own text. */
-function entryText({ code, values, event }: LogEntry, payment: Payment, context: ViewContext): string {
+export function entryText({ code, values, event }: LogEntry, payment: Payment, context: ViewContext): string {
   const { text, money } = context;
   // A newer server may have codes without a text.
   const key = `log_${code}` as MessageKey;

@@ -11,7 +11,7 @@ const wrongChecksum = own.replace('E7', 'e7');
 
 /** A payment that got more than its price, and the link to claim the rest. */
 async function startRefund() {
-  const { payment } = await stage.createLocked('USDT', 'ethereum');
+  const { payment, url } = await stage.createLocked('USDT', 'ethereum');
   await stage.send(payment, (payment.amount ?? 0) + 5);
   await stage.sandbox('blocks', { network: 'ethereum', count: 15 });
   await expect
@@ -22,9 +22,18 @@ async function startRefund() {
     body: { kind: 'excess', reason: 'You sent more than the price' },
   });
   const { id, claimUrl = '' } = data;
-  return { id, claimUrl, token: claimUrl.split('#')[1] ?? '', reference: payment.txRef ?? '' };
+  return {
+    id,
+    url,
+    receiptUrl: payment.receiptUrl ?? '',
+    claimUrl,
+    token: claimUrl.split('#')[1] ?? '',
+    reference: payment.txRef ?? '',
+  };
 }
 
+const statusOf = async (id: string) =>
+  (await stage.merchant.refunds.retrieve({ params: { refund_id: id } })).data.status;
 const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
 const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 const enter = (page: Page, address: string) =>
@@ -71,11 +80,7 @@ test('a payer claims an excess by keyboard, and the same link shows that it was 
   await again.goto(claimUrl);
   await heading(again, 'Your refund is being sent');
   await stage.sandbox('blocks', { network: 'ethereum', count: 15 });
-  await expect
-    .poll(async () => (await stage.merchant.refunds.retrieve({ params: { refund_id: id } })).data.status, {
-      timeout: 10_000,
-    })
-    .toBe('paid');
+  await expect.poll(() => statusOf(id), { timeout: 10_000 }).toBe('paid');
   await look(page);
   await heading(page, 'Refund sent');
   expect(await page.locator('.hash').innerText()).toMatch(/^0x[0-9a-f]{64}$/);
@@ -84,6 +89,33 @@ test('a payer claims an excess by keyboard, and the same link shows that it was 
   expect(page.url()).not.toContain(token);
   expect(await page.title()).toBe('Refund');
   expect(asked.filter((text) => text.includes(token))).toEqual([]);
+});
+
+test('the payment’s page and receipt say how far a refund is, and never where it goes or how to claim it', async () => {
+  const { id, url, receiptUrl, claimUrl, token } = await startRefund();
+  const page = await stage.page();
+  await page.goto(url);
+  const note = page.locator('[part="refund"]');
+  const words = async () => (await note.innerText()).replaceAll('\u00a0', ' ');
+  await note.waitFor();
+  expect(await words()).toBe('Refund started: 4.95 USDT. The shop sends you the link.');
+  const claim = await stage.page();
+  await claim.goto(claimUrl);
+  await enter(claim, own);
+  await press(claim, 'Continue');
+  await press(claim, 'Yes, send it here');
+  await heading(claim, 'Waiting for the shop');
+  await stage.merchant.refunds.approve({ params: { refund_id: id }, body: {} });
+  await stage.sandbox('blocks', { network: 'ethereum', count: 15 });
+  await expect.poll(() => statusOf(id), { timeout: 10_000 }).toBe('paid');
+  await page.reload();
+  await expect.poll(words).toBe('Refunded: 4.95 USDT');
+  const seen = await page.content();
+  await page.goto(receiptUrl);
+  const receipt = page.locator('main');
+  expect(await receipt.innerText()).toMatch(/Refunds\s+4\.95 USDT\s+sent back\s+0x[0-9a-f]{64}/);
+  for (const text of [seen, await page.content()])
+    for (const secret of [own, own.toLowerCase(), token, id]) expect(text).not.toContain(secret);
 });
 
 test('the address can be changed until the shop approves', async () => {

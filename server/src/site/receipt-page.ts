@@ -1,6 +1,6 @@
 /** The receipt of a payment, `{PUBLIC_URL}/receipt/{payment id}`: what the server knows of it now, to show, send and print. */
 import { Router } from 'express';
-import { isInGroup, type PaymentRecord, type Receipt } from 'crypto-checkout/contract';
+import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import { html, type Html } from './html.js';
 import { localeOf, notice, pathOf, sendPage, stylesheetFile } from './page-frame.js';
@@ -69,6 +69,12 @@ function view(payment: PaymentRecord, now: number, texts: ReceiptTexts): Html {
         : html`<dl>${receipts.map((receipt) => transfer(receipt, texts))}</dl>`
     }
     ${unlisted}
+    ${
+      payment.refunds
+        ? html`<h2>${texts.refunds}</h2>
+            <dl>${payment.refunds.map((refund) => refundRow(refund, texts))}</dl>`
+        : ''
+    }
   </main>`;
 }
 
@@ -103,15 +109,36 @@ function transfer(receipt: Receipt, texts: ReceiptTexts): Html {
     .replace('{confirmations}', String(receipt.confirmations))
     .replace('{required}', String(receipt.requiredConfirmations));
   const depth = status === 'confirmed' ? texts.confirmed : status === 'lost' ? texts.lost : progress;
-  const hash = ltr(txHash);
-  // Configured by the operator; a script in it must not run.
-  const link = /^https?:/.test(explorerUrl)
-    ? html`<a href="${explorerUrl}" rel="noopener noreferrer">${hash}</a>`
-    : hash;
   return row(
     ltr(money(amount, currency)),
-    html`${counts ? texts.counted : texts.notCounted} · ${depth}<br />${time(firstSeenAt)}<br />${link}`,
+    html`${counts ? texts.counted : texts.notCounted} · ${depth}<br />${time(firstSeenAt)}<br />${hashLink(txHash, explorerUrl)}`,
   );
+}
+
+/** Never its link, nor where it goes. */
+function refundRow(refund: PaymentRefund, texts: ReceiptTexts): Html {
+  const { amount, currency, status, txHash, explorerUrl = '' } = refund;
+  const link = txHash === undefined ? '' : html`<br />${hashLink(txHash, explorerUrl)}`;
+  return row(ltr(money(amount, currency)), html`${texts[refundTexts[status]]}${link}`);
+}
+
+const refundTexts = {
+  awaiting_address: 'refundStarted',
+  awaiting_approval: 'refundStarted',
+  approved: 'refundSending',
+  processing: 'refundSending',
+  paid: 'refundPaid',
+  cancelled: 'refundEnded',
+  expired: 'refundEnded',
+  failed: 'refundEnded',
+} as const;
+
+function hashLink(txHash: string, explorerUrl: string): Html {
+  const hash = ltr(txHash);
+  // Configured by the operator; a script in it must not run.
+  return /^https?:/.test(explorerUrl)
+    ? html`<a href="${explorerUrl}" rel="noopener noreferrer">${hash}</a>`
+    : hash;
 }
 
 function row(name: string | Html, value: Html): Html {

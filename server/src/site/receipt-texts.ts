@@ -26,6 +26,11 @@ export interface ReceiptTexts {
   /** `{confirmations}` of `{required}`. */
   readonly unconfirmed: string;
   readonly lost: string;
+  readonly refunds: string;
+  readonly refundStarted: string;
+  readonly refundSending: string;
+  readonly refundPaid: string;
+  readonly refundEnded: string;
   /** `{count}` transfers that are not listed, of `{amount}` together. */
   readonly unlisted: string;
 }
@@ -72,6 +77,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'confirmed',
     unconfirmed: '{confirmations} of {required} confirmations',
     lost: 'no longer on the network',
+    refunds: 'Refunds',
+    refundStarted: 'started',
+    refundSending: 'being sent',
+    refundPaid: 'sent back',
+    refundEnded: 'not sent',
     unlisted: 'More transfers, not listed here: {count}, {amount} together',
   },
   fr: {
@@ -109,6 +119,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'confirmé',
     unconfirmed: '{confirmations} confirmations sur {required}',
     lost: 'n’est plus sur le réseau',
+    refunds: 'Remboursements',
+    refundStarted: 'commencé',
+    refundSending: 'en cours d’envoi',
+    refundPaid: 'remboursé',
+    refundEnded: 'non envoyé',
     unlisted: 'Autres transferts, non listés ici\u00a0: {count}, {amount} au total',
   },
   es: {
@@ -146,6 +161,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'confirmada',
     unconfirmed: '{confirmations} de {required} confirmaciones',
     lost: 'ya no está en la red',
+    refunds: 'Reembolsos',
+    refundStarted: 'iniciado',
+    refundSending: 'enviándose',
+    refundPaid: 'devuelto',
+    refundEnded: 'no enviado',
     unlisted: 'Otras transferencias que no figuran aquí: {count}, {amount} en total',
   },
   pt: {
@@ -183,6 +203,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'confirmada',
     unconfirmed: '{confirmations} de {required} confirmações',
     lost: 'não está mais na rede',
+    refunds: 'Reembolsos',
+    refundStarted: 'iniciado',
+    refundSending: 'sendo enviado',
+    refundPaid: 'devolvido',
+    refundEnded: 'não enviado',
     unlisted: 'Outras transferências, não listadas aqui: {count}, {amount} no total',
   },
   ar: {
@@ -220,6 +245,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'مؤكَّد',
     unconfirmed: '{confirmations} من {required} تأكيدات',
     lost: 'لم يعد على الشبكة',
+    refunds: 'المبالغ المستردة',
+    refundStarted: 'بدأ',
+    refundSending: 'يجري إرساله',
+    refundPaid: 'أُعيد',
+    refundEnded: 'لم يُرسل',
     unlisted: 'تحويلات أخرى غير مدرجة هنا: {count}، ومجموعها {amount}',
   },
   ha: {
@@ -257,6 +287,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'an tabbatar',
     unconfirmed: 'tabbaci {confirmations} daga cikin {required}',
     lost: 'ba ya kan network yanzu',
+    refunds: 'Mayar da kuɗi',
+    refundStarted: 'an fara',
+    refundSending: 'ana turawa',
+    refundPaid: 'an mayar',
+    refundEnded: 'ba a tura ba',
     unlisted: 'Wasu da ba a jera a nan ba: {count}, jimla {amount}',
   },
   yo: {
@@ -294,6 +329,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'a ti fìdí rẹ̀ múlẹ̀',
     unconfirmed: 'ìfìdímúlẹ̀ {confirmations} nínú {required}',
     lost: 'kò sí lórí network mọ́',
+    refunds: 'Àwọn ìdápadà owó',
+    refundStarted: 'ó ti bẹ̀rẹ̀',
+    refundSending: 'a ń fi ránṣẹ́',
+    refundPaid: 'a ti dá a padà',
+    refundEnded: 'a kò fi ránṣẹ́',
     unlisted: 'Àwọn mìíràn tí a kò tò síbí: {count}, àpapọ̀ {amount}',
   },
   ig: {
@@ -331,6 +371,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'akwadoro ya',
     unconfirmed: 'nkwado {confirmations} n’ime {required}',
     lost: 'anọghịzi na network',
+    refunds: 'Nkwụghachi ego',
+    refundStarted: 'amalitela',
+    refundSending: 'a na-eziga ya',
+    refundPaid: 'ezighachila',
+    refundEnded: 'ezigaghị ya',
     unlisted: 'Ndị ọzọ na-adịghị na ndepụta a: {count}, mkpokọta {amount}',
   },
   sw: {
@@ -368,6 +413,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: 'imethibitishwa',
     unconfirmed: 'uthibitisho {confirmations} kati ya {required}',
     lost: 'haipo tena kwenye mtandao',
+    refunds: 'Urejeshaji pesa',
+    refundStarted: 'umeanza',
+    refundSending: 'unatumwa',
+    refundPaid: 'umerejeshwa',
+    refundEnded: 'haukutumwa',
     unlisted: 'Mwingine ambao haujaorodheshwa hapa: {count}, jumla {amount}',
   },
   zh: {
@@ -405,6 +455,11 @@ export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
     confirmed: '已确认',
     unconfirmed: '{required} 次确认中的 {confirmations} 次',
     lost: '已不在网络上',
+    refunds: '退款',
+    refundStarted: '已开始',
+    refundSending: '正在发送',
+    refundPaid: '已退回',
+    refundEnded: '未发送',
     unlisted: '此处未列出的其他转账：{count} 笔，共 {amount}',
   },
 };
