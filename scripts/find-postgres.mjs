@@ -13,7 +13,8 @@ import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
  * Starts a PostgreSQL with an empty database `postgres` and its superuser. The caller stops it with `stop`. By default it is as
  * durable as in production: fsync stays on.
  * @param {readonly string[]} [settings] more settings, each as `name=value`
- * @returns {Promise<{ url: string, stop: () => Promise<void> } | { reason: string }>} `reason`: why there is no PostgreSQL
+ * @returns {Promise<{ url: string, stop: () => Promise<void>, crash?: () => Promise<void> } | { reason: string }>}
+ *   `crash` kills all its processes and starts it again, if it is our own; `reason`: why there is no PostgreSQL
  */
 export async function startPostgres(settings = []) {
   if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
@@ -89,23 +90,33 @@ async function startFrom(binaries, more) {
       'max_connections=200',
       ...more,
     ];
-    const server = spawn(
-      join(binaries, 'postgres'),
-      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    const ended = new Promise((resolve) => server.once('close', resolve));
+    const run = () => {
+      const server = spawn(
+        join(binaries, 'postgres'),
+        ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+        { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+      );
+      return { server, ended: new Promise((resolve) => server.once('close', resolve)) };
+    };
+    let running = run();
     // If the tests end before they could stop it: SIGQUIT stops it at once.
-    const killOnExit = () => void server.kill('SIGQUIT');
+    const killOnExit = () => void running.server.kill('SIGQUIT');
     process.once('exit', killOnExit);
-    await ready(server);
+    await ready(running.server);
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       stop: async () => {
         process.removeListener('exit', killOnExit);
-        server.kill('SIGINT');
-        await ended;
+        running.server.kill('SIGINT');
+        await running.ended;
         await rm(directory, { recursive: true, force: true });
+      },
+      // Without a checkpoint and without a word to its clients, so that the next start recovers from the log.
+      crash: async () => {
+        running.server.kill('SIGQUIT');
+        await running.ended;
+        running = run();
+        await ready(running.server);
       },
     };
   } catch (error) {

@@ -1,14 +1,16 @@
 /**
  * Packs the widget's npm package for the server, which offers it as `/crypto-checkout.tgz`: always the one that matches
- * its API, with or without a registry.
+ * its API, with or without a registry. Beside it, it writes the list of the release's packages (SBOM).
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { billOfMaterials } from './sbom.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const packed = join(root, 'server/dist/crypto-checkout.tgz');
+const bill = join(root, 'server/dist/sbom.cdx.json');
 
 await removeStale('src', 'dist');
 await removeStale('server/src', 'server/dist');
@@ -21,7 +23,20 @@ try {
 } finally {
   await rm(directory, { recursive: true, force: true });
 }
-console.log(`\n${relative(root, packed)}: ${((await stat(packed)).size / 1000).toFixed(0)} kB`);
+await writeBill();
+for (const file of [packed, bill]) {
+  console.log(`${relative(root, file)}: ${((await stat(file)).size / 1000).toFixed(0)} kB`);
+}
+
+/** Writes which packages the release consists of. */
+async function writeBill() {
+  const [release, lock] = await Promise.all(
+    ['server/package.json', 'package-lock.json'].map(async (name) =>
+      JSON.parse(await readFile(join(root, name), 'utf8')),
+    ),
+  );
+  await writeFile(bill, `${JSON.stringify(billOfMaterials(release, lock), null, 1)}\n`);
+}
 
 /**
  * Removes modules whose source is gone, since the compiler leaves them behind and the package would hold them.

@@ -31,6 +31,7 @@ import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
 import { checkWritable } from './db/check-writable.js';
+import { readSize } from './db/size.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -142,6 +143,7 @@ async function serve(
       reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       connections: () => database.connections(),
+      size: () => readSize(database),
       isReady: () =>
         checkReady().then(
           () => true,

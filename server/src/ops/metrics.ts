@@ -7,6 +7,7 @@ import type { AssetGap } from '../scanning/asset-gaps.js';
 import type { ConnectionStatus } from '../chains/connect.js';
 import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
+import type { DatabaseSize } from '../db/size.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
@@ -35,6 +36,7 @@ export interface MetricSources {
   /** How far the balances of addresses were compared with the books, and how many differ. */
   reconciliation(): Promise<ReconciliationStatus>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
+  size(): Promise<DatabaseSize>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
   /** Whether `/readyz` says so. */
@@ -241,6 +243,12 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       () => Object.entries({ ...sources.connections() }).map(([state, count]) => [{ state }, count]),
     );
   }
+  gauge('checkout_database_bytes', [], 'How large the database is', async () => [
+    [{}, (await sources.size()).bytes],
+  ]);
+  gauge('checkout_disk_used', [], 'Which part of the disk with the SQLite file is used, 0 to 1', async () => [
+    [{}, (await sources.size()).diskUsed],
+  ]);
   type Chain = ReturnType<MetricSources['chains']>[number];
   const ofChains = (valueOf: (chain: Chain) => number | undefined) => () =>
     sources.chains().map((chain): Sample => {

@@ -1,0 +1,92 @@
+/** Lets the surroundings of a server process fail: its clock jumps, names cannot be resolved, its power is cut. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { platform } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { reportSkipped } from '../../../test/missing.js';
+
+export interface Faults {
+  /** For `startProcess`. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Sets the server's clock to the machine's plus so many seconds. */
+  jump(seconds: number): void;
+  /** From now on, or no longer, names cannot be resolved. */
+  loseNames(areLost: boolean): void;
+  dispose(): Promise<void>;
+}
+
+const source = fileURLToPath(new URL('faults.c', import.meta.url));
+
+/** Whether there is a compiler for what is preloaded, on an operating system that preloads it so. */
+export const canFail = canCompile();
+
+function canCompile(): boolean {
+  if (platform !== 'linux') return false;
+  try {
+    execFileSync('cc', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    reportSkipped('Clocks that jump, lost DNS and power cuts', 'there is no C compiler');
+    return false;
+  }
+}
+
+export async function createFaults(): Promise<Faults> {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-faults-'));
+  const library = join(directory, 'faults.so');
+  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
+  const clock = join(directory, 'clock');
+  writeFileSync(clock, Buffer.alloc(8));
+  return {
+    env: { LD_PRELOAD: library, FAULTS_DIRECTORY: directory },
+    jump(seconds) {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigInt64LE(BigInt(seconds));
+      // In place, because the server has mapped the file.
+      const file = openSync(clock, 'r+');
+      writeSync(file, bytes, 0, 8, 0);
+      closeSync(file);
+    },
+    loseNames(areLost) {
+      const mark = join(directory, 'dns-lost');
+      if (areLost) writeFileSync(mark, '');
+      else rmSync(mark, { force: true });
+    },
+    dispose: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+const sectorBytes = 512;
+
+/**
+ * Leaves of a SQLite database, whose server was killed, what a power cut leaves: all that was synced, and of the rest some
+ * sectors, or none.
+ * @param keeps whether a sector that was not synced has reached the disk
+ */
+export function cutPower(databaseUrl: string, keeps: () => boolean): { readonly lostBytes: number } {
+  const path = databaseUrl.slice('sqlite:'.length);
+  let lostBytes = 0;
+  for (const file of [path, `${path}-wal`]) {
+    const written = readFileSync(file);
+    const synced = existsSync(`${file}.synced`) ? readFileSync(`${file}.synced`) : Buffer.alloc(0);
+    // The length is part of the file's metadata, which is written on its own.
+    const left = Buffer.alloc(keeps() ? written.length : synced.length);
+    for (let at = 0; at < left.length; at += sectorBytes) {
+      const end = at + sectorBytes;
+      const [before, after] = [synced.subarray(at, end), written.subarray(at, end)];
+      const isChanged = !before.equals(after);
+      const isKept = isChanged && keeps();
+      if (isChanged && !isKept) lostBytes += after.length;
+      (isKept ? after : before).copy(left, at);
+    }
+    lostBytes += Math.max(0, written.length - left.length);
+    writeFileSync(file, left);
+    writeFileSync(`${file}.synced`, left);
+  }
+  // It is in memory only.
+  rmSync(`${path}-shm`, { force: true });
+  return { lostBytes };
+}
