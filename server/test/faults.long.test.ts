@@ -1,0 +1,219 @@
+/** Power cuts, a PostgreSQL that dies or has no connection left, clocks that jump, lost DNS: under load, nothing is lost or doubled. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startPostgres } from '../../scripts/find-postgres.mjs';
+import { openDatabase } from '../src/db/open.js';
+import { call } from './support/call.js';
+import {
+  bootstrapKeys,
+  expectAllThere,
+  expectBooksInOrder,
+  pay,
+  type Answered,
+} from './support/confirmed-work.js';
+import { engines, sqlite } from './support/engines.js';
+import { canFail, createFaults, cutPower, type Faults } from './support/faults.js';
+import { startProcess, type ServerProcess } from './support/process.js';
+import { randomOf } from './support/random.js';
+import { roundsOf, seedsOf, startRound } from './support/rounds.js';
+
+const rounds = roundsOf({ usual: 2, soak: 20 });
+const streams = 6;
+const [seed = 1] = seedsOf(1);
+const timeout = 120_000 + rounds * 20_000;
+
+/** Longer than all jumps of a clock: no payment ends by one. */
+const settings = { BLOCK_INTERVAL_MS: '100', PAYMENT_PAY_SECONDS: '8640000', ...bootstrapKeys };
+
+async function faults(): Promise<Faults> {
+  const made = await createFaults();
+  onTestFinished(() => made.dispose());
+  return made;
+}
+
+/** Runs payments for a while, at least until one more was answered. `during` is what happens meanwhile. */
+async function load(
+  url: string,
+  answered: Map<string, Answered>,
+  during: () => Promise<unknown>,
+): Promise<void> {
+  const stopped = new AbortController();
+  const former = answered.size;
+  const running = Array.from({ length: streams }, () => pay(url, answered, stopped.signal));
+  await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(former);
+  await during();
+  stopped.abort();
+  await Promise.all(running);
+}
+
+async function expectNothingLost(
+  server: ServerProcess,
+  databaseUrl: string,
+  answered: ReadonlyMap<string, Answered>,
+): Promise<void> {
+  await expectAllThere(server.url, answered);
+  expect(await server.stop()).toBe(0);
+  await expectBooksInOrder(databaseUrl, answered);
+  const database = await openDatabase(databaseUrl);
+  const postings = await database.reader.selectFrom('ledger_postings').select('key').execute();
+  await database.close();
+  const settled = postings.filter(({ key }) => key.startsWith('settlement:'));
+  const due = [...answered.values()].filter(({ sent, quote }) =>
+    sent.some(({ amount }) => amount === quote?.amount),
+  );
+  // A transfer that was made, but not confirmed any more, may have paid some more.
+  expect(settled.length).toBeGreaterThanOrEqual(due.length);
+}
+
+function printFigures(title: string, figures: Readonly<Record<string, number>>): void {
+  const text = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  console.log(`${title}: ${text.join(', ')}; lost 0, doubled 0, ledger in order`);
+}
+
+const count = (answered: ReadonlyMap<string, Answered>) => ({
+  payments: answered.size,
+  transfers: [...answered.values()].reduce((sum, { sent }) => sum + sent.length, 0),
+});
+
+/** A PostgreSQL that can be killed, as durable as in production. */
+async function ownPostgres(settings: readonly string[] = []) {
+  const postgres = await startPostgres(settings);
+  if (!('url' in postgres)) throw new Error(postgres.reason);
+  onTestFinished(() => postgres.stop());
+  const { crash } = postgres;
+  if (!crash) throw new Error('The PostgreSQL of TEST_DATABASE_URL cannot be killed');
+  return { url: postgres.url, crash };
+}
+
+describe.skipIf(!canFail)('when the power is cut, on SQLite', () => {
+  it(`keeps all that it confirmed, over ${rounds} cuts (seed ${seed})`, { timeout }, async () => {
+    const { url: databaseUrl, dispose } = await sqlite.create();
+    onTestFinished(dispose);
+    const { env } = await faults();
+    const random = randomOf(seed);
+    const answered = new Map<string, Answered>();
+    const start = () => startProcess({ DATABASE_URL: databaseUrl, ...settings, ...env });
+    let lost = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      startRound('power cuts', round, rounds);
+      const server = await start();
+      await load(server.url, answered, async () => {
+        await delay(random(700));
+        await server.kill();
+      });
+      // At first nothing that was not synced is kept, later more and more of it, sector by sector.
+      const percent = Math.floor((round * 100) / rounds);
+      lost += cutPower(databaseUrl, () => random(100) < percent).lostBytes;
+    }
+    await expectNothingLost(await start(), databaseUrl, answered);
+    printFigures(`power cuts on SQLite, seed ${seed}`, { rounds, ...count(answered), 'bytes dropped': lost });
+  });
+});
+
+describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
+  it(`loses and doubles nothing when it is killed, ${rounds} times`, { timeout }, async () => {
+    const { url, crash } = await ownPostgres();
+    const servers = [
+      await startProcess({ DATABASE_URL: url, ...settings }),
+      await startProcess({ DATABASE_URL: url, ...settings }),
+    ] as const;
+    onTestFinished(() => servers[1].kill());
+    onTestFinished(() => servers[0].kill());
+    const answered = new Map<string, Answered>();
+    for (let round = 0; round < rounds; round += 1) {
+      startRound('PostgreSQL killed', round, rounds);
+      await load(servers[round % 2]?.url ?? '', answered, async () => {
+        await delay(randomInt(700));
+        await crash();
+        await expect
+          .poll(async () => (await fetch(`${servers[round % 2]?.url ?? ''}/readyz`)).status, {
+            timeout: 30_000,
+          })
+          .toBe(200);
+      });
+    }
+    expect(await servers[1].stop()).toBe(0);
+    await expectNothingLost(servers[0], url, answered);
+    printFigures('PostgreSQL killed, two servers', { rounds, ...count(answered) });
+  });
+
+  it(`goes on when no connection was left, ${rounds} times`, { timeout }, async () => {
+    const { url } = await ownPostgres(['max_connections=12', 'superuser_reserved_connections=0']);
+    const server = await startProcess({ DATABASE_URL: url, ...settings });
+    onTestFinished(() => server.kill());
+    const answered = new Map<string, Answered>();
+    let taken = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      startRound('no connections', round, rounds);
+      await load(server.url, answered, async () => {
+        const admin = new pg.Client({ connectionString: url });
+        await admin.connect();
+        const clients: pg.Client[] = [];
+        // The server loses its connections, and others take them.
+        await admin.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        );
+        for (const client of Array.from({ length: 12 }, () => new pg.Client({ connectionString: url }))) {
+          client.on('error', () => undefined);
+          await client.connect().then(
+            () => clients.push(client),
+            () => undefined,
+          );
+        }
+        taken += clients.length;
+        await delay(1500);
+        for (const client of [...clients, admin]) await client.end();
+        await expect
+          .poll(async () => (await fetch(`${server.url}/readyz`)).status, { timeout: 30_000 })
+          .toBe(200);
+      });
+    }
+    expect(taken).toBeGreaterThanOrEqual(rounds);
+    await expectNothingLost(server, url, answered);
+    printFigures('PostgreSQL without connections', {
+      rounds,
+      ...count(answered),
+      'connections taken': taken,
+    });
+  });
+});
+
+describe.skipIf(!canFail).each(engines)('when the clock of the server jumps, on $name', (engine) => {
+  it(
+    `loses and doubles nothing, over ${rounds} jumps (seed ${seed})`,
+    { timeout: timeout + rounds * 20_000 },
+    async () => {
+      const { url: databaseUrl, dispose } = await engine.create();
+      onTestFinished(dispose);
+      const { env, jump } = await faults();
+      const random = randomOf(seed);
+      const server = await startProcess({ DATABASE_URL: databaseUrl, ...settings, ...env });
+      onTestFinished(() => server.kill());
+      const answered = new Map<string, Answered>();
+      const hours = [-24, -1, 1, 24] as const;
+      for (let round = 0; round < rounds; round += 1) {
+        startRound(`clock on ${engine.name}`, round, rounds);
+        await load(server.url, answered, async () => {
+          jump((hours[random(hours.length)] ?? 1) * 3600 + random(60));
+          await delay(500 + random(1000));
+          jump(random(3) === 0 ? 3 : 0);
+          await delay(300);
+          jump(0);
+        });
+      }
+      await expect
+        .poll(async () => (await fetch(`${server.url}/readyz`)).status, { timeout: 60_000 })
+        .toBe(200);
+      // The simulated networks make their blocks by the clock, and none while the last one is of tomorrow. Real ones go on.
+      const mined = await call(server.url, 'POST', '/sandbox/blocks', {
+        key: bootstrapKeys.BOOTSTRAP_SECRET_KEY,
+        body: { network: 'tron', count: 10 },
+      });
+      expect(mined.status).toBe(200);
+      await expectNothingLost(server, databaseUrl, answered);
+      printFigures(`clock jumps on ${engine.name}, seed ${seed}`, { rounds, ...count(answered) });
+    },
+  );
+});
