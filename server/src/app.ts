@@ -67,6 +67,8 @@ import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handl
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
+import type { Reader } from './db/engine.js';
+import type { DataKeys } from './shared/data-keys.js';
 import { StartError } from './shared/start-error.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
@@ -208,11 +210,20 @@ export async function createApp(options: AppOptions) {
     certificateAuthority: overrides.webhooks?.certificateAuthority,
     timeoutMs: overrides.webhooks?.timeoutMs,
   });
-  const dispatcher = createDispatcher({ database, clock, newId, log, auditLog, sender });
-  const webhookTest = createWebhookTest(sender, clock, newId);
+  const dispatcher = createDispatcher({
+    database,
+    clock,
+    newId,
+    log,
+    auditLog,
+    sender,
+    dataKeys: config.dataKeys,
+  });
+  const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
   const webhooks = createWebhooks(clock);
-  const endpoints = createEndpoints(clock, targets);
+  const endpoints = createEndpoints(clock, targets, config.dataKeys);
+  await refuseMissingDataKeys(endpoints, database.reader, config.dataKeys);
 
   const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
   const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
@@ -434,6 +445,7 @@ export async function createApp(options: AppOptions) {
     chains,
     depositKeys,
     depositKeyChanges,
+    dataKeys: config.dataKeys,
     connected,
     rates,
     /** Undefined if rates come from a file. */
@@ -479,4 +491,18 @@ function openRates(
 
 function isWorldRates(rates: RateSource): rates is WorldRates {
   return 'refresh' in rates;
+}
+
+/** @throws StartError. Without it, the first webhook that fails would be the first to hear of it */
+async function refuseMissingDataKeys(
+  endpoints: ReturnType<typeof createEndpoints>,
+  reader: Reader,
+  { current }: DataKeys,
+): Promise<void> {
+  const missing = await endpoints.missingDataKeys(reader);
+  if (missing.length === 0) return;
+  const state = current === undefined ? 'it is not set' : 'it does not have that key';
+  throw new StartError(
+    `DATA_KEY_FILE: webhook secrets in the database are encrypted with the key ${missing.join(', ')}, and ${state}`,
+  );
 }

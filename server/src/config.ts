@@ -1,4 +1,5 @@
 /** The configuration: environment variables, parsed once at startup. */
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import {
@@ -9,6 +10,9 @@ import {
 import { parseKey } from './merchants/keys.js';
 import type { RateSourceAdapter } from './money/sources/source.js';
 import { parseSources, sourceNames } from './money/sources/sources.js';
+import { refuseExposedFile } from './private-file.js';
+import { noDataKeys, parseDataKeys, type DataKeys } from './shared/data-keys.js';
+import { errorMessage } from './shared/error-message.js';
 import { isSubnet } from './webhooks/targets.js';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -72,6 +76,8 @@ export interface Config {
   readonly webhookAllowPrivate: readonly string[];
   /** The provider that looks up bank account holders in live mode. Without a key, the lookup is unavailable. */
   readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
+  /** What is encrypted in the database is so with these. */
+  readonly dataKeys: DataKeys;
   /** The key that pays gas for sweeps, and the file of its password; undefined: the server sweeps nothing by itself. */
   readonly gasKey: { readonly file: string; readonly passwordFile: string } | undefined;
   readonly logLevel: LogLevel;
@@ -186,6 +192,9 @@ const variables = {
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   NETWORKS_FILE: path(
     'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
+  ),
+  DATA_KEY_FILE: path(
+    'File with the keys that encrypt webhook secrets in the database, in base64, one a line: the first encrypts, all decrypt; see docs/operations.md',
   ),
   GAS_KEY_FILE: path(
     'Encrypted keystore (V3) of the key that pays gas for scheduled sweeps; see docs/treasury.md',
@@ -332,6 +341,7 @@ export function readConfig(environment: Environment): Config {
     sandbox: data.SANDBOX,
     demo: data.DEMO,
     networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
+    dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
     gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
@@ -374,6 +384,15 @@ function readNetworks(path: string, environment: Environment): ConfiguredNetwork
     if (!(error instanceof NetworksFileError)) throw error;
     const lines = error.message.split('\n').map((line) => `NETWORKS_FILE: ${line}`);
     throw new ConfigError(lines.join('\n'), { cause: error });
+  }
+}
+
+function readDataKeys(path: string): DataKeys {
+  try {
+    refuseExposedFile(path);
+    return parseDataKeys(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`DATA_KEY_FILE: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig } from '../src/config.js';
+import { noDataKeys } from '../src/shared/data-keys.js';
 
 it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({
@@ -13,6 +14,7 @@ it('The defaults are those of a server for trying out', () => {
     bootstrapPublicKey: undefined,
     bootstrapSecretKey: undefined,
     hasPreparedStatements: true,
+    dataKeys: noDataKeys,
     blockIntervalMs: 1000,
     sandbox: undefined,
     demo: undefined,

@@ -8,6 +8,7 @@ import { balanceCommands } from './balances.js';
 import { chainCommands } from './chains.js';
 import type { Command, Group } from './command.js';
 import { customerCommands } from './customers.js';
+import { dataKeyCommands } from './data-key.js';
 import { databaseCommands } from './database.js';
 import { depositKeyCommands } from './deposit-keys.js';
 import { keyCommands } from './keys.js';
@@ -40,6 +41,7 @@ export const groups: readonly Group[] = [
   sandboxCommands,
   ledgerCommands,
   databaseCommands,
+  dataKeyCommands,
   restoreCommands,
   networkCommands,
   depositKeyCommands,

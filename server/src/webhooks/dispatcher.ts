@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isoTime } from '../shared/clock.js';
 import type { AuditLog } from '../merchants/audit-log.js';
-import { signingSecrets } from './endpoints.js';
+import type { DataKeys } from '../shared/data-keys.js';
+import { signingSecrets } from './endpoint-secrets.js';
 import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
@@ -17,6 +18,7 @@ export interface DispatcherOptions extends RoomDeps {
   readonly sender: Sender;
   readonly log: Logger;
   readonly auditLog: AuditLog;
+  readonly dataKeys: DataKeys;
 }
 
 /** An event that this process is delivering, and its endpoint. */
@@ -43,7 +45,7 @@ const graceMs = 2000;
 const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
 export function createDispatcher(options: DispatcherOptions) {
-  const { database, clock, newId, sender, log, auditLog } = options;
+  const { database, clock, newId, sender, log, auditLog, dataKeys } = options;
   const stopping = new AbortController();
   const aborting = new AbortController();
   // Every running delivery adds a listener.
@@ -147,7 +149,14 @@ export function createDispatcher(options: DispatcherOptions) {
     const now = clock.real();
     try {
       const outcome = await sender.send(
-        { url: endpoint.url, mode, id, body: bodyOf(event), secrets: signingSecrets(endpoint, now), now },
+        {
+          url: endpoint.url,
+          mode,
+          id,
+          body: bodyOf(event),
+          secrets: signingSecrets(dataKeys, endpoint, now),
+          now,
+        },
         aborting.signal,
       );
       if (outcome.error === undefined) failing.delete(key);

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
+import { headLength, type DataKeys } from '../shared/data-keys.js';
+import { readSecrets, secretColumns, type FormerSecret } from './endpoint-secrets.js';
 import * as store from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
@@ -17,7 +19,7 @@ export interface Endpoint extends Scope {
 }
 
 /** Each mode has its own endpoint, with its own secrets. */
-export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>) {
+export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, dataKeys: DataKeys) {
   return {
     /**
      * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
@@ -32,13 +34,14 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>) {
       }
       checkUrl(targets, url, scope.mode);
       const existing = await store.lockEndpoint(transaction, scope);
-      const secret = existing?.secret ?? newSecret();
+      const secret = newSecret();
       await store.putEndpoint(transaction, {
         merchant_id: scope.merchantId,
         mode: scope.mode,
         url,
-        secret,
-        former_secrets: existing?.former_secrets ?? '[]',
+        ...(existing
+          ? { secret: existing.secret, former_secrets: existing.former_secrets }
+          : secretColumns(dataKeys, scope, { secret, former: [] })),
         disabled_at: null,
         updated_at: clock.real(),
       });
@@ -55,14 +58,14 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>) {
       if (!existing) throw notConfigured(scope.mode);
       const now = clock.real();
       const secret = newSecret();
+      const replaced = readSecrets(dataKeys, existing);
       const former = [
-        { secret: existing.secret, until: now + retention.formerSecretMs },
-        ...readFormerSecrets(existing).filter(({ until }) => until > now),
+        { secret: replaced.secret, until: now + retention.formerSecretMs },
+        ...replaced.former.filter(({ until }) => until > now),
       ];
       await store.putEndpoint(transaction, {
         ...existing,
-        secret,
-        former_secrets: JSON.stringify(former satisfies FormerSecret[]),
+        ...secretColumns(dataKeys, scope, { secret, former }),
       });
       return secret;
     },
@@ -72,15 +75,43 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>) {
       const rows = await store.listEndpoints(database.reader);
       const isOver = ({ until }: FormerSecret) => until <= now;
       for (const { merchant_id: merchantId, mode } of rows.filter((row) =>
-        readFormerSecrets(row).some(isOver),
+        readSecrets(dataKeys, row).former.some(isOver),
       )) {
         await database.write(async (transaction) => {
           const row = await store.lockEndpoint(transaction, { merchantId, mode });
           if (!row) return;
-          const kept = readFormerSecrets(row).filter((former) => !isOver(former));
-          await store.putEndpoint(transaction, { ...row, former_secrets: JSON.stringify(kept) });
+          const { secret, former } = readSecrets(dataKeys, row);
+          const kept = former.filter((one) => !isOver(one));
+          const columns = secretColumns(dataKeys, { merchantId, mode }, { secret, former: kept });
+          await store.putEndpoint(transaction, { ...row, ...columns });
         });
       }
+    },
+
+    /** The ids of the data keys that stored secrets need and that are not there. */
+    async missingDataKeys(reader: Reader): Promise<string[]> {
+      const heads = await store.secretHeads(reader, headLength);
+      return [...new Set(heads.flatMap((head) => dataKeys.missingFor(head) ?? []))];
+    },
+
+    /**
+     * Encrypts the secrets that are not under the current data key. What was done stays done if it is stopped.
+     * @param onProgress called after each endpoint
+     */
+    async rotateDataKey(database: Database, onProgress: (done: number, of: number) => void): Promise<number> {
+      const isDone = ({ secret, former_secrets: former }: WebhookEndpointTable) =>
+        dataKeys.isCurrent(secret) && dataKeys.isCurrent(former);
+      const open = (await store.listEndpoints(database.reader)).filter((row) => !isDone(row));
+      for (const [index, { merchant_id: merchantId, mode }] of open.entries()) {
+        await database.write(async (transaction) => {
+          const row = await store.lockEndpoint(transaction, { merchantId, mode });
+          if (!row || isDone(row)) return;
+          const columns = secretColumns(dataKeys, { merchantId, mode }, readSecrets(dataKeys, row));
+          await store.putEndpoint(transaction, { ...row, ...columns });
+        });
+        onProgress(index + 1, open.length);
+      }
+      return open.length;
     },
 
     async find(reader: Reader, scope: Scope): Promise<Endpoint | undefined> {
@@ -99,22 +130,6 @@ export function notConfigured(mode: Mode): Problem {
     'webhook_not_configured',
     `The account has no active webhook URL in ${mode} mode. Set one with: merchants update ID --webhook-url URL --mode ${mode}`,
   );
-}
-
-interface FormerSecret {
-  readonly secret: string;
-  /** Real time, epoch milliseconds. */
-  readonly until: number;
-}
-
-function readFormerSecrets({ former_secrets: json }: WebhookEndpointTable): FormerSecret[] {
-  return JSON.parse(json) as FormerSecret[];
-}
-
-/** The secrets to sign with now, newest first. */
-export function signingSecrets(row: WebhookEndpointTable, now: number): string[] {
-  const former = readFormerSecrets(row).filter(({ until }) => until > now);
-  return [row.secret, ...former.map(({ secret }) => secret)];
 }
 
 /** A secret in the format of Standard Webhooks: `whsec_` and 32 random bytes in base64. */

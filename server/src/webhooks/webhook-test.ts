@@ -4,7 +4,9 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
-import { notConfigured, signingSecrets } from './endpoints.js';
+import type { DataKeys } from '../shared/data-keys.js';
+import { signingSecrets } from './endpoint-secrets.js';
+import { notConfigured } from './endpoints.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
 
@@ -14,7 +16,7 @@ export interface SampleResult extends Outcome {
   readonly id: string;
 }
 
-export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId) {
+export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId, dataKeys: DataKeys) {
   return {
     /**
      * Sends all samples at once, and returns the answers in the order of the types. Nothing is stored or repeated.
@@ -29,7 +31,7 @@ export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId) {
           const id = newId();
           const data = { ...sampleData(type, scope.mode), mode: scope.mode, sequence: now, isSample: true };
           const body = JSON.stringify({ type, timestamp: isoTime(clock.now(scope)), data });
-          const secrets = signingSecrets(endpoint, now);
+          const secrets = signingSecrets(dataKeys, endpoint, now);
           const delivery = { url: endpoint.url, mode: scope.mode, id, body, secrets, now };
           return { type, id, ...(await sender.send(delivery, new AbortController().signal)) };
         }),

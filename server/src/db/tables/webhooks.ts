@@ -12,9 +12,9 @@ export const webhookTables = {
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
     url: text(),
-    /** `whsec_…`, in plain text, because events are signed with it. */
+    /** `whsec_…`, encrypted if there is a data key: events are signed with it. */
     secret: text(),
-    /** Replaced secrets, newest first: a JSON array of `{secret, until}`. Each also signs until then (real time). */
+    /** Replaced secrets, newest first: a JSON array of `{secret, until}`, encrypted likewise. Each also signs until then (real time). */
     former_secrets: text(),
     /** When it responded 410 Gone; null while it is enabled. */
     disabled_at: time().nullable(),

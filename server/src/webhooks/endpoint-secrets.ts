@@ -1,0 +1,53 @@
+/** The signing secrets of a webhook endpoint, as its row keeps them: encrypted, if there is a data key. */
+import type { WebhookEndpointTable } from '../db/schema.js';
+import type { DataKeys } from '../shared/data-keys.js';
+import type { Scope } from '../shared/scope.js';
+
+export interface FormerSecret {
+  readonly secret: string;
+  /** Real time, epoch milliseconds. */
+  readonly until: number;
+}
+
+export interface EndpointSecrets {
+  readonly secret: string;
+  /** Newest first. */
+  readonly former: readonly FormerSecret[];
+}
+
+export type SecretColumns = Pick<WebhookEndpointTable, 'secret' | 'former_secrets'>;
+
+export function readSecrets(dataKeys: DataKeys, row: WebhookEndpointTable): EndpointSecrets {
+  const place = placeOf({ merchantId: row.merchant_id, mode: row.mode });
+  return {
+    secret: dataKeys.open(row.secret, place.secret),
+    former: JSON.parse(dataKeys.open(row.former_secrets, place.former)) as FormerSecret[],
+  };
+}
+
+export function secretColumns(
+  dataKeys: DataKeys,
+  scope: Scope,
+  { secret, former }: EndpointSecrets,
+): SecretColumns {
+  const place = placeOf(scope);
+  return {
+    secret: dataKeys.seal(secret, place.secret),
+    former_secrets: dataKeys.seal(JSON.stringify(former), place.former),
+  };
+}
+
+/** The secrets to sign with now, newest first. */
+export function signingSecrets(dataKeys: DataKeys, row: WebhookEndpointTable, now: number): string[] {
+  const { secret, former } = readSecrets(dataKeys, row);
+  return [secret, ...former.filter(({ until }) => until > now).map((one) => one.secret)];
+}
+
+/** The secret of one merchant, put into another's row, would sign for both. */
+function placeOf({ merchantId, mode }: Scope) {
+  const row = `${merchantId}/${mode}`;
+  return {
+    secret: `webhook_endpoints.secret of ${row}`,
+    former: `webhook_endpoints.former_secrets of ${row}`,
+  };
+}
