@@ -1,19 +1,29 @@
-/** Random histories of payments, chains and withdrawals: states, balances and fees equal those of a naive model, to the unit. */
+/** Random histories of payments, chains, withdrawals and refunds: states, balances and fees equal those of a naive model, to the unit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { randomOf } from '../support/random.js';
 import { seedsOf, startRound } from '../support/rounds.js';
-import { NaiveModel, type ModelMerchant, type ModelPayment, type ModelTx } from './naive-model.js';
+import {
+  NaiveModel,
+  type ModelMerchant,
+  type ModelPayment,
+  type ModelTransfer,
+  type ModelTx,
+} from './naive-model.js';
 import { openShop, payee, reorgAll, type Shop } from '../support/shop-fixture.js';
 import type { Actor } from '../../src/shared/scope.js';
 
 const batchSize = 50;
-const steps = 36;
+const steps = 50;
 const networks = ['tron', 'bsc'] as const;
 type Network = (typeof networks)[number];
 const destinations = { tron: externalAddresses.tron, bsc: externalAddresses.evm };
+/** In units of the currency. */
+const refundFees: Readonly<Record<string, bigint>> = {
+  ...{ 'USDT tron': 200_000n, 'TRX tron': 300_000n, 'USDT bsc': 50_000n, 'USDC bsc': 50_000n },
+};
 const withdrawalFees = { tron: 200_000n, bsc: 50_000n };
 const assets = { tron: ['USDT'], bsc: ['USDT', 'USDC'] } as const;
 const wrong = { tron: 'TRX', bsc: 'USDC' } as const;
@@ -166,6 +176,95 @@ async function live(shop: Shop, seed: number): Promise<void> {
     }
   }
 
+  /** Of the money of a payment, in one of the coins that it may have been paid in. */
+  async function refund(payment: ModelPayment): Promise<void> {
+    const network = payment.network as Network;
+    const { merchant } = payment;
+    const currency = random(4) === 0 ? wrong[network] : payment.currency;
+    const kinds = ['full', 'excess', 'unaccepted', 'partial'] as const;
+    const wishes = kinds.map((kind) => ({
+      ...{ kind, currency, network, amount: BigInt(1 + random(1200)) * (payment.amount / 1000n + 1n) },
+      ...{ withFee: random(2) === 0, isToday: random(3) === 0 },
+    }));
+    // Mostly one that is possible.
+    const possible = wishes.filter((one) => model.refundable(payment, one, cents(currency)) !== undefined);
+    const wish = (random(4) > 0 ? pick(possible) : undefined) ?? pick(wishes);
+    if (!wish) return;
+    const isPayers = random(3) === 0;
+    const fee = refundFees[`${currency} ${network}`] ?? 0n;
+    const counted = model.refundable(payment, wish, cents(currency));
+    const amount = counted === undefined ? 0n : counted - (isPayers ? fee : 0n);
+    const isAllowed = amount > 0n && model.canWithdraw(merchant, currency, network, amount + fee);
+    const decimal = `${wish.amount / 1_000_000n}.${String(wish.amount % 1_000_000n).padStart(6, '0')}`;
+    const hasAddress = random(2) === 0;
+    told.push(`refund ${wish.kind} ${currency} of ${payment.id} ${decimal}: ${amount} ${isAllowed}`);
+    const request = {
+      ...{ paymentId: payment.id, kind: wish.kind, currency, network, refundFee: wish.withFee },
+      by: wish.isToday ? ('today' as const) : ('coins' as const),
+      networkFee: isPayers ? ('payer' as const) : ('merchant' as const),
+      ...(wish.kind === 'partial' && { amount: decimal }),
+      ...(hasAddress && { address: destinations[network] }),
+    } as const;
+    try {
+      const { id, claimUrl } = await shop.database.write((transaction) =>
+        shop.app.refunds.create(transaction, scopeOf(merchant), request, 'test'),
+      );
+      expect(isAllowed, told.join('\n')).toBe(true);
+      tokens.set(id, new URL(claimUrl).hash.slice(1));
+      merchant.transfers.push({
+        ...{ id, network, currency, amount, fee, status: 'held', tx: undefined },
+        refund: { id, payment, kind: wish.kind, counted: counted ?? 0n, hasAddress },
+      });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      expect([error.code, isAllowed], told.join('\n')).toEqual([
+        amount > 0n ? 'insufficient_balance' : 'invalid_state',
+        false,
+      ]);
+    }
+  }
+  const tokens = new Map<string, string>();
+  const held = () =>
+    model.merchants.flatMap((merchant) =>
+      merchant.transfers
+        .filter(({ status }) => status === 'held')
+        .map((transfer) => ({ merchant, transfer, refund: transfer.refund })),
+    );
+
+  /** A refund gets its address, is approved or cancelled. */
+  async function goOn(): Promise<void> {
+    const { merchant, transfer, refund: of } = pick(held()) ?? {};
+    if (!merchant || !transfer || !of) return;
+    const { refunds } = shop.app;
+    const what = pick(['address', 'approve', 'approve', 'cancel'] as const);
+    told.push(`${what} ${of.id}`);
+    const scope = scopeOf(merchant);
+    if (what === 'address') {
+      const address = destinations[transfer.network as Network];
+      const token = tokens.get(of.id) ?? '';
+      await shop.database.write((transaction) => refunds.claims.setAddress(transaction, { token, address }));
+      of.hasAddress = true;
+    } else if (what === 'cancel') {
+      await shop.database.write((transaction) => refunds.cancel(transaction, scope, of.id, 'test'));
+      transfer.status = 'back';
+    } else {
+      const isAllowed = model.canApprove(transfer);
+      try {
+        const { transferId } = await shop.database.write((transaction) =>
+          refunds.approve(transaction, scope, of.id, 'test'),
+        );
+        expect(isAllowed, told.join('\n')).toBe(true);
+        Object.assign(transfer, { id: transferId, status: 'pending' });
+        // The server pays in the order of its transfers, and this one is new.
+        merchant.transfers.splice(merchant.transfers.indexOf(transfer), 1);
+        merchant.transfers.push(transfer);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        expect([error.code, isAllowed], told.join('\n')).toEqual(['invalid_state', false]);
+      }
+    }
+  }
+
   async function reorg(network: Network): Promise<void> {
     const lowest = start.get(network) ?? 0;
     const depth = Math.min(1 + random(6), model.chain(network).height - lowest);
@@ -268,7 +367,13 @@ async function live(shop: Shop, seed: number): Promise<void> {
     for (const { id, state } of states) actual[id] = state;
     for (const { id, state } of payments()) expected[id] = state;
     for (const merchant of model.merchants) {
-      for (const { id, status } of merchant.transfers) {
+      for (const transfer of merchant.transfers) {
+        const { id, status, refund: of } = transfer;
+        if (of) {
+          expected[of.id] = refundStatus(transfer);
+          actual[of.id] = (await shop.app.refunds.retrieve(scopeOf(merchant), of.id)).status;
+        }
+        if (status === 'held' || status === 'back') continue;
         expected[id] = status;
         actual[id] = (await shop.transfer(id)).status;
       }
@@ -290,7 +395,24 @@ async function live(shop: Shop, seed: number): Promise<void> {
     const network = pick(networks) ?? 'tron';
     changed.add(network);
     if (payment) changed.add(payment.network as Network);
-    switch (random(16)) {
+    switch (random(23)) {
+      case 16:
+      case 17:
+      case 18: {
+        // Mostly of one that brought something.
+        const credited = payments().filter(({ txs }) =>
+          txs.some(({ receipt }) => receipt?.fee !== undefined),
+        );
+        const paid = (random(8) > 0 ? pick(credited) : undefined) ?? payment;
+        if (paid) await refund(paid);
+        break;
+      }
+      case 19:
+      case 20:
+      case 21:
+      case 22:
+        await goOn();
+        break;
       case 0:
         await lock();
         break;
@@ -359,5 +481,20 @@ async function live(shop: Shop, seed: number): Promise<void> {
     await sync();
     await sync();
     await compare();
+  }
+}
+
+function refundStatus({ status, refund }: ModelTransfer): string {
+  switch (status) {
+    case 'held':
+      return refund?.hasAddress ? 'awaiting_approval' : 'awaiting_address';
+    case 'pending':
+      return 'approved';
+    case 'success':
+      return 'paid';
+    case 'back':
+      return 'cancelled';
+    default:
+      return status;
   }
 }

@@ -55,8 +55,33 @@ export interface ModelTransfer {
   readonly currency: string;
   readonly amount: bigint;
   readonly fee: bigint;
-  status: 'pending' | 'processing' | 'success' | 'failed';
+  /** `held`: a refund that waits for its address or approval; `back`: one that was cancelled. */
+  status: 'held' | 'pending' | 'processing' | 'success' | 'failed' | 'back';
   tx: ModelTx | undefined;
+  /** What it gives back, if it is a refund. */
+  readonly refund?: ModelRefund;
+}
+
+export interface ModelRefund {
+  readonly id: string;
+  readonly payment: ModelPayment;
+  readonly kind: RefundKind;
+  /** What it takes from what the payment brought. */
+  readonly counted: bigint;
+  hasAddress: boolean;
+}
+
+export type RefundKind = 'full' | 'excess' | 'unaccepted' | 'partial';
+
+/** What is asked for. */
+export interface RefundWish {
+  readonly kind: RefundKind;
+  readonly currency: string;
+  readonly network: string;
+  /** For a partial refund. */
+  readonly amount: bigint;
+  readonly withFee: boolean;
+  readonly isToday: boolean;
 }
 
 /** Of the stablecoins that histories pay in, in units. Less, and less than a hundredth of what is due, is dust. */
@@ -255,7 +280,7 @@ export class NaiveModel {
       .reduce((sum, { tx }) => sum + tx.amount, 0n);
     const sum = (list: readonly ModelTransfer[]) =>
       list.reduce((total, { amount, fee }) => total + amount + fee, 0n);
-    const reserved = sum(this.#transfers(merchant, currency, 'pending', 'processing'));
+    const reserved = sum(this.#transfers(merchant, currency, 'held', 'pending', 'processing'));
     const sent = sum(this.#transfers(merchant, currency, 'success'));
     const custody = receipts
       .filter(({ receipt }) => receipt.isConfirmed)
@@ -268,7 +293,7 @@ export class NaiveModel {
     const received = this.#receipts(merchant, currency)
       .filter(({ tx, receipt }) => tx.network === network && receipt.isConfirmed)
       .reduce((sum, { tx }) => sum + tx.amount, 0n);
-    return this.#transfers(merchant, currency, 'pending', 'processing', 'success')
+    return this.#transfers(merchant, currency, 'held', 'pending', 'processing', 'success')
       .filter((one) => one.network === network)
       .reduce((sum, { amount, fee }) => sum - amount - fee, received);
   }
@@ -285,7 +310,7 @@ export class NaiveModel {
     const units = (list: readonly ModelTransfer[]) =>
       list.reduce((sum, { amount, fee }) => sum + amount + fee, 0n);
     const moving = this.#transfers(merchant, currency, 'processing');
-    const pendingHere = this.#transfers(merchant, currency, 'pending').filter(
+    const pendingHere = this.#transfers(merchant, currency, 'held', 'pending').filter(
       (one) => one.network === network,
     );
     const here = this.coins(merchant, currency, network) + units(pendingHere);
@@ -295,6 +320,62 @@ export class NaiveModel {
       ({ receipt }) => receipt.wasLost && receipt.isPresent && !receipt.isConfirmed,
     );
     return isReturning ? 'wait' : 'fail';
+  }
+
+  #credited(payment: ModelPayment, currency: string, network: string) {
+    const mine = payment.txs.flatMap(({ receipt, ...tx }) =>
+      tx.currency === currency && tx.network === network && receipt?.fee !== undefined
+        ? [{ amount: tx.amount, fee: receipt.fee, cents: receipt.cents }]
+        : [],
+    );
+    const refunds = payment.merchant.transfers.filter(
+      ({ refund, status, ...of }) =>
+        refund?.payment === payment &&
+        of.currency === currency &&
+        of.network === network &&
+        !['failed', 'back'].includes(status),
+    );
+    const counted = (list: typeof refunds) =>
+      list.reduce((total, { refund }) => total + (refund?.counted ?? 0n), 0n);
+    return {
+      amount: mine.reduce((total, one) => total + one.amount, 0n),
+      fee: mine.reduce((total, one) => total + one.fee, 0n),
+      value: mine.reduce((total, one) => total + one.amount * one.cents, 0n),
+      live: counted(refunds),
+      liveExcess: counted(refunds.filter(({ refund }) => refund?.kind === 'excess')),
+    };
+  }
+
+  /** How much of what a payment brought a refund takes; undefined if there is nothing to give back, or too little. */
+  refundable(payment: ModelPayment, wish: RefundWish, cents: bigint): bigint | undefined {
+    const { currency, network, kind } = wish;
+    const { amount, fee, value, live, liveExcess } = this.#credited(payment, currency, network);
+    if (amount === 0n) return undefined;
+    const isRight = currency === payment.currency && network === payment.network;
+    const isSuccess = payment.state.startsWith('settled');
+    if (kind === 'unaccepted' && isSuccess && isRight) return undefined;
+    if (kind === 'excess' && !(isSuccess && isRight)) return undefined;
+    let most = amount - (wish.withFee ? 0n : fee) - live;
+    if (kind === 'excess') {
+      const over = amount > payment.amount ? amount - payment.amount : 0n;
+      const taken = wish.withFee ? 0n : (fee * over + amount - 1n) / amount;
+      if (over - taken - liveExcess < most) most = over - taken - liveExcess;
+    }
+    const counted = kind === 'partial' ? wish.amount : most;
+    if (most <= 0n || counted > most) return undefined;
+    if (!wish.isToday) return counted;
+    const today =
+      isSuccess && isRight
+        ? (counted * payment.baseAmount * 1_000_000n) / (payment.amount * cents)
+        : (counted * value) / (amount * cents);
+    return today < counted ? today : counted;
+  }
+
+  /** Whether what a refund gives back is still there: the chain can have taken it back. */
+  canApprove({ currency, network, refund }: ModelTransfer): boolean {
+    if (!refund) return false;
+    const { amount, live } = this.#credited(refund.payment, currency, network);
+    return live <= amount && refund.hasAddress;
   }
 
   /** What the server does with withdrawals after every change: sends and ends them. */
