@@ -10,6 +10,7 @@ import Database from 'better-sqlite3';
  * @property {string} paymentId the payment that the shop created for the order
  * @property {string} paymentUrl its page on the payment server
  * @property {string | null} paidBy the payment that paid for it; null while the order is open
+ * @property {string | null} refundUrl where the payer asks for an excess; null if nothing goes back
  */
 
 /**
@@ -27,13 +28,16 @@ export function openOrders(file) {
     currency text not null,
     paymentId text not null,
     paymentUrl text not null,
-    paidBy text
+    paidBy text,
+    refundUrl text
   )`);
   const insert = database.prepare(
-    'insert into orders values (@reference, @quantity, @amount, @currency, @paymentId, @paymentUrl, @paidBy)',
+    'insert into orders values (@reference, @quantity, @amount, @currency, @paymentId, @paymentUrl, @paidBy, @refundUrl)',
   );
   const select = database.prepare('select * from orders where reference = ?');
   const pay = database.prepare('update orders set paidBy = ? where reference = ? and paidBy is null');
+
+  const refund = database.prepare('update orders set refundUrl = ? where reference = ?');
 
   /** @param {string} reference */
   const find = (reference) => /** @type {Order | undefined} */ (select.get(reference));
@@ -56,6 +60,11 @@ export function openOrders(file) {
     settle(reference, paymentId) {
       if (pay.run(paymentId, reference).changes === 1) return 'paid';
       return find(reference)?.paidBy === paymentId ? 'already paid' : 'paid twice';
+    },
+
+    /** @param {string} reference @param {string} refundUrl whoever has it says where the money goes */
+    setRefund(reference, refundUrl) {
+      refund.run(refundUrl, reference);
     },
 
     close() {

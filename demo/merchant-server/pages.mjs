@@ -32,10 +32,17 @@ export function counterPage(price, currency) {
  * @param {{ apiUrl: string, publicKey: string }} checkout
  */
 export function orderPage(order, { apiUrl, publicKey }) {
-  const { reference, quantity, amount, currency, paymentId, paymentUrl, paidBy } = order;
+  const { reference, quantity, amount, currency, paymentId, paymentUrl, paidBy, refundUrl } = order;
   const summary = `<p>${quantity} × paper lantern: ${amount} ${currency}</p>`;
   if (paidBy !== null) {
-    return page(escape(reference), `${summary}<p><strong>Paid. Your lanterns are on their way.</strong></p>`);
+    const refund =
+      refundUrl === null
+        ? ''
+        : `<p>You sent too much. <a href="${escape(refundUrl)}" rel="noreferrer">Get the rest back</a>.</p>`;
+    return page(
+      escape(reference),
+      `${summary}<p><strong>Paid. Your lanterns are on their way.</strong></p>${refund}`,
+    );
   }
   return page(
     escape(reference),

@@ -55,7 +55,36 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
     const settlement = orders.settle(reference, paymentId);
     if (settlement === 'paid') log(`${reference} is paid by ${paymentId}: deliver it`);
     if (settlement === 'paid twice') log(`${reference} is paid again by ${paymentId}: refund it`);
-    if (settlement === 'paid' && isOverpaid) log(`${reference} was overpaid: refund the excess on request`);
+    if (isOverpaid && settlement !== 'paid twice' && order.refundUrl === null) {
+      await refundExcess(order.reference, paymentId);
+    }
+  }
+
+  /**
+   * Starts a refund of what is above the price. The payer gives an address on the page of the link, and somebody approves it,
+   * unless the merchant lets small ones through.
+   *
+   * @param {string} reference
+   * @param {string} paymentId
+   */
+  async function refundExcess(reference, paymentId) {
+    try {
+      const { data: refund } = await client.refunds.create({
+        params: { payment_id: paymentId },
+        body: { kind: 'excess', reason: 'You sent more than the price' },
+        // Webhooks come more than once.
+        idempotencyKey: `excess-${paymentId}`,
+      });
+      // Only the first reply has the link: the payment server does not know it any more.
+      const link =
+        refund.claimUrl ?? (await client.refunds.link({ params: { refund_id: refund.id } })).data.claimUrl;
+      if (link) orders.setRefund(reference, link);
+      if (refund.claimUrl) log(`${reference} was overpaid: ${refund.amount} ${refund.currency} go back`);
+    } catch (error) {
+      // The order is paid all the same. Somebody looks at it.
+      if (!(error instanceof ApiError)) throw error;
+      log(`${reference} was overpaid, and could not be refunded: ${error.shortMessage}`);
+    }
   }
 
   const app = express();
@@ -94,7 +123,7 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
     const { payment, url } = data;
     orders.add({
       ...{ reference, quantity, amount, currency: price.currency },
-      ...{ paymentId: payment.id, paymentUrl: url, paidBy: null },
+      ...{ paymentId: payment.id, paymentUrl: url, paidBy: null, refundUrl: null },
     });
     response.redirect(303, `/orders/${reference}`);
   });
@@ -113,7 +142,12 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
   });
 
   app.use(
-    /** @type {import('express').ErrorRequestHandler} */
+    /**
+     * @param {unknown} error
+     * @param {import('express').Request} _request
+     * @param {import('express').Response} response
+     * @param {import('express').NextFunction} next
+     */
     (error, _request, response, next) => {
       if (response.headersSent) return next(error);
       if (error instanceof WebhookError) {

@@ -132,6 +132,17 @@ describe.each(engines)('a merchant’s server, with the API on $name', (engine) 
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
+  it('gives back what was paid too much, once, by a link on the page of the order', async () => {
+    const reference = await order();
+    await pay(paymentOf(reference), 1.5);
+    await toHaveLogged(`${reference} was overpaid: `);
+    await Promise.all([page(reference), page(reference)]);
+    const { data } = await client.refunds.list({ query: { paymentId: paymentOf(reference) } });
+    expect(data).toMatchObject([{ kind: 'excess', status: 'awaiting_address', amount: 24.255 }]);
+    expect(await page(reference)).toContain(`href="${api.url}/refund#`);
+    expect(logged(`${reference} was overpaid`)).toHaveLength(1);
+  });
+
   const createSecondPayment = async (reference: string, amount: string) =>
     (await checkout.create({ amount, baseCurrency: 'USD', txRef: `${reference}:2` })).data.payment.id;
 
