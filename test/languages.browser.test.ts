@@ -109,9 +109,9 @@ const announcements: readonly Spoken[] = [
   [
     'the end of the time, by a server that does not list what arrived',
     paymentInState('expired', { receipts: undefined }),
-    'The time to pay is over. Do not send to the old address.',
-    'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
-    'انتهت مهلة الدفع. لا ترسل إلى العنوان القديم.',
+    'Do not send to the old address.',
+    'N’envoyez rien à l’ancienne adresse.',
+    'لا ترسل إلى العنوان القديم.',
   ],
   [
     'a wrong coin',

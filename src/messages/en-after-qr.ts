@@ -59,7 +59,6 @@ export const enAfterQr = {
   timeUpPart: '{seen} of {amount} seen in time. It counts.',
   lateSeen: '{seen} seen. It came after the time; the shop decides once it is confirmed.',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
-  expiredUnknown: 'The time to pay is over. Do not send to the old address.',
   expiredPartial:
     '{seen} of {amount} arrived in time. The shop has it: ask for it back, or how to pay the rest.',
   expiredLate: '{seen} came too late and does not cover the price. The shop has it: ask what happens next.',

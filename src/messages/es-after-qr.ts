@@ -59,7 +59,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: '{seen} de {amount} detectados a tiempo. Cuentan.',
   lateSeen: '{seen} detectados. Llegaron fuera de plazo; la tienda decide cuando se confirmen.',
   expiredStatus: 'No llegó nada a tiempo. No se cobró nada. No envíes nada a la dirección anterior.',
-  expiredUnknown: 'El plazo para pagar terminó. No envíes nada a la dirección anterior.',
   expiredPartial:
     'Llegaron a tiempo {seen} de {amount}. Los tiene la tienda: pide que te los devuelva, o cómo pagar el resto.',
   expiredLate:

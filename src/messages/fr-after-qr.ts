@@ -11,7 +11,7 @@ export const texts: AfterQrMessages = {
   restartQuestion: 'Changer de crypto\u00a0?',
   restartConfirm: 'Oui, choisir à nouveau',
   againQuestion: 'Payer de nouveau le prix entier\u00a0?',
-  againWarning: 'La boutique a déjà {seen}. Un nouveau paiement demande de nouveau le prix entier.',
+  againWarning: 'La boutique a déjà {seen}. Un nouveau paiement demande encore le prix entier.',
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
@@ -63,7 +63,6 @@ export const texts: AfterQrMessages = {
   lateSeen:
     '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide une fois la confirmation obtenue.',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
-  expiredUnknown: 'Le délai de paiement est passé. N’envoyez rien à l’ancienne adresse.',
   expiredPartial:
     '{seen} sur {amount} sont arrivés à temps. La boutique les a\u00a0: demandez leur retour, ou comment payer le reste.',
   expiredLate:

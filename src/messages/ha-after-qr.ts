@@ -57,7 +57,6 @@ export const texts: AfterQrMessages = {
   lateSeen: 'An ga {seen}. Ya zo bayan lokaci; shagon zai yanke shawara bayan an tabbatar.',
   expiredStatus:
     'Babu abin da ya iso a kan lokaci. Ba a caje ka komai ba. Kada ka tura zuwa tsohon adireshi.',
-  expiredUnknown: 'Lokacin biya ya wuce. Kada ka tura zuwa tsohon adireshi.',
   expiredPartial:
     '{seen} cikin {amount} ya iso a kan lokaci. Yana hannun shagon: nemi a dawo da shi, ko yadda za ka biya sauran.',
   expiredLate: '{seen} ya makara kuma bai kai farashin ba. Yana hannun shagon: tambayi mataki na gaba.',

@@ -56,7 +56,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: 'A hụrụ {seen} n’ime {amount} n’oge. A gụtara ya.',
   lateSeen: 'A hụrụ {seen}. O bịara mgbe oge gachara; ụlọ ahịa ga-ekpebi mgbe e kwenyere ya.',
   expiredStatus: 'O nweghị ihe rutere n’oge. Anaraghị gị ego ọ bụla. Ezigala na adreesị ochie.',
-  expiredUnknown: 'Oge ịkwụ ụgwọ agafeela. Ezigala na adreesị ochie.',
   expiredPartial:
     '{seen} n’ime {amount} rutere n’oge. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya, ma ọ bụ otú ị ga-esi kwụọ nke fọdụrụ.',
   expiredLate: '{seen} rutere n’azụ oge, o zughịkwa ọnụahịa. Ọ dị ụlọ ahịa n’aka: jụọ ihe na-esote.',

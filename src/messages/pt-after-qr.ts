@@ -60,7 +60,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: '{seen} de {amount} detectados a tempo. Contam.',
   lateSeen: '{seen} detectados. Chegaram fora do prazo; a loja decide quando forem confirmados.',
   expiredStatus: 'Nada chegou a tempo. Nada foi cobrado. Não envie para o endereço antigo.',
-  expiredUnknown: 'O prazo para pagar acabou. Não envie para o endereço antigo.',
   expiredPartial:
     '{seen} de {amount} chegaram a tempo. Estão com a loja: peça a devolução, ou como pagar o restante.',
   expiredLate: '{seen} chegaram tarde demais e não cobrem o preço. Estão com a loja: pergunte o que fazer.',

@@ -56,7 +56,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: '{seen} kati ya {amount} imeonekana kwa wakati. Inahesabiwa.',
   lateSeen: '{seen} imeonekana. Ilifika baada ya muda; duka litaamua ikithibitishwa.',
   expiredStatus: 'Hakuna kilichofika kwa wakati. Hukutozwa chochote. Usitume kwenye anwani ya zamani.',
-  expiredUnknown: 'Muda wa kulipa umeisha. Usitume kwenye anwani ya zamani.',
   expiredPartial:
     '{seen} kati ya {amount} ilifika kwa wakati. Duka linayo: omba irudishwe, au uliza jinsi ya kulipa kilichobaki.',
   expiredLate: '{seen} ilichelewa na haitoshi kulipa bei. Duka linayo: uliza kinachofuata.',

@@ -56,7 +56,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: 'A rí {seen} nínú {amount} ní àkókò. Ó kà.',
   lateSeen: 'A ti rí {seen}. Ó dé lẹ́yìn àkókò; ilé ìtajà máa pinnu lẹ́yìn tí ó bá fìdí múlẹ̀.',
   expiredStatus: 'Kò sí ohun tó dé lásìkò. A kò gba owó kankan. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
-  expiredUnknown: 'Àkókò ìsanwó ti kọjá. Má fi nǹkan ránṣẹ́ sí àdírẹ́sì àtijọ́.',
   expiredPartial:
     '{seen} nínú {amount} dé lásìkò. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà, tàbí bí o ṣe lè san ìyókù.',
   expiredLate: '{seen} pẹ́ jù, kò sì tó iye owó. Ó wà lọ́wọ́ ilé ìtajà: béèrè ohun tó kàn.',

@@ -55,7 +55,6 @@ export const texts: AfterQrMessages = {
   timeUpPart: '时限内检测到 {amount} 中的 {seen}，计入付款。',
   lateSeen: '已检测到 {seen}。到账超过时限，确认后由商家决定。',
   expiredStatus: '时限内没有收到转账，未扣款。请勿再向旧地址转账。',
-  expiredUnknown: '付款时间已过。请勿再向旧地址转账。',
   expiredPartial: '时限内收到 {amount} 中的 {seen}。款项在商家处：请申请退回，或询问如何支付余款。',
   expiredLate: '{seen} 到账太晚，且不足以支付价格。款项在商家处：请咨询后续处理。',
   cancelledHeading: '付款已取消',

@@ -28,11 +28,25 @@ export const afterQrStyles = css`
     border-color: var(--_muted);
   }
   .transfer {
-    display: grid;
+    display: flex;
+    flex-wrap: wrap;
     gap: 8px;
     margin-bottom: 12px;
   }
-  .transfer p {
+  .transfer input {
+    flex: 1 1 calc(var(--_rem) * 9);
+    min-width: 0;
+  }
+  .transfer button {
+    padding-inline: 16px;
+  }
+  .transfer :is(label, p) {
+    flex: 1 0 100%;
+  }
+  .transfer p:not(:empty) {
+    padding: 10px 14px;
+    border-radius: var(--_inner);
+    background: var(--_surface);
     color: var(--_text);
     font-size: calc(var(--_rem) * 0.9375);
   }
@@ -172,6 +186,9 @@ export const afterQrStyles = css`
   .pay:has(.check) ~ .overlay [part='connection'] {
     clip-path: inset(50%);
   }
+  .lost {
+    --_tint: var(--_muted);
+  }
   progress + .quiet {
     margin-top: calc(var(--_space) * -1.25);
   }
@@ -197,6 +214,9 @@ export const afterQrStyles = css`
     }
     .minor {
       gap: 8px;
+      margin: 0;
+    }
+    .check button {
       margin: 0;
     }
     progress {

@@ -198,7 +198,7 @@ function outcomeSentence(payment: Payment, context: ViewContext): string {
       return text('cancelledPaid', { seen: receivedText(payment, context) });
     case 'expired':
       // Only a server that lists what arrived can say that nothing did.
-      return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'expiredUnknown');
+      return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'cancelledStatus');
     default:
       // A server without detailed states: say only what the base fields tell for certain.
       if (status === 'success')

@@ -260,7 +260,7 @@ export const flowStyles = css`
     text-align: center;
   }
   .facts {
-    font-size: calc(var(--_rem) * 0.9375);
+    font-size: calc(var(--_rem) * 0.875);
   }
   .facts div {
     display: flex;
@@ -288,6 +288,10 @@ export const flowStyles = css`
   .title h2 {
     flex: 1 1 auto;
   }
+  /* The time stands beside it, on small phones too. */
+  .title:has(.time) h2 {
+    font-size: clamp(calc(var(--_rem) * 1.125), 6cqi, calc(var(--_rem) * 1.375));
+  }
   .time {
     gap: 6px;
     color: var(--_tint, var(--_muted));
@@ -310,14 +314,16 @@ export const flowStyles = css`
   }
   .check {
     display: flex;
+    flex-wrap: wrap;
     align-items: center;
     gap: 10px;
     margin-block: calc(var(--_space) * -0.75);
-    font-size: calc(var(--_rem) * 0.9375);
+    font-size: calc(var(--_rem) * 0.875);
     color: var(--_muted);
   }
   .check p {
     flex: 1;
+    overflow-wrap: break-word;
   }
   .check button {
     margin-inline-end: -8px;
@@ -329,9 +335,6 @@ export const flowStyles = css`
     border-radius: 50%;
     background: var(--_tint, var(--_good));
     forced-color-adjust: none;
-  }
-  .lost {
-    --_tint: var(--_muted);
   }
   .badge,
   .mark {

@@ -33,6 +33,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     time: clock(expiresBy),
   };
   const qr = qrPanel(payment, due, context);
+  const facts = priceFacts(payment, context);
   return {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
     sentence: isPartial ? `${progress} ${text('partialRest', values)}` : text('awaitingStatus', values),
@@ -53,10 +54,10 @@ export function payingView(state: TrackedState, context: ViewContext): View {
       }
       ${target(payment, due, isPartial ? worth : '', context)}
     `,
-    side: isWide ? qr : nothing,
+    side: isWide ? html`${qr} ${facts}` : nothing,
     action: mainAction(payment, due, context),
     more: html`${context.walletPanel?.(state, context) ?? nothing} ${isWide ? nothing : qr}
-    ${checkLine(context)} ${priceFacts(payment, context)} ${afterQr?.help(state, context)}`,
+    ${checkLine(context)} ${isWide ? nothing : facts} ${afterQr?.help(state, context)}`,
     canCancel: !isPartial,
     canRestart: !isPartial,
   };

@@ -26,7 +26,9 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
     ${transactionList(payment, context)}`;
   return html`<p part="paid" class="paid">
       <b class="amount" dir="ltr">${money(receivedOf(payment), currency)}</b>
-      <span class="quiet">${[merchantName, paidAt(payment, context)].filter(Boolean).join(' · ')}</span>
+      <span class="quiet"
+        >${merchantName && html`<bdi>${merchantName}</bdi> · `}<bdi>${paidAt(payment, context)}</bdi></span
+      >
     </p>
     ${disclosure('details', 'receipt', text('details'), details, context)}
     <div class="minor">
