@@ -18,6 +18,14 @@ export interface BalanceReading {
   readonly amounts: readonly bigint[];
 }
 
+export interface Spending {
+  /** How many transactions the address had sent after the block. */
+  readonly sent: number;
+  readonly amount: bigint;
+  /** The height of the first of those transactions. */
+  readonly from: number;
+}
+
 export interface BalanceSource {
   /** How many nodes are configured. */
   readonly nodes: number;
@@ -43,6 +51,18 @@ export interface BalanceSource {
   ): Promise<BalanceReading | undefined>;
   /** How many transactions an address has sent; undefined if nodes do not tell. @throws NodesUnavailable */
   sent(address: string, signal: AbortSignal): Promise<number | undefined>;
+  /**
+   * What an address, an account, has sent of the coin up to a block, with the fees, in all transactions but its first ones;
+   * undefined if the nodes do not tell.
+   * @param since how many transactions are left out
+   * @throws NodesUnavailable
+   */
+  spending(
+    address: string,
+    since: number,
+    upTo: Pick<BalanceReading, 'height' | 'hash'>,
+    signal: AbortSignal,
+  ): Promise<Spending | undefined>;
   /** When a block was made, and its hash. @throws NodesUnavailable */
   blockAt(
     height: number,

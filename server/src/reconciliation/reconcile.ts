@@ -5,7 +5,7 @@
  */
 import type { Database } from '../db/database.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
-import type { ChainAsset } from '../chains/assets.js';
+import { isCoin, type ChainAsset } from '../chains/assets.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import type { AskedBalance, BalanceReading } from '../chains/balance-source.js';
 import { bookSurplus } from './book-surplus.js';
@@ -145,6 +145,15 @@ async function lookAgain(
     place,
   );
   const former = BigInt(row.balance) + booked.left + BigInt(row.spent) - booked.received;
+  const counted = await countSpending(
+    deps,
+    network,
+    look,
+    { ...row, difference: former.toString() },
+    options,
+    signal,
+  );
+  if (counted) return counted;
   const wasMoved = former > 0n && difference < former && (await movedSince(deps, network, look, row, signal));
   const agreed = wasMoved ? former : agreedOn(former, difference);
   const { minAmount } = network.network.assets[place.currency] ?? {};
@@ -160,6 +169,37 @@ async function lookAgain(
   if (!isBooked) return noteFirst(deps, network, look, row, options);
   await quiet(deps.database, row);
   return 'credited';
+}
+
+/**
+ * What the wallet of an extended key has sent itself is known to the last unit, where nodes tell its nonce after a block: a
+ * contract may have paid it in the block in which it paid others, and its balance alone shows the sum of both.
+ * @returns undefined if there is nothing to count, or no node tells: the balance alone decides
+ */
+async function countSpending(
+  deps: ReconcileDeps,
+  network: Reconciled,
+  look: Look,
+  row: BalanceDifferenceTable,
+  options: Options,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { database } = deps;
+  const { address } = row;
+  if (!isCoin(look.asset) || (await isForwarder(database, refOf(network), address))) return undefined;
+  // What was sent is counted up to the block of the first look: if that one is gone, the look begins anew.
+  if ((await network.balances.blockAt(row.height, signal))?.hash !== row.hash)
+    return noteFirst(deps, network, look, row, options);
+  const spending = await network.balances.spending(address, row.sent, row, signal);
+  if (!spending) return undefined;
+  // As deep as a payment must be before it counts.
+  if (look.reading.height < row.height + network.network.confirmations) return 'seen';
+  const { sent, amount, from } = spending;
+  const spent = (BigInt(row.spent) + amount).toString();
+  const difference = (BigInt(row.difference) + amount).toString();
+  const above = Math.max(row.above, from - 1);
+  await store.writeDifference(database, { ...row, difference, spent, sent, above });
+  return 'seen';
 }
 
 /**

@@ -421,8 +421,14 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const nonce = Number(model.balance('nonce', address));
     if (amount <= 0n || model.mempool.some(({ spends }) => spends === `${address.toLowerCase()}/${nonce}`))
       return;
+    const gas = gasPrice * gasUsed;
+    if (currency === 'USDT' && model.balance('coin', address) < gas) {
+      // Somebody must pay for its gas first, and that is money which came, too.
+      told.push(`${address} gets gas`);
+      model.send(contractTx({ name: nextName() }, [{ address, currency: 'ETH', amount: gas }]));
+      return;
+    }
     told.push(`${address} spends ${amount} ${currency}`);
-    if (currency === 'USDT') model.give(address, 'coin', gasPrice * gasUsed);
     model.send(
       walletTx(
         { name: nextName(), from: address, nonce },

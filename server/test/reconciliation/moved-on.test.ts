@@ -69,6 +69,32 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     expect(await shop.app.reconciliation.differences()).toEqual([]);
   });
 
+  it('are credited, if the wallet paid others in the same block', async () => {
+    const { shop, model } = world;
+    const first = await openPayment();
+    model.send(walletTx({ name: `first ${first.id}` }, { ...first, currency: 'ETH' }));
+    for (let count = 0; count < 5; count += 1) await block();
+    const { address, amount } = first;
+    const gas = gasPrice * gasUsed;
+    // More leaves in that block than comes, and in another history less.
+    for (const [nonce, { more, spent }] of [
+      { more: amount / 2n, spent: amount - gas },
+      { more: amount, spent: amount / 4n },
+    ].entries()) {
+      const before = await received(address);
+      const away = { address: addressFrom('elsewhere'), currency: 'ETH', amount: spent } as const;
+      model.send(
+        contractTx({ name: `more ${nonce} ${address}` }, [{ address, currency: 'ETH', amount: more }]),
+      );
+      model.send(walletTx({ name: `away ${nonce} ${address}`, from: address, nonce }, away));
+      // The round through all addresses comes again after an hour.
+      shop.time.now += 3_700_000;
+      for (let count = 0; count < 12; count += 1) await block();
+      expect((await received(address)) - before).toBe(more);
+    }
+    expect(await shop.app.reconciliation.differences()).toEqual([]);
+  });
+
   it('are not credited, if only one node ever showed them', async () => {
     const { shop, nodes } = world;
     const { address } = await openPayment();

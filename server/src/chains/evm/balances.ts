@@ -4,6 +4,7 @@ import { NodeError } from '../../rpc/node-error.js';
 import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
+import { readSpending } from './spending.js';
 
 /** How often the newest balances are read again if a block came in between. */
 const attempts = 3;
@@ -75,6 +76,16 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
 
     sent: (address, signal) =>
       nodes.run((evm) => unlessRefused(evm.nonce(dialect.readAddress(address) ?? address, 'latest')), signal),
+
+    async spending(address, since, upTo, signal) {
+      const owner = dialect.readAddress(address);
+      if (owner === undefined || !dialect.hasBalancesAtBlock) return undefined;
+      const answers = await nodes.each(
+        (evm) => readSpending(evm, owner, since, { ...upTo, hash: rawHash(upTo.hash) }),
+        signal,
+      );
+      return answers.find((found) => found !== undefined);
+    },
 
     blockAt: (height, signal) =>
       nodes.run(async (evm) => {
