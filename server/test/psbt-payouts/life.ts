@@ -228,10 +228,13 @@ export function testLife(engine: TestEngine): void {
       const scope = { merchantId: merchant.id, mode: 'test' } as const;
       const other = await shop.merchant();
       await shop.server.database.write((transaction) =>
-        depositKeys.set(transaction, scope, 'litecoin', {
-          extendedPublicKey: other.account.publicExtendedKey,
-          script: 'p2wpkh',
-        }),
+        depositKeys.set(
+          transaction,
+          scope,
+          'litecoin',
+          { extendedPublicKey: other.account.publicExtendedKey, script: 'p2wpkh' },
+          true,
+        ),
       );
       await expect(merchant.export()).rejects.toThrow('The coins are not enough: 0 LTC can be spent');
       const [former] = await depositKeys.list(shop.server.database.reader, merchant.id);
