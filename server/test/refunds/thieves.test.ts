@@ -38,7 +38,7 @@ describe.each(engines)('A thief, on $name', (engine) => {
     const { id, claimUrl } = data as unknown as { id: string; claimUrl: string };
     return { id, paymentId, token: new URL(claimUrl).hash.slice(1) };
   }
-  const code = ({ status, body }: Answer) => [status, body.data?.code];
+  const code = ({ status, body }: Answer) => [status, body.data.code];
   const gone = [404, 'not_found'];
 
   it('has nothing from the payment’s id, its page, a public key, or another shop’s key', async () => {
