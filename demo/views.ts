@@ -213,7 +213,7 @@ function simulator(
 ): TemplateResult {
   const isPlaying = caption !== undefined;
   return html`<section
-    class=${isPlaying ? 'panel simulator playing' : 'panel simulator'}
+    class=${`panel simulator${isPlaying ? ' playing' : ''}${payment?.addressInformation ? ' ready' : ''}`}
     aria-labelledby="simulator-heading"
   >
     <h2 id="simulator-heading">Simulator</h2>
