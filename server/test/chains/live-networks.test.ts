@@ -147,7 +147,13 @@ describe.each(engines)('live networks on $name', (engine) => {
   async function setKey(mode: 'live' | 'test', extendedPublicKey: string): Promise<void> {
     const { depositKeys } = server.app;
     await server.database.write((transaction) =>
-      depositKeys.set(transaction, { merchantId, mode }, 'evm', { extendedPublicKey, script: undefined }),
+      depositKeys.set(
+        transaction,
+        { merchantId, mode },
+        'evm',
+        { extendedPublicKey, script: undefined },
+        true,
+      ),
     );
     await depositKeys.refresh();
   }
