@@ -114,7 +114,7 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
 
       for (let round = 0; round < rounds; round += 1) {
         startRound(`PSBTs on ${engine.name}`, round, rounds);
-        const amount = 0.01 + (round % 20) / 1000;
+        const amount = (10 + (round % 20)) / 1000;
         const address = await node.rpc<string>('getnewaddress');
         const body = { amount, currency: 'LTC', walletAddress: address, walletNetwork: network };
         transfers.push({ ...(await ask<{ id: string }>('POST', '/v1/transfers', body)), address, amount });
