@@ -6,12 +6,14 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, power cuts, a PostgreSQL that dies, clocks that jump, random lives of payments and subscriptions, 2,000 histories of nodes that lie, and 20,000 malformed requests. npm test and npm run test:long run few rounds of them.
+killed, servers that share a database, power cuts, a PostgreSQL that dies, clocks that jump, random lives of payments and subscriptions, 2,000 histories of nodes that lie, 20,000 malformed requests, and a day of traffic. npm test and npm run test:long run few rounds of them.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
   npm run soak -- PATH…           only test files whose path contains one of these
   npm run soak -- --seed=7 PATH   of random histories only the one with this seed, which a failure has printed; or 1-99
+  npm run soak -- --minutes=60 traffic
+                                  50 payments a second for an hour, with 10,000 open; less time has as many fewer open
   npm run soak -- --help          show this help
 
 To run as many rounds with npm test, set the environment variable SOAK to the number of times.`;
@@ -49,6 +51,7 @@ function readOptions() {
       options: {
         times: { type: 'string', default: '5' },
         seed: { type: 'string', default: '' },
+        minutes: { type: 'string', default: '' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -56,6 +59,8 @@ function readOptions() {
     if (!/^[1-9]\d{0,3}$/.test(values.times)) throw new Error('--times must be an integer from 1 to 9999');
     if (!/^(\d+(-\d+)?)?$/.test(values.seed))
       throw new Error('--seed must be a number, or two with a dash between');
+    if (!/^([1-9]\d{0,3})?$/.test(values.minutes))
+      throw new Error('--minutes must be an integer from 1 to 9999');
     if (values.seed !== '' && positionals.length === 0) throw new Error('--seed needs the path of a test');
     return { ...values, filters: positionals };
   } catch (error) {
@@ -65,7 +70,7 @@ function readOptions() {
 }
 
 async function main() {
-  const { times, seed, filters, help: isHelp } = readOptions();
+  const { times, seed, minutes, filters, help: isHelp } = readOptions();
   if (isHelp) {
     console.log(help);
     return 0;
@@ -81,7 +86,11 @@ async function main() {
   }
   if ((await run('npm', ['run', 'build'])) !== 0) return 1;
   const args = ['run', '--reporter=verbose', ...files];
-  return run(join(root, 'node_modules/.bin/vitest'), args, { SOAK: times, SOAK_SEED: seed });
+  return run(join(root, 'node_modules/.bin/vitest'), args, {
+    SOAK: times,
+    SOAK_SEED: seed,
+    SOAK_MINUTES: minutes,
+  });
 }
 
 process.exitCode = await main();

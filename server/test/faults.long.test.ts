@@ -1,4 +1,4 @@
-/** Power cuts, a PostgreSQL that dies or has no connection left, clocks that jump, lost DNS: under load, nothing is lost or doubled. */
+/** Power cuts, a PostgreSQL that dies or has no connection left, and clocks that jump: under load, nothing is lost or doubled. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { engines, type TestEngine } from '../support/engines.js';
+import { engines, lastEngine } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
 const postgres = engines.find(({ name }) => name === 'PostgreSQL');
@@ -22,7 +22,7 @@ function statements(name: string): string[] {
 
 describe.skipIf(!postgres)('the role of compose.yaml', () => {
   it('is enough for the server, and for nothing else', async () => {
-    const engine = postgres as TestEngine;
+    const engine = postgres ?? lastEngine;
     const other = await engine.create();
     onTestFinished(() => other.dispose());
     const admin = new pg.Client({ connectionString: other.url });

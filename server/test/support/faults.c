@@ -1,12 +1,11 @@
 /**
- * Preloaded into a server by faults.ts: lets its clock jump, its DNS fail and its power be cut, without rights on the machine.
- * FAULTS_DIRECTORY has the file `clock` (a 64-bit number of seconds to add) and, while names cannot be resolved, the file `dns-lost`.
+ * Preloaded into a server by faults.ts: lets its clock jump and its power be cut, without rights on the machine.
+ * FAULTS_DIRECTORY has the file `clock`: a 64-bit number of seconds to add.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <netdb.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *path_of(const char *name, char *buffer) {
-  snprintf(buffer, PATH_MAX, "%s/%s", getenv("FAULTS_DIRECTORY"), name);
-  return buffer;
-}
-
 static int64_t clock_offset(void) {
   static volatile int64_t *shared;
   if (!shared) {
     char path[PATH_MAX];
-    int file = open(path_of("clock", path), O_RDONLY);
+    snprintf(path, sizeof path, "%s/clock", getenv("FAULTS_DIRECTORY"));
+    int file = open(path, O_RDONLY);
     void *mapped = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) abort();
     shared = mapped;
@@ -50,15 +45,6 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   /* What measures durations does not jump. */
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += clock_offset();
   return result;
-}
-
-int getaddrinfo(const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints,
-                struct addrinfo **restrict found) {
-  static int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
-  if (!next) next = dlsym(RTLD_NEXT, "getaddrinfo");
-  char path[PATH_MAX];
-  if (access(path_of("dns-lost", path), F_OK) == 0) return EAI_AGAIN;
-  return next(node, service, hints, found);
 }
 
 /** Keeps what a database file has now as FILE.synced: all of it that a power cut is sure to leave. */

@@ -1,4 +1,4 @@
-/** Lets the surroundings of a server process fail: its clock jumps, names cannot be resolved, its power is cut. */
+/** Lets the surroundings of a server process fail: its clock jumps, its power is cut. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,8 +13,6 @@ export interface Faults {
   readonly env: Readonly<Record<string, string>>;
   /** Sets the server's clock to the machine's plus so many seconds. */
   jump(seconds: number): void;
-  /** From now on, or no longer, names cannot be resolved. */
-  loseNames(areLost: boolean): void;
   dispose(): Promise<void>;
 }
 
@@ -29,7 +27,7 @@ function canCompile(): boolean {
     execFileSync('cc', ['--version'], { stdio: 'ignore' });
     return true;
   } catch {
-    reportSkipped('Clocks that jump, lost DNS and power cuts', 'there is no C compiler');
+    reportSkipped('Clocks that jump and power cuts', 'there is no C compiler');
     return false;
   }
 }
@@ -49,11 +47,6 @@ export async function createFaults(): Promise<Faults> {
       const file = openSync(clock, 'r+');
       writeSync(file, bytes, 0, 8, 0);
       closeSync(file);
-    },
-    loseNames(areLost) {
-      const mark = join(directory, 'dns-lost');
-      if (areLost) writeFileSync(mark, '');
-      else rmSync(mark, { force: true });
     },
     dispose: () => rm(directory, { recursive: true, force: true }),
   };
