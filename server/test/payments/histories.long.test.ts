@@ -2,4 +2,4 @@
 import { roundsOf } from '../support/rounds.js';
 import { testHistories } from './histories.js';
 
-testHistories(roundsOf({ usual: 500, soak: 1000 }));
+testHistories(roundsOf({ usual: 40, soak: 500 }));
