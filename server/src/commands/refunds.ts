@@ -58,7 +58,9 @@ export const refundCommands: Group = {
       summary: 'Lists the refunds, oldest first, at most 1000.',
       options: {
         merchant: option.merchant('only refunds of this merchant'),
-        status: option.oneOf(statuses, 'only refunds with this status'),
+        status: option.oneOf(statuses, `only refunds with this status: ${statuses.join(', ')}`, {
+          value: 'STATUS',
+        }),
       },
       async run({ refunds }, { merchant: merchantId, status }) {
         const found = await refunds.listAll({ merchantId, status });

@@ -563,7 +563,7 @@ it.each([
   [['webhooks', 'list', '--limit', '0'], '--limit must be an integer'],
   [
     ['keys', 'create', '--merchant', 'X', '--kind', 'secret', '--mode', 'live', '--scope', 'all'],
-    '--scope must be full, read or verify, not "all"',
+    '--scope must be full, read, verify or refunds, not "all"',
   ],
   [['payments', 'export', '--merchant', 'X', ...test, '--format', 'csv', '--json'], 'leave one of them out'],
   [['keys', 'create', '--merchant', 'X', '--kind', 'private', '--mode', 'test'], 'must be secret or public'],
