@@ -30,6 +30,8 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
   Receipt: receipt,
   Credit: credit,
   Wallet: api.wallets.retrieve.data,
+  Refund: api.refunds.retrieve.data,
+  RefundClaim: api.refundClaims.retrieve.data,
 };
 
 /**

@@ -55,7 +55,7 @@ describe.each(engines)('A refund on a real chain, on $name', (engine) => {
       const line = 'transfers export --network evm-dev --format json';
       const { transfers = [] } = await fixture.command<Exported>(line);
       expect(transfers).toHaveLength(1);
-      for (const { to, data } of transfers) await transact(anvil, to, data, treasury as Hex);
+      for (const { to, data } of transfers) await transact(anvil, to, data, treasury);
       await fixture.watch();
 
       const paid = await merchant.ask<{ status: string; txHash: string }>('GET', `/v1/refunds/${created.id}`);

@@ -1,5 +1,7 @@
 /** One merchant's test clock: its deadlines, bills and retries follow it, and nobody else's. */
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isOpen } from '../../src/db/payment-status.js';
 import { engines } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -93,13 +95,12 @@ describe.each(engines)("A merchant's test clock on $name", (engine) => {
   });
 
   it('finds due payments and charges by index, whoever moved a clock', async () => {
-    const { sql } = await import('kysely');
-    const explain = server.database.engine === 'sqlite' ? 'explain query plan' : 'explain';
+    const explain = sql.raw(server.database.engine === 'sqlite' ? 'explain query plan' : 'explain');
     const queries = [
-      `select payments.id from test_clocks cross join payments where payments.merchant_id = test_clocks.merchant_id
-         and payments.mode = 'test' and payments.state in ('created', 'confirming')
+      sql`select payments.id from test_clocks cross join payments where payments.merchant_id = test_clocks.merchant_id
+         and payments.mode = 'test' and ${isOpen}
          and payments.expires_at > 5 and payments.expires_at <= test_clocks.offset_ms + 5`,
-      `select subscribers.id from test_clocks cross join subscribers
+      sql`select subscribers.id from test_clocks cross join subscribers
          where subscribers.merchant_id = test_clocks.merchant_id and subscribers.mode = 'test'
          and subscribers.charge_at > 5 and subscribers.charge_at <= test_clocks.offset_ms + 5`,
     ];
@@ -108,7 +109,7 @@ describe.each(engines)("A merchant's test clock on $name", (engine) => {
       if (server.database.engine === 'postgres')
         await sql`set local enable_seqscan = off`.execute(transaction);
       const rows = [];
-      for (const query of queries) rows.push(await sql.raw(`${explain} ${query}`).execute(transaction));
+      for (const query of queries) rows.push(await sql`${explain} ${query}`.execute(transaction));
       return rows.map((plan) => JSON.stringify(plan.rows));
     });
     expect(plans[0]).toContain('payments_test_expiry');

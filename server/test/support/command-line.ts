@@ -57,13 +57,17 @@ function startWorker(): Promise<ChildProcess> {
 }
 
 /** Runs one command on a database. Commands that are given at the same time run at the same time. */
-export async function runCommandLine(databaseUrl: string, args: readonly string[]): Promise<Outcome> {
+export async function runCommandLine(
+  databaseUrl: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
   worker ??= startWorker();
   const child = await worker;
   const id = nextId++;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
-    const request: CommandRequest = { id, args, env: { DATABASE_URL: databaseUrl } };
+    const request: CommandRequest = { id, args, env: { DATABASE_URL: databaseUrl, ...env } };
     child.send(request);
   });
 }

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { readConfig } from '../../src/config.js';
 import { parseDataKeys } from '../../src/shared/data-keys.js';
 import { createEndpoints } from '../../src/webhooks/endpoints.js';
+import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { runCommand } from '../../src/commands/run.js';
 import { startReceiver, type Receiver } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 
@@ -94,8 +94,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
       .select(['secret', 'former_secrets'])
       .execute();
 
-  const rotate = () =>
-    runCommand(['data-key', 'rotate'], { DATABASE_URL: database.url, DATA_KEY_FILE: file });
+  const rotate = () => runCommandLine(database.url, ['data-key', 'rotate'], { DATA_KEY_FILE: file });
 
   async function expectDelivery(from: Shop): Promise<void> {
     const before = receiver.received.length;
@@ -132,7 +131,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
     await expect(start([first])).rejects.toThrow(missing);
     await expect(start([first])).rejects.toThrow('it does not have that key');
     await expect(start(undefined)).rejects.toThrow('it is not set');
-    const command = await runCommand(['webhooks', 'list'], { DATABASE_URL: database.url });
+    const command = await runCommandLine(database.url, ['webhooks', 'list']);
     expect(command.exitCode).toBe(1);
     expect(command.stderr).toMatch(/DATA_KEY_FILE: .* it is not set/);
   });
