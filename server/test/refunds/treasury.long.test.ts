@@ -1,5 +1,4 @@
 /** An over-payment on an anvil, refunded by what a treasury's owner signs from an export, and found on the chain by itself. */
-import type { Hex } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
