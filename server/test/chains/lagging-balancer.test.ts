@@ -38,7 +38,7 @@ const heightOf = (status = server.app.scanner.status()) =>
 
 it(
   'The scan keeps up with what all backends have, and credits what is paid once',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const payment = await server.lock('USDC', network);
     await anvil.call('PlainToken', token, 'transfer', [payment.address, payment.amount]);

@@ -34,7 +34,7 @@ interface Transfer {
 }
 
 describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', (engine) => {
-  it(`pay each transfer once, over ${rounds} rounds`, { timeout: 180_000 + rounds * 60_000 }, async () => {
+  it(`pay each transfer once, over ${rounds} rounds`, { timeout: 300_000 + rounds * 60_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     const node = await startLitecoin();
@@ -143,7 +143,7 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
           );
           expect(new Set(states)).toEqual(new Set(['success']));
         },
-        { timeout: 60_000, interval: 500 },
+        { timeout: 180_000, interval: 500 },
       );
       for (const { address, amount } of transfers) {
         expect(await node.rpc<number>('getreceivedbyaddress', address)).toBeCloseTo(amount, 8);

@@ -109,7 +109,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
     async settled(merchantId) {
       const filter = merchantId === undefined ? {} : { merchantId };
       const pending = () => shop.events({ status: 'pending', ...filter });
-      await expect.poll(pending, { timeout: 15_000 }).toEqual([]);
+      await expect.poll(pending, { timeout: 45_000 }).toEqual([]);
       return shop.events(filter);
     },
 
