@@ -86,12 +86,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
   const merchant = await merchantIdOf(serverEnv);
-  const [updated] = await Promise.all([
-    runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl),
+  // The secret comes before the deposit keys: what they announce is already signed with it.
+  const updated = await runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl);
+  secret = (updated as { webhookSecret: string }).webhookSecret;
+  await Promise.all([
     setDepositKey(stage, serverEnv, merchant, 'evm', 'evm-dev'),
     litecoin && setDepositKey(stage, serverEnv, merchant, 'litecoin', 'litecoin-regtest'),
   ]);
-  secret = (updated as { webhookSecret: string }).webhookSecret;
 });
 beforeEach(() => {
   webhooks.length = 0;
