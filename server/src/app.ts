@@ -84,6 +84,7 @@ import { createWalletHandlers } from './wallets/handlers.js';
 import { createWallets } from './wallets/wallets.js';
 import { createDispatcher } from './webhooks/dispatcher.js';
 import { createEndpoints } from './webhooks/endpoints.js';
+import { createWebhookHandlers } from './webhooks/handlers.js';
 import { createOutbox } from './webhooks/outbox.js';
 import { createSender } from './webhooks/send.js';
 import { createTargets, type Resolve } from './webhooks/targets.js';
@@ -221,7 +222,7 @@ export async function createApp(options: AppOptions) {
   });
   const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, () => dispatcher.wake());
-  const webhooks = createWebhooks(clock);
+  const webhooks = createWebhooks(clock, () => dispatcher.wake());
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
   await refuseMissingDataKeys(endpoints, database.reader, config.dataKeys);
 
@@ -403,6 +404,7 @@ export async function createApp(options: AppOptions) {
     refundClaims: createRefundClaimHandlers(refunds),
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
+    webhooks: createWebhookHandlers(database, webhooks, webhookTest),
   });
 
   return {

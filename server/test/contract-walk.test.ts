@@ -182,6 +182,13 @@ const validCalls: {
     create: () => ({ body: { currency: 'BTC', label: 'Donations' } }),
     remove: async (records) => ({ params: { wallet_id: await records.wallet() } }),
   },
+  webhooks: {
+    list: async (records) => ({ query: { subjectId: (await records.delivery()).subjectId } }),
+    retrieve: async (records) => ({ params: { webhook_id: (await records.delivery()).id } }),
+    retry: async (records) => ({ params: { webhook_id: (await records.delivery()).id } }),
+    retryFailed: () => ({}),
+    sendSample: () => ({ body: { type: 'payment.late' } }),
+  },
 };
 
 /** A call without the types of its endpoint. */
@@ -254,7 +261,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
       Object.keys(verbs as object).map((verb) => `${resource}.${verb}`),
     );
   expect(names(validCalls).sort()).toEqual(names(api).sort());
-  expect(rows).toHaveLength(60);
+  expect(rows).toHaveLength(65);
 });
 
 describe.each(engines)('On $name', (engine) => {

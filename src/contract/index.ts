@@ -15,6 +15,7 @@ import { transactions } from './transactions.js';
 import { transfers } from './transfers.js';
 import { walletAddresses } from './wallet-addresses.js';
 import { wallets } from './wallets.js';
+import { webhooks } from './webhook-deliveries.js';
 
 export const api = {
   meta,
@@ -33,6 +34,7 @@ export const api = {
   refundClaims,
   transactions,
   wallets,
+  webhooks,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 export type Api = typeof api;

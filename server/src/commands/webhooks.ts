@@ -1,11 +1,12 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
+import { webhookEventType } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
-import type { WebhookAttempt, WebhookRecord } from '../webhooks/webhooks.js';
+import { deliveryOf, type WebhookAttempt, type WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
-import { listRecords, recordJson } from './records.js';
+import { listRecords } from './records.js';
 
 export const webhookCommands: Group = {
   name: 'webhooks',
@@ -47,8 +48,9 @@ export const webhookCommands: Group = {
         merchant: option.merchant('the merchant whose URL it is').required(),
         mode: option.mode('each mode has its own URL'),
       },
-      async run({ database, webhookTest }, { merchant: merchantId, mode }) {
-        const results = await webhookTest.run(database.reader, { merchantId, mode });
+      async run({ database, webhookTest, signal }, { merchant: merchantId, mode }) {
+        const scope = { merchantId, mode };
+        const results = await webhookTest.run(database.reader, scope, webhookEventType.options, signal);
         return {
           ...listRecords(results, sampleJson, sampleText, ''),
           hasFailed: results.some(({ error }) => error !== undefined),
@@ -63,7 +65,9 @@ export const webhookCommands: Group = {
         id: option.id('the event\'s id, as "webhooks list" shows it, which is its webhook-id'),
       },
       async run({ database, webhooks }, { id }) {
-        await database.write((transaction) => webhooks.retry(transaction, id));
+        await database.write(async (transaction) =>
+          webhooks.retry(transaction, await webhooks.owner(transaction, id), id),
+        );
         return { json: { id, status: 'pending' }, text: `Queued ${id}` };
       },
     }),
@@ -85,13 +89,7 @@ function sampleJson({ type, id, status, durationMs, excerpt, error }: SampleResu
   return { type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null };
 }
 
-function eventJson({ attempts, ...event }: WebhookRecord) {
-  const tries = attempts.map(({ attemptedAt, ...attempt }) => ({
-    ...attempt,
-    triedAt: isoTime(attemptedAt),
-  }));
-  return { ...recordJson(event), tries };
-}
+const eventJson = (event: WebhookRecord) => ({ merchantId: event.merchantId, ...deliveryOf(event) });
 
 function eventText(event: WebhookRecord): string {
   const { id, merchantId, mode, type, subjectId, status, dueAt, attempts } = event;

@@ -24,22 +24,43 @@ export function isCreatedWithin(table: string, { from, to }: PageRequest): Expre
     ${to === undefined ? sql`` : sql`and ${createdAt} <= ${to}`}`;
 }
 
-/** @param query selects the matching rows of a table with created_at and id */
+/**
+ * @param query selects the matching rows of a table with created_at and id
+ * @param bound where the list ends, and what is counted of it, so that a long one costs no more
+ */
 export async function readPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   table: TB,
   { page, skip }: PageRequest,
+  bound?: { readonly reader: Reader; readonly mostListed: number },
 ): Promise<Page<O>> {
-  const { total } = await query
-    .clearSelect()
-    .select(sql`count(*)`.as('total'))
-    .$castTo<{ total: number | string }>()
-    .executeTakeFirstOrThrow();
+  const { total } = bound ? await countWithin(query, bound) : await count(query);
+  if (bound && (page - 1) * skip >= bound.mostListed) return { rows: [], total: Number(total) };
   const rows = await newestFirst(query, table)
     .limit(skip)
     .offset((page - 1) * skip)
     .execute();
   return { rows, total: Number(total) };
+}
+
+interface Counted {
+  readonly total: number | string;
+}
+
+const count = <DB, TB extends keyof DB & string, O>(query: SelectQueryBuilder<DB, TB, O>) =>
+  query
+    .clearSelect()
+    .select(sql`count(*)`.as('total'))
+    .$castTo<Counted>()
+    .executeTakeFirstOrThrow();
+
+async function countWithin<DB, TB extends keyof DB & string, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  { reader, mostListed }: { readonly reader: Reader; readonly mostListed: number },
+): Promise<Counted> {
+  const { rows } = await sql<Counted>`
+    select count(*) as total from (${query.limit(mostListed)}) as listed`.execute(reader);
+  return rows[0] ?? { total: 0 };
 }
 
 /**

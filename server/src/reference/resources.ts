@@ -73,6 +73,10 @@ export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
     title: 'Hosted wallets',
     description: 'Permanent deposit addresses, one on each network of a currency.',
   },
+  webhooks: {
+    title: 'Webhooks',
+    description: 'The events that your server was sent, with its answers: look them up, and send them again.',
+  },
   sandbox: {
     title: 'Sandbox',
     description:

@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isoTime } from '../shared/clock.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { DataKeys } from '../shared/data-keys.js';
+import { bodyOf } from './body.js';
 import { signingSecrets } from './endpoint-secrets.js';
 import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
@@ -285,11 +285,6 @@ export function createDispatcher(options: DispatcherOptions) {
       await sender.close();
     },
   };
-}
-
-/** The body: the same in every attempt, byte for byte. */
-function bodyOf({ type, created_at: createdAt, data }: OutboxTable): string {
-  return `{"type":${JSON.stringify(type)},"timestamp":"${isoTime(createdAt)}","data":${data}}`;
 }
 
 function endpointKey({ merchant_id: merchantId, mode }: Pick<OutboxTable, 'merchant_id' | 'mode'>): string {

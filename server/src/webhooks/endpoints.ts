@@ -125,7 +125,14 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
   };
 }
 
-export function notConfigured(mode: Mode): Problem {
+/** The endpoint that a mode's events go to. Problem: `webhook_not_configured` if there is none, or a disabled one. */
+export async function requireEndpoint(reader: Reader, scope: Scope): Promise<WebhookEndpointTable> {
+  const endpoint = await store.findEndpoint(reader, scope);
+  if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
+  return endpoint;
+}
+
+function notConfigured(mode: Mode): Problem {
   return new Problem(
     'webhook_not_configured',
     `The account has no active webhook URL in ${mode} mode. Set one with: merchants update ID --webhook-url URL --mode ${mode}`,

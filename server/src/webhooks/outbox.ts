@@ -2,7 +2,7 @@
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
-import { notConfigured } from './endpoints.js';
+import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -80,8 +80,7 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
     },
 
     async requireEndpoint(reader, scope) {
-      const endpoint = await store.findEndpoint(reader, scope);
-      if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
+      await requireEndpoint(reader, scope);
     },
 
     async newest(reader, subjectId) {

@@ -1,9 +1,12 @@
 /** Storage of webhook endpoints, events and delivery attempts. */
+import type { WebhookEventType } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
+import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import type { OutboxTable, WebhookEndpointTable, WebhookTryTable } from '../db/schema.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
@@ -75,14 +78,10 @@ export function findEvent(reader: Reader, id: string): Promise<OutboxTable | und
 
 /** Makes an event due, with a fresh retry schedule. The outcome of an attempt that is still running no longer counts. */
 export function makeDue(transaction: Transaction, id: string, now: number): Promise<void> {
-  return updateEvent(transaction, id, {
-    status: 'pending',
-    tries: 0,
-    due_at: now,
-    claim: null,
-    claimed_until: null,
-  });
+  return updateEvent(transaction, id, { ...asNew, due_at: now });
 }
+
+const asNew = { status: 'pending', tries: 0, claim: null, claimed_until: null } as const;
 
 /** @param claim if given, the event is changed only while this claim still holds it */
 export async function updateEvent(
@@ -227,12 +226,8 @@ export interface EventWithAttempts extends OutboxTable {
   readonly attempts: Omit<WebhookTryTable, 'event_id'>[];
 }
 
-/** Newest first. */
-export async function listEvents(
-  reader: Reader,
-  { merchantId, status, isFailing, limit }: EventFilter,
-): Promise<EventWithAttempts[]> {
-  let query = reader
+const withAttempts = (reader: Reader) =>
+  reader
     .selectFrom('outbox')
     .selectAll('outbox')
     .select((e) =>
@@ -246,8 +241,18 @@ export async function listEvents(
       ).as('attempts'),
     )
     .orderBy('outbox.created_at', 'desc')
-    .orderBy('outbox.id', 'desc')
-    .limit(limit);
+    .orderBy('outbox.id', 'desc');
+
+async function readEvents(query: ReturnType<typeof withAttempts>): Promise<EventWithAttempts[]> {
+  return (await query.execute()).map((row) => ({ ...row, attempts: readRows(row.attempts) }));
+}
+
+/** For operators: events of all merchants, newest first. */
+export async function listEvents(
+  reader: Reader,
+  { merchantId, status, isFailing, limit }: EventFilter,
+): Promise<EventWithAttempts[]> {
+  let query = withAttempts(reader).limit(limit);
   if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
   if (status !== undefined) query = query.where('outbox.status', '=', status);
   if (isFailing === true) {
@@ -262,7 +267,81 @@ export async function listEvents(
         ),
       );
   }
-  return (await query.execute()).map((row) => ({ ...row, attempts: readRows(row.attempts) }));
+  return readEvents(query);
+}
+
+/** The merchant's own list. Each filter has an index of its own, in the order of the list. */
+export interface DeliveryFilter {
+  readonly subjectId?: string | undefined;
+  readonly type?: WebhookEventType | undefined;
+  readonly status?: WebhookStatus | undefined;
+}
+
+/** Events come by the million, so a list ends here, and counts no further. */
+const mostListed = 10_000;
+
+export async function pageOfEvents(
+  reader: Reader,
+  scope: Scope,
+  query: PageRequest & DeliveryFilter,
+): Promise<Page<EventWithAttempts>> {
+  const { rows, total } = await readPage(listedEvents(reader, scope, query), 'outbox', query, {
+    ...{ reader, mostListed },
+  });
+  if (rows.length === 0) return { rows: [], total };
+  const ids = rows.map(({ id }) => id);
+  return { rows: await readEvents(withAttempts(reader).where('outbox.id', 'in', ids)), total };
+}
+
+function listedEvents(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter) {
+  const { subjectId, type, status } = query;
+  let matching = reader.selectFrom('outbox').select('outbox.id');
+  if (type !== undefined) matching = matching.where('type', '=', type);
+  if (status !== undefined) matching = matching.where('status', '=', status);
+  if (subjectId === undefined) return matching.where(isListed('outbox', scope, query));
+  // A record has few events. With the plain scope, SQLite would rather walk all of the merchant's, because it has no statistics.
+  const { merchantId, mode } = scope;
+  return matching
+    .where('subject_id', '=', subjectId)
+    .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
+    .where(isCreatedWithin('outbox', query));
+}
+
+/** An event of a merchant's mode, with its attempts. */
+export async function findDelivery(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<EventWithAttempts | undefined> {
+  const [event] = await readEvents(
+    withAttempts(reader)
+      .where('outbox.id', '=', id)
+      .where((e) => e.and({ 'outbox.merchant_id': scope.merchantId, 'outbox.mode': scope.mode })),
+  );
+  return event;
+}
+
+/** Makes failed events of a merchant's mode due, the oldest first. @returns how many, at most `limit` */
+export async function makeFailedDue(
+  transaction: Transaction,
+  { merchantId, mode }: Scope,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('outbox')
+    .set({ ...asNew, due_at: now })
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('outbox')
+        .select('id')
+        .where((e) => e.and({ merchant_id: merchantId, mode, status: 'failed' }))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
 }
 
 /** Deletes events created before a real time, with their attempts. @returns how many, at most `limit` */
@@ -273,31 +352,24 @@ export async function deleteOld(
   before: number,
   limit: number,
 ): Promise<number> {
+  // Events of merchants who moved their test clock are as much ahead of real time as the clock.
+  const ahead =
+    mode === 'live'
+      ? sql`0`
+      : sql`coalesce((select offset_ms from test_clocks where merchant_id = merchants.id), 0)`;
   const { numDeletedRows } = await transaction
     .deleteFrom('outbox')
     .where('id', 'in', (e) =>
       e
-        .selectFrom('outbox')
-        .select('id')
-        .where((e) => e.and({ status, mode }))
-        .where('created_at', '<', before)
-        .limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  if (numDeletedRows > 0n || mode === 'live') return Number(numDeletedRows);
-  // Events of merchants who moved their test clock are as much ahead of real time as the clock.
-  const moved = await transaction
-    .deleteFrom('outbox')
-    .where('id', 'in', (e) =>
-      e
-        .selectFrom('test_clocks')
+        .selectFrom('merchants')
+        // For SQLite: merchant by merchant, each by the index.
         .crossJoin('outbox')
         .select('outbox.id')
-        .whereRef('outbox.merchant_id', '=', 'test_clocks.merchant_id')
-        .where((e) => e.and({ 'outbox.mode': 'test', 'outbox.status': status }))
-        .where('outbox.created_at', '<', sql<number>`test_clocks.offset_ms + cast(${before} as bigint)`)
+        .whereRef('outbox.merchant_id', '=', 'merchants.id')
+        .where((e) => e.and({ 'outbox.mode': mode, 'outbox.status': status }))
+        .where('outbox.created_at', '<', sql<number>`${ahead} + cast(${before} as bigint)`)
         .limit(limit),
     )
     .executeTakeFirstOrThrow();
-  return Number(moved.numDeletedRows);
+  return Number(numDeletedRows);
 }

@@ -1,14 +1,13 @@
 /** Sends a signed sample of every event to a merchant's endpoint, so that its receiver can be tried before real events. */
-import { api, webhookEventType, type WebhookEventType } from 'crypto-checkout/contract';
+import { api, type WebhookEventType } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
 import type { DataKeys } from '../shared/data-keys.js';
 import { signingSecrets } from './endpoint-secrets.js';
-import { notConfigured } from './endpoints.js';
+import { requireEndpoint } from './endpoints.js';
 import type { Outcome, Sender } from './send.js';
-import * as store from './store.js';
 
 export interface SampleResult extends Outcome {
   readonly type: WebhookEventType;
@@ -19,21 +18,25 @@ export interface SampleResult extends Outcome {
 export function createWebhookTest(sender: Sender, clock: Clock, newId: NewId, dataKeys: DataKeys) {
   return {
     /**
-     * Sends all samples at once, and returns the answers in the order of the types. Nothing is stored or repeated.
+     * Sends samples of the types at once, and returns the answers in their order. Nothing is stored or repeated.
      * Problem: `webhook_not_configured`.
      */
-    async run(reader: Reader, scope: Scope): Promise<SampleResult[]> {
-      const endpoint = await store.findEndpoint(reader, scope);
-      if (endpoint?.disabled_at !== null) throw notConfigured(scope.mode);
+    async run(
+      reader: Reader,
+      scope: Scope,
+      types: readonly WebhookEventType[],
+      signal: AbortSignal,
+    ): Promise<SampleResult[]> {
+      const endpoint = await requireEndpoint(reader, scope);
       const now = clock.real();
       return Promise.all(
-        webhookEventType.options.map(async (type) => {
+        types.map(async (type) => {
           const id = newId();
           const data = { ...sampleData(type, scope.mode), mode: scope.mode, sequence: now, isSample: true };
           const body = JSON.stringify({ type, timestamp: isoTime(clock.now(scope)), data });
           const secrets = signingSecrets(dataKeys, endpoint, now);
           const delivery = { url: endpoint.url, mode: scope.mode, id, body, secrets, now };
-          return { type, id, ...(await sender.send(delivery, new AbortController().signal)) };
+          return { type, id, ...(await sender.send(delivery, signal)) };
         }),
       );
     },

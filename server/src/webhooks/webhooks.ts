@@ -1,13 +1,16 @@
-/** Webhooks for operators: list events with their attempts, retry them, measure the backlog and prune old events. */
-import type { WebhookEventType } from 'crypto-checkout/contract';
-import type { Clock } from '../shared/clock.js';
+/** Webhooks after they were stored: list events with their attempts, retry them, measure the backlog and prune old events. */
+import type { Api, Data, WebhookEventType } from 'crypto-checkout/contract';
+import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
+import { afterCommit } from '../db/transaction-context.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import { orNotFound } from '../shared/problem.js';
-import { notConfigured } from './endpoints.js';
+import { bodyOf } from './body.js';
+import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
-import type { EventFilter, EventWithAttempts } from './store.js';
-import { scopeOf, type Mode } from '../shared/scope.js';
+import type { DeliveryFilter, EventFilter, EventWithAttempts } from './store.js';
+import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** An event; times are epoch milliseconds. */
@@ -37,6 +40,9 @@ export interface WebhookAttempt {
   readonly error: string | null;
 }
 
+type DeliveryWithRequest = Data<Api['webhooks']['retrieve']>;
+type Delivery = Omit<DeliveryWithRequest, 'url' | 'body'>;
+
 export interface WebhookBacklog {
   /** How many events wait for their first or next attempt. */
   readonly pending: number;
@@ -48,21 +54,57 @@ export interface WebhookBacklog {
 
 const pruneBatchSize = 500;
 
-export function createWebhooks(clock: Clock) {
+/** How many failed events are sent again at once, so that the transaction stays short. */
+const retriedAtOnce = 1000;
+
+/** @param wake called after a commit when there is something to deliver */
+export function createWebhooks(clock: Clock, wake: () => void = () => {}) {
+  const find = async (reader: Reader, scope: Scope, id: string) =>
+    orNotFound(await store.findDelivery(reader, scope, id), 'webhook');
+
   return {
-    /** Newest first. */
+    /** The events of a merchant's mode, newest first. */
+    async page(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter): Promise<Page<Delivery>> {
+      const { rows, total } = await store.pageOfEvents(reader, scope, query);
+      return { rows: rows.map((row) => deliveryOf(view(row))), total };
+    },
+
+    /** Problem: `not_found`. */
+    async retrieve(reader: Reader, scope: Scope, id: string): Promise<DeliveryWithRequest> {
+      const event = await find(reader, scope, id);
+      const endpoint = await store.findEndpoint(reader, scope);
+      return { ...deliveryOf(view(event)), url: endpoint?.url ?? '', body: bodyOf(event) };
+    },
+
+    /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
+    async retry(transaction: Transaction, scope: Scope, id: string): Promise<Delivery> {
+      await find(transaction, scope, id);
+      await requireEndpoint(transaction, scope);
+      await store.makeDue(transaction, id, clock.now(scope));
+      afterCommit(wake);
+      return deliveryOf(view(await find(transaction, scope, id)));
+    },
+
+    /** Sends the oldest failed events of a merchant's mode again. Problem: `webhook_not_configured`. */
+    async retryFailed(
+      transaction: Transaction,
+      scope: Scope,
+    ): Promise<{ retried: number; remaining: number }> {
+      await requireEndpoint(transaction, scope);
+      const retried = await store.makeFailedDue(transaction, scope, clock.now(scope), retriedAtOnce);
+      afterCommit(wake);
+      const left = { page: 1, skip: 1, status: 'failed' } as const;
+      return { retried, remaining: (await store.pageOfEvents(transaction, scope, left)).total };
+    },
+
+    /** For operators: of all merchants, newest first. */
     async list(reader: Reader, filter: EventFilter): Promise<WebhookRecord[]> {
       return (await store.listEvents(reader, filter)).map(view);
     },
 
-    /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
-    async retry(transaction: Transaction, id: string): Promise<void> {
-      const event = orNotFound(await store.findEvent(transaction, id), 'webhook');
-      const { merchant_id: merchantId, mode } = event;
-      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
-      if (endpoint?.disabled_at !== null) throw notConfigured(mode);
-      await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
-    },
+    /** For operators: whose an event is. Problem: `not_found`. */
+    owner: async (reader: Reader, id: string): Promise<Scope> =>
+      scopeOf(orNotFound(await store.findEvent(reader, id), 'webhook')),
 
     async backlog(reader: Reader): Promise<WebhookBacklog> {
       const dueTimes: number[] = [];
@@ -115,5 +157,21 @@ function view(row: EventWithAttempts): WebhookRecord {
       responseExcerpt: attempt.response_excerpt,
       error: attempt.error,
     })),
+  };
+}
+
+/** An event as the API and the commands show it. */
+export function deliveryOf({
+  merchantId: _merchant,
+  attempts,
+  dueAt,
+  createdAt,
+  ...event
+}: WebhookRecord): Delivery {
+  return {
+    ...event,
+    createdAt: isoTime(createdAt),
+    dueAt: dueAt === null ? null : isoTime(dueAt),
+    tries: attempts.map(({ attemptedAt, ...attempt }) => ({ triedAt: isoTime(attemptedAt), ...attempt })),
   };
 }

@@ -32,6 +32,8 @@ export interface Records {
   /** The payout of a completed transfer to a saved address. */
   payout(): Promise<{ id: string; transferId: string; walletAddressId: string }>;
   wallet(): Promise<string>;
+  /** A webhook event about a new payment. The account must have a webhook URL. */
+  delivery(): Promise<{ id: string; subjectId: string }>;
   sandbox(path: string, body: object): Promise<void>;
   /** Adds blocks to Ethereum until the transfer has ended. @returns its status */
   completeTransfer(transferId: string): Promise<string>;
@@ -177,6 +179,13 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       };
       await expect.poll(mineAndCheck, { timeout: 10_000, interval: 5 }).toMatch(/^(success|failed)$/);
       return mineAndCheck();
+    },
+
+    async delivery() {
+      const subjectId = await records.payment();
+      await merchant.transactions.resendWebhook({ params: { transaction_id: subjectId } });
+      const [delivery] = (await merchant.webhooks.list({ query: { subjectId } })).data;
+      return { id: delivery?.id ?? '', subjectId };
     },
 
     async setWebhookUrl(url) {

@@ -104,7 +104,11 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
 
     events: (filter = {}) => webhooks.list(database.reader, { limit: 10_000, ...filter }),
 
-    retry: (id) => database.write((transaction) => webhooks.retry(transaction, id)),
+    retry: async (id) => {
+      await database.write(async (transaction) =>
+        webhooks.retry(transaction, await webhooks.owner(transaction, id), id),
+      );
+    },
 
     async settled(merchantId) {
       const filter = merchantId === undefined ? {} : { merchantId };

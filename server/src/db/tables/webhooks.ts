@@ -47,8 +47,10 @@ export const webhookTables = {
     .unique('subject', ['subject_id', 'sequence'])
     // Only pending events, so that the index stays small.
     .index('due', ['mode', 'merchant_id', 'due_at'], { where: sql`due_at is not null` })
-    .index('status', ['status', 'mode', 'created_at', 'id'])
-    .index('merchant', ['merchant_id', 'created_at', 'id']),
+    // One for each way to list events, newest first.
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
+    .index('type', ['merchant_id', 'mode', 'type', 'created_at', 'id']),
 
   /** An attempt to deliver an event. */
   webhook_tries: table({

@@ -1,0 +1,126 @@
+/** The deliveries that a merchant can look up and repeat over the API, on both engines. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { engines } from '../support/engines.js';
+import { expectPages, idsOf } from '../support/lists.js';
+import { startReceiver, type Receiver } from './receiver.js';
+import { openShop, type Shop } from './shop.js';
+
+interface Delivery {
+  readonly id: string;
+  readonly status: string;
+  readonly dueAt: string | null;
+  readonly tries: readonly { readonly responseStatus: number | null; readonly error: string | null }[];
+}
+
+describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
+  let shop: Shop;
+  let receiver: Receiver;
+  let other: string;
+  beforeAll(async () => {
+    [shop, receiver] = await Promise.all([openShop({ engine }), startReceiver()]);
+    await shop.setEndpoint(receiver);
+    other = await shop.server.foreignKey('secret', 'test');
+  });
+  afterAll(async () => {
+    await shop.server.stop();
+    await receiver.stop();
+  });
+
+  const get = (query: string, key?: string) =>
+    shop.server.api('GET', `/v1/webhooks${query}`, key === undefined ? {} : { key });
+  const post = (path: string, body: object = {}, key?: string) =>
+    shop.server.api('POST', `/v1/webhooks/${path}`, { body, ...(key !== undefined && { key }) });
+  const fail = (id: string) =>
+    shop.server.database.write((transaction) =>
+      transaction
+        .updateTable('outbox')
+        .set({ status: 'failed', due_at: null, claim: null, claimed_until: null })
+        .where('id', '=', id)
+        .execute(),
+    );
+
+  it('show the request, each answer and when the next attempt is due, and go out again with the same id', async () => {
+    receiver.answer = { status: 500, body: 'Out of stock' };
+    const [subjectId = ''] = await shop.publish(1);
+    const find = async () => (await get(`?subjectId=${subjectId}`)).body.data as unknown as Delivery[];
+    await expect.poll(async () => (await find())[0]?.tries.length).toBe(1);
+    const [listed] = await find();
+    expect(listed).toMatchObject({
+      ...{ mode: 'test', type: 'transfer.success', subjectId, status: 'pending' },
+      dueAt: expect.stringMatching(/Z$/) as string,
+      tries: [{ responseStatus: 500, responseExcerpt: 'Out of stock', error: 'Returned HTTP 500' }],
+    });
+    const id = listed?.id ?? '';
+    const shown = (await get(`/${id}`)).body.data;
+    expect(shown).toEqual({ ...listed, url: receiver.url, body: receiver.received.at(-1)?.body });
+    expect(JSON.stringify(shown)).not.toContain('whsec_');
+
+    await fail(id);
+    receiver.answer = { status: 204 };
+    expect((await post(`${id}/retry`)).body.data).toMatchObject({ id, status: 'pending' });
+    await expect.poll(async () => (await find())[0]?.status).toBe('delivered');
+    expect(receiver.received.map((one) => one.id)).toEqual([id, id]);
+    for (const [path, method] of [
+      [`/${id}`, 'GET'],
+      [`/${id}/retry`, 'POST'],
+    ] as const) {
+      const theirs = await shop.server.api(method, `/v1/webhooks${path}`, { key: other });
+      expect([theirs.status, theirs.body.data.code], path).toEqual([404, 'not_found']);
+    }
+    expect(idsOf(await get(`?subjectId=${subjectId}`, other))).toEqual([]);
+  });
+
+  it('are found by type, status and record, page by page, and all that failed go out again at once', async () => {
+    receiver.answer = { status: 204 };
+    await shop.publish(3);
+    const all = (await shop.settled()).map(({ id }) => id);
+    await expectPages((query) => get(query), all);
+    await expectPages((query) => get(`?type=transfer.success${query.replace('?', '&')}`), all);
+    expect(idsOf(await get('?type=payment.success'))).toEqual([]);
+    expect(idsOf(await get('?status=delivered'))).toEqual(all);
+    for (const wrong of ['status=lost', 'type=payment.lost', 'subjectId=', 'state=failed']) {
+      expect((await get(`?${wrong}`)).body.data, wrong).toMatchObject({ param: wrong.split('=')[0] });
+    }
+    await fail(all[0] ?? '');
+    await fail(all[1] ?? '');
+    expect(idsOf(await get('?status=failed'))).toEqual(all.slice(0, 2));
+    expect((await post('retry-failed', {}, other)).body.data.code).toBe('webhook_not_configured');
+    expect((await post('retry-failed')).body.data).toEqual({ retried: 2, remaining: 0 });
+    await shop.settled();
+    expect(idsOf(await get('?status=failed'))).toEqual([]);
+  });
+
+  it('count no further than a list reaches, and each way to list them walks an index in the order of the list', async () => {
+    const many = 10_050;
+    const { merchantId } = shop.server.bootstrapped;
+    await shop.server.database.write((transaction) =>
+      sql`insert into outbox
+        select id || ${'-'} || n, merchant_id, ${'live'}, type, subject_id || ${'-'} || n, sequence, data, ${'failed'}, tries,
+          null, null, null, created_at + n
+        from (select * from outbox where merchant_id = ${merchantId} limit 1) as one, (
+          with recursive counted (n) as (select 1 union all select n + 1 from counted where n < cast(${many} as integer))
+          select n from counted) as numbers`.execute(transaction),
+    );
+    const { key } = await shop.server.database.write((transaction) =>
+      shop.server.app.keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' }),
+    );
+    for (const query of ['?skip=100', '?skip=100&status=failed', '?skip=100&type=transfer.success']) {
+      const { body } = await get(query, key);
+      expect(body.meta).toEqual({ pagination: { total: 10_000, count: 100, from: 1, to: 100 } });
+      expect((await get(`${query}&page=101`, key)).body.data).toEqual([]);
+    }
+  });
+
+  it('a sample shows the answer, and leaves nothing behind', async () => {
+    receiver.answer = { status: 410, body: 'Gone' };
+    const before = (await shop.events()).length;
+    expect((await post('samples', { type: 'payment.late' })).body.data).toMatchObject({
+      ...{ type: 'payment.late', responseStatus: 410, responseExcerpt: 'Gone' },
+      error: 'Returned HTTP 410',
+    });
+    expect(receiver.received.at(-1)?.event.data).toMatchObject({ isSample: true, mode: 'test' });
+    expect((await shop.events()).length).toBe(before);
+    expect((await post('samples', {}, other)).body.data.code).toBe('webhook_not_configured');
+  });
+});
