@@ -54,6 +54,9 @@ import { createWorldRates, type WorldRates } from './money/world-rates.js';
 import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
+import { createConsoleHandlers } from './people/handlers.js';
+import { consoleUrl } from './people/console-url.js';
+import { createPeople } from './people/people.js';
 import { createPayments } from './payments/payments.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
@@ -66,6 +69,7 @@ import { createAddressRules } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
+import { permissionsOf } from './shared/permissions.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import type { Reader } from './db/engine.js';
 import type { DataKeys } from './shared/data-keys.js';
@@ -351,6 +355,12 @@ export async function createApp(options: AppOptions) {
     untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
     suspect: (transaction, found) => restore.suspect(transaction, found),
   });
+  const people = createPeople({
+    ...{ database, clock, newId, auditLog, merchants },
+    consoleUrl: consoleUrl(publicUrl),
+    modes: (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0),
+    permissionsOf,
+  });
   const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
@@ -413,6 +423,7 @@ export async function createApp(options: AppOptions) {
     auditLog,
     keys,
     merchants,
+    people,
     customers,
     payments,
     paymentExport,
@@ -453,6 +464,7 @@ export async function createApp(options: AppOptions) {
     /** Undefined if rates come from a file. */
     worldRates: isWorldRates(rates) ? rates : undefined,
     createHandlers,
+    createConsoleHandlers: () => createConsoleHandlers(people),
   };
 }
 

@@ -61,6 +61,8 @@ export interface Config {
   readonly sandbox: boolean | undefined;
   /** Whether the demo shop is served; undefined means if the sandbox is. */
   readonly demo: boolean | undefined;
+  /** Whether the merchant's people can use the console. */
+  readonly console: boolean;
   /** The real networks, of both modes, in addition to the simulated ones. */
   readonly networks: readonly ConfiguredNetwork[];
   readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
@@ -189,6 +191,7 @@ const variables = {
   SANDBOX: onOff(
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
+  CONSOLE: onUnlessOff("The console at /console, for the merchant's people"),
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   NETWORKS_FILE: path(
     'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
@@ -340,6 +343,7 @@ export function readConfig(environment: Environment): Config {
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
     sandbox: data.SANDBOX,
     demo: data.DEMO,
+    console: data.CONSOLE,
     networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
     dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
     gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),

@@ -25,6 +25,7 @@ import { createOutage, withoutOutages } from './ops/outage.js';
 import { prune } from './ops/prune.js';
 import { createAuditTrail } from './ops/security-events.js';
 import { countQuarantine } from './payments/receipts/quarantine.js';
+import { consoleUrl } from './people/console-url.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { ensureDatabaseId } from './restore/restore-store.js';
@@ -108,6 +109,11 @@ async function serve(
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
   const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, given, app.isSandboxOn);
   const { merchantId: demoMerchant } = bootstrapped;
+  // On a server to try things out, somebody must get in first. Whoever reads its output has its shell.
+  const firstLink =
+    config.console && app.isSandboxOn && demoMerchant !== undefined
+      ? await app.people.firstLink(demoMerchant)
+      : undefined;
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
@@ -167,6 +173,9 @@ async function serve(
             ),
           }
         : undefined,
+      console: config.console
+        ? { handlers: app.createConsoleHandlers(), authenticate: app.people.sessions.authenticate }
+        : undefined,
       database,
       keys,
       clock,
@@ -187,6 +196,7 @@ async function serve(
           database,
           publicUrl,
           checkoutUrl,
+          isConsoleOn: config.console,
           demo: isDemoOn
             ? {
                 merchantId: demoMerchant,
@@ -214,6 +224,7 @@ async function serve(
     url: listener.url,
     pages: {
       ...(isDemoOn && { Shop: `${publicUrl}/` }),
+      ...(config.console && { Console: firstLink ?? consoleUrl(publicUrl) }),
       Docs: `${publicUrl}/docs`,
       ...(isDemoOn && { Appearance: `${publicUrl}/demo/appearance.html` }),
     },
@@ -247,11 +258,12 @@ function createJobList(
 ): Job[] {
   const { clock, serverTime, payments, refunds, testPayer, billing, endpoints, webhooks, simulatedChains } =
     app;
-  const { keys, depositKeys, depositKeyChanges, worldRates, connected } = app;
+  const { keys, people, depositKeys, depositKeyChanges, worldRates, connected } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
     { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
     { name: 'key uses', intervalMs: 180_000, run: () => keys.writeUses() },
+    { name: 'session uses', intervalMs: 180_000, run: () => people.sessions.writeUses() },
     { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
     { name: 'deposit key changes', intervalMs: 1000, run: () => depositKeyChanges.report() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
@@ -262,7 +274,7 @@ function createJobList(
     {
       name: 'retention',
       intervalMs: 3_600_000,
-      run: (signal) => prune({ database, clock, idempotency, endpoints, webhooks }, signal),
+      run: (signal) => prune({ database, clock, idempotency, endpoints, webhooks, people }, signal),
     },
   ];
   if (worldRates) {

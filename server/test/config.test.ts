@@ -18,6 +18,7 @@ it('The defaults are those of a server for trying out', () => {
     blockIntervalMs: 1000,
     sandbox: undefined,
     demo: undefined,
+    console: true,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     networks: [],
     ratesFile: undefined,

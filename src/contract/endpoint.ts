@@ -4,8 +4,11 @@ import type { ErrorCode } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** The kind of key that is required. A `public` endpoint accepts secret keys too, and `none` reads no key at all. */
-export type KeyKind = 'secret' | 'public' | 'none';
+/**
+ * Who may call: a `public` endpoint accepts secret keys too, and `none` reads no key at all. People who are signed in to the
+ * console count as a secret key with the permissions of their role; `session` accepts only them.
+ */
+export type KeyKind = 'secret' | 'public' | 'none' | 'session';
 
 /**
  * An endpoint's address. In a path, `{name}` matches one segment. `{*name}`, allowed only at the end, matches the rest of
@@ -23,6 +26,11 @@ export interface Route {
    * that may only read cannot call it.
    */
   readonly changesOnGet?: true;
+  /**
+   * True for what moves money, and for keys and the team: a person must have signed in within the last 10 minutes, so that
+   * a stolen session is not enough. Keys are not asked.
+   */
+  readonly stepUp?: true;
 }
 
 export interface Endpoint extends Route {

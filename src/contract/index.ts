@@ -50,6 +50,7 @@ export {
   type ReceiptView,
 } from './checkout.js';
 export type { TransferCheck } from './transfer-check.js';
+export { consoleApi, roles, type ConsoleApi, type ConsoleSession, type Role } from './console.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';

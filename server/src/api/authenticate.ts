@@ -1,16 +1,36 @@
-/** Identifies the caller by the API key in the `Authorization` header. */
+/** Identifies the caller of a request: by the API key in the `Authorization` header, or by a session of the console. */
+import type { Request, Response } from 'express';
 import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
+import { sessionRequired, type SessionCookies } from './session.js';
 
 const bearer = /^bearer +([^\s]+) *$/i;
 
-/** @throws Problem `missing_api_key` or `invalid_api_key` */
+export interface AuthenticateOptions {
+  readonly keys: Pick<Keys, 'authenticate'>;
+  /** Undefined if the console is off. */
+  readonly sessions: SessionCookies | undefined;
+  /** Whether only people can call, about both modes. */
+  readonly isForPeople?: boolean | undefined;
+}
+
+/** Problems: `missing_api_key`, `invalid_api_key`, `session_required`, `origin_not_allowed`. */
 export async function authenticate(
-  keys: Pick<Keys, 'authenticate'>,
-  header: string | undefined,
+  { keys, sessions, isForPeople = false }: AuthenticateOptions,
+  request: Request,
+  response: Response,
 ): Promise<Caller> {
-  if (header === undefined || header.trim() === '') {
+  const header = request.headers.authorization ?? '';
+  // A key is sent on purpose, a cookie by itself.
+  const token = header === '' || isForPeople ? sessions?.tokenOf(request) : undefined;
+  if (token !== undefined && sessions) return sessions.identify(request, response, token, isForPeople);
+  if (isForPeople) throw sessionRequired();
+  return authenticateKey(keys, header);
+}
+
+async function authenticateKey(keys: Pick<Keys, 'authenticate'>, header: string): Promise<Caller> {
+  if (header.trim() === '') {
     throw new Problem(
       'missing_api_key',
       'The API key is missing. Send it as Authorization: Bearer <API_KEY>',

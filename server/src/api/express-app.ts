@@ -1,5 +1,11 @@
 /** The Express application: all routes and middleware, in order. */
-import { api, type Api, type sandbox as sandboxTable } from 'crypto-checkout/contract';
+import {
+  api,
+  consoleApi,
+  type Api,
+  type ConsoleApi,
+  type sandbox as sandboxTable,
+} from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
@@ -13,8 +19,10 @@ import { checkEncoding } from './check-encoding.js';
 import type { CallerLimits, IpLimits } from './limits.js';
 import { mount } from './mount.js';
 import { createProblemHandler } from './problem.js';
+import { createSessionCookies, type Authenticate } from './session.js';
 import { requireHttps, transportSecurity } from './reply.js';
 
+type ConsoleHandlers = Handlers<ConsoleApi>;
 type SandboxTable = Record<'sandbox', typeof sandboxTable>;
 
 export interface ExpressAppOptions {
@@ -26,6 +34,8 @@ export interface ExpressAppOptions {
         readonly handlers: Handlers<SandboxTable>['sandbox'];
       }
     | undefined;
+  /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
+  readonly console: { readonly handlers: ConsoleHandlers; readonly authenticate: Authenticate } | undefined;
   readonly database: Database;
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;
@@ -44,8 +54,11 @@ export interface ExpressAppOptions {
   readonly log: Logger;
 }
 
-export function createExpressApp(options: ExpressAppOptions): Express {
-  const { handlers, sandbox, watchRequests, routers, trustProxy, publicUrl, ipLimits, log } = options;
+export function createExpressApp(given: ExpressAppOptions): Express {
+  const { console: people, publicUrl } = given;
+  const sessions = people && createSessionCookies(publicUrl, people.authenticate);
+  const options = { ...given, sessions };
+  const { handlers, sandbox, watchRequests, routers, trustProxy, ipLimits, log } = options;
   const isHttps = publicUrl.startsWith('https:');
   const app = express();
   app.disable('x-powered-by');
@@ -65,6 +78,18 @@ export function createExpressApp(options: ExpressAppOptions): Express {
     app.use(
       '/sandbox',
       mount({ sandbox: sandbox.table }, { sandbox: sandbox.handlers }, { ...options, modes: ['test'] }),
+    );
+  }
+  if (people) {
+    app.use(
+      '/console/api',
+      mount(consoleApi, people.handlers, {
+        ...options,
+        // Its replies have secrets.
+        idempotency: undefined,
+        modes: ['test', 'live'],
+        isForPeople: true,
+      }),
     );
   }
   app.use(async (request, response, next) => {

@@ -1,7 +1,8 @@
 /** What a handler is: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
 import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
-import type { Caller } from '../shared/scope.js';
+import type { Visitor } from '../people/sessions.js';
+import type { Caller, PersonCaller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Reply<D> {
@@ -22,15 +23,27 @@ export interface Context {
    * repeated request gets that reply and changes nothing. Call it at most once per request.
    */
   change<D>(work: (transaction: Transaction) => Promise<D>): Promise<Reply<D>>;
+  /** The browser that asks: the console's, or a page for payers. */
+  readonly visitor: Visitor;
+  /** Gives the browser a session, or takes away the one that it has. */
+  setSession(token: string | undefined): void;
 }
 
 /** What handlers of endpoints that need no key get: nobody says who calls. */
 export type OpenContext = Omit<Context, 'caller'>;
 
-export type Handler<E extends Endpoint> = (
-  input: Input<E>,
-  context: E extends { readonly key: 'none' } ? OpenContext : Context,
-) => Promise<Reply<Data<E>>>;
+/** What handlers get that only people who are signed in can call. */
+export interface PersonContext extends Context {
+  readonly caller: PersonCaller;
+}
+
+type ContextOf<E extends Endpoint> = E extends { readonly key: 'none' }
+  ? OpenContext
+  : E extends { readonly key: 'session' }
+    ? PersonContext
+    : Context;
+
+export type Handler<E extends Endpoint> = (input: Input<E>, context: ContextOf<E>) => Promise<Reply<Data<E>>>;
 
 /** A handler for every endpoint of a table, by resource and verb. A missing handler does not compile. */
 export type Handlers<Table extends Record<string, Record<string, Endpoint>>> = {

@@ -11,6 +11,8 @@ import { createOperation, type RunOperation, type OperationDeps } from './operat
 import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
+import { mayCall } from '../shared/permissions.js';
+import { proofMs } from '../people/sessions.js';
 import type { Caller, KeyScope, Mode } from '../shared/scope.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
@@ -26,11 +28,14 @@ export interface MountOptions extends OperationDeps {
   readonly ipLimits: IpLimits | undefined;
   /** Keys of any other mode get `not_found`. */
   readonly modes: readonly Mode[];
+  /** Whether only people call these endpoints, from the console's pages. */
+  readonly isForPeople?: boolean;
 }
 
 /** An endpoint at one of its paths. */
 interface Mounted {
   readonly resource: string;
+  readonly verb: string;
   readonly endpoint: Endpoint;
   readonly path: string;
   readonly run: RunOperation;
@@ -46,7 +51,7 @@ export function mount<T extends Table>(
   handlers: Handlers<T>,
   options: MountOptions,
 ): RequestHandler {
-  const { keys, clock, callerLimits, ipLimits, modes } = options;
+  const { clock, callerLimits, ipLimits, modes, sessions, isForPeople } = options;
   const find = createPathTree(mountedEndpoints(table, handlers as NamedHandlers, options));
 
   return async (request, response) => {
@@ -56,15 +61,16 @@ export function mount<T extends Table>(
     if (match?.route.isPublic) allowBrowsers(response);
     await ipLimits?.anyRequest(request, response);
     if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
+    if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {
       setLabel(response, mounted.path);
       await ipLimits?.claim(request, response);
       const { json } = await mounted.run({ request, response, values: match.values });
       return sendJson(response, 200, json);
     }
-    const caller = await authenticate(keys, request.headers.authorization).catch(async (error: unknown) => {
-      const isWrongKey = error instanceof Problem && error.code === 'invalid_api_key';
-      if (isWrongKey) await ipLimits?.failedKey(request, response);
+    const caller = await authenticate(options, request, response).catch(async (error: unknown) => {
+      const isWrong = error instanceof Problem && wrongCredentials.includes(error.code);
+      if (isWrong) await ipLimits?.failedKey(request, response);
       throw error;
     });
     setCaller(response, caller, clock.now(caller));
@@ -85,7 +91,7 @@ export function mount<T extends Table>(
       );
     }
 
-    checkKeyScope(caller, mounted);
+    checkPermission(caller, mounted, clock.real());
 
     const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
@@ -96,35 +102,39 @@ export function mount<T extends Table>(
   };
 }
 
-/** Refuses what a restricted key may not do. Problem: `secret_key_required`. */
-function checkKeyScope(
-  { keyScope }: Caller,
-  { resource, endpoint: { method, changesOnGet } }: Mounted,
-): void {
-  const isRead = method === 'GET' && changesOnGet !== true;
-  const isVerification = resource === 'payments' || resource === 'transactions';
-  switch (keyScope) {
-    case 'full':
-      return;
-    case 'read':
-      if (isRead) return;
-      throw outOfScope(keyScope, 'it can read everything, and change nothing');
-    case 'verify':
-      if (isRead && isVerification) return;
-      throw outOfScope(keyScope, 'it can only get, list and verify payments and transactions');
-    case 'refunds':
-      if (resource === 'refunds' || (isRead && isVerification)) return;
-      throw outOfScope(keyScope, 'it can make refunds, and get, list and verify payments and transactions');
-    default:
-      keyScope satisfies never;
-  }
-}
+const wrongCredentials: readonly string[] = ['invalid_api_key', 'session_required'];
 
-function outOfScope(scope: KeyScope, reach: string): Problem {
-  return new Problem(
-    'secret_key_required',
-    `The scope of this secret key is "${scope}": ${reach}. Use a secret key with the scope "full"`,
-  );
+/** What each scope of a secret key reaches. */
+const reachOf: Readonly<Record<KeyScope, string>> = {
+  full: 'it can do everything',
+  read: 'it can read everything, and change nothing',
+  verify: 'it can only get, list and verify payments and transactions',
+  refunds: 'it can make refunds, and get, list and verify payments and transactions',
+};
+
+/**
+ * Refuses what a restricted key or a person's role may not call, and what a person must sign in for anew.
+ * Problems: `secret_key_required`, `role_not_allowed`, `step_up_required`.
+ */
+function checkPermission(caller: Caller, { resource, verb, endpoint }: Mounted, now: number): void {
+  const { person } = caller;
+  if (!person) {
+    const { keyScope } = caller;
+    if (mayCall(keyScope, resource, verb, endpoint)) return;
+    throw new Problem(
+      'secret_key_required',
+      `The scope of this secret key is "${keyScope}": ${reachOf[keyScope]}. Use a secret key with the scope "full"`,
+    );
+  }
+  if (!mayCall(person.role, resource, verb, endpoint)) {
+    throw new Problem('role_not_allowed', `Your role is ${person.role}, which may not do this. Ask an owner`);
+  }
+  if (endpoint.stepUp && now >= person.provedAt + proofMs) {
+    throw new Problem(
+      'step_up_required',
+      'Sign in again first: this needs a passkey or a link of the last 10 minutes',
+    );
+  }
 }
 
 function* mountedEndpoints(
@@ -139,7 +149,7 @@ function* mountedEndpoints(
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         const run = createOperation(endpoint, path, handler, deps);
         const { method, key, changesOnGet } = endpoint;
-        yield { method, path, key, changesOnGet, operation: { resource, endpoint, path, run } };
+        yield { method, path, key, changesOnGet, operation: { resource, verb, endpoint, path, run } };
       }
     }
   }

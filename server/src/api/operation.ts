@@ -16,7 +16,9 @@ import { readBody } from './read-body.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
 import { createSerialize } from './serialize.js';
+import type { SessionCookies } from './session.js';
 import { createValidate } from './validate.js';
+import type { Visitor } from '../people/sessions.js';
 import type { Caller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -26,6 +28,8 @@ export interface OperationDeps {
   readonly idempotency: Idempotency | undefined;
   /** Aborted when the server stops waiting for running requests. */
   readonly stopping: AbortSignal;
+  /** Undefined if the console is off. */
+  readonly sessions: SessionCookies | undefined;
 }
 
 /** A request whose key has been checked. */
@@ -45,8 +49,9 @@ export function createOperation<E extends Endpoint>(
   endpoint: E,
   path: string,
   handler: Handler<E>,
-  { database, idempotency, stopping }: OperationDeps,
+  deps: OperationDeps,
 ): RunOperation {
+  const { database, idempotency } = deps;
   const names = placeholderNames(path);
   const validate = createValidate(endpoint);
   const serialize = createSerialize(endpoint);
@@ -74,10 +79,10 @@ export function createOperation<E extends Endpoint>(
       committed = json;
       return reply;
     };
-    const context = new RequestContext(call, stopping, (work) =>
+    const context = new RequestContext(call, deps, (work) =>
       commit((transaction) => replyWith(work(transaction))),
     );
-    const reply = await handler(input, context);
+    const reply = await handler(input, context as unknown as Parameters<typeof handler>[1]);
     // The reply is stored even if the handler changed nothing.
     if (committed === undefined && record) await commit(() => Promise.resolve(reply));
     return committed ?? serialize(reply);
@@ -113,20 +118,41 @@ export function createOperation<E extends Endpoint>(
   };
 }
 
+/** What an endpoint's handler may see of it, its kind of caller decides. */
 class RequestContext implements Context {
   readonly requestId: string;
   readonly change: Context['change'];
+  readonly setSession: Context['setSession'];
+  readonly #sessions: SessionCookies | undefined;
+  readonly #request: Request;
   readonly #caller: Caller | undefined;
   readonly #response: Response;
   readonly #stopping: AbortSignal;
   #signal: AbortSignal | undefined;
 
-  constructor({ caller, response }: Call, stopping: AbortSignal, change: Context['change']) {
+  constructor(
+    { caller, request, response }: Call,
+    { stopping, sessions }: OperationDeps,
+    change: Context['change'],
+  ) {
+    this.#sessions = sessions;
+    this.#request = request;
     this.#caller = caller;
     this.requestId = requestIdOf(response);
     this.change = change;
+    // Bound, as handlers take it out of the context.
+    this.setSession = (token) => this.#cookies().send(response, token);
     this.#response = response;
     this.#stopping = stopping;
+  }
+
+  get visitor(): Visitor {
+    return this.#cookies().visitorOf(this.#request, this.#response);
+  }
+
+  #cookies(): SessionCookies {
+    if (!this.#sessions) throw new Error('The console is off');
+    return this.#sessions;
   }
 
   /** Handlers of endpoints without a key cannot name it: their context has none. */

@@ -8,6 +8,7 @@ interface ReplyState {
   date?: string;
   isForBrowsers?: boolean;
   isHttps?: boolean;
+  cookie?: string;
 }
 
 /** The caller; undefined until the key has been checked. */
@@ -33,6 +34,11 @@ export const transportSecurity = ['Strict-Transport-Security', 'max-age=31536000
 /** Tells browsers to use https from now on. */
 export function requireHttps(response: Response): void {
   stateOf(response).isHttps = true;
+}
+
+/** Sends a cookie with the reply, unless the request fails. */
+export function setCookie(response: Response, cookie: string): void {
+  stateOf(response).cookie = cookie;
 }
 
 /** If a browser opens a reply as a page, it must load nothing, not be framed and not guess a content type. */
@@ -69,7 +75,7 @@ export function sendPreflight(response: Response): void {
  * which is several times faster than one by one.
  */
 export function sendJson(response: Response, status: number, json: string): void {
-  const { date, isForBrowsers, isHttps } = stateOf(response);
+  const { date, isForBrowsers, isHttps, cookie } = stateOf(response);
   const headers = [
     ...commonHeaders,
     'X-Request-Id',
@@ -80,6 +86,7 @@ export function sendJson(response: Response, status: number, json: string): void
   if (date !== undefined) headers.push('Date', date);
   if (isForBrowsers) headers.push(...browserHeaders);
   if (isHttps) headers.push(...transportSecurity);
+  if (cookie !== undefined && status === 200) headers.push('Set-Cookie', cookie);
   response.writeHead(status, headers);
   response.end(json);
 }

@@ -21,12 +21,14 @@ import { rateCommands } from './rates.js';
 import { refundCommands } from './refunds.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
+import { userCommands } from './users.js';
 import { webhookCommands } from './webhooks.js';
 
 /** In the order of the help. */
 export const groups: readonly Group[] = [
   merchantCommands,
   keyCommands,
+  userCommands,
   auditCommands,
   chainCommands,
   paymentCommands,

@@ -9,6 +9,7 @@ import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
 import { listTables } from './tables/lists.js';
 import { paymentTables } from './tables/payments.js';
+import { peopleTables } from './tables/people.js';
 import { psbtTables } from './tables/psbts.js';
 import { recordTables } from './tables/records.js';
 import { refundTables } from './tables/refunds.js';
@@ -23,6 +24,7 @@ import { withdrawalTables } from './tables/withdrawals.js';
  */
 export const tables = {
   ...accountTables,
+  ...peopleTables,
   ...paymentTables,
   ...chainTables,
   ...ledgerTables,
@@ -40,6 +42,8 @@ export type Schema = { [Name in keyof typeof tables]: Row<(typeof tables)[Name]>
 
 export type MerchantTable = Schema['merchants'];
 export type ApiKeyTable = Schema['api_keys'];
+export type PersonTable = Schema['people'];
+export type SessionTable = Schema['sessions'];
 export type AuditLogTable = Schema['audit_log'];
 export type PaymentTable = Schema['payments'];
 export type LogEntryTable = Schema['log_entries'];

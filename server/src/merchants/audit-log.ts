@@ -1,6 +1,6 @@
 /** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
 import type { Clock } from '../shared/clock.js';
-import type { Caller, Mode } from '../shared/scope.js';
+import type { Caller, Mode, Person } from '../shared/scope.js';
 import { checkAuditChain, hashEntry, type AuditCheck } from './audit-chain.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
@@ -41,6 +41,14 @@ export type AuditAction =
   | 'payout.settled'
   | 'payout.failed'
   | 'restore.confirmed'
+  | 'person.invited'
+  | 'person.link_made'
+  | 'person.role_changed'
+  | 'person.removed'
+  | 'person.signed_out'
+  | 'session.started'
+  | 'session.ended'
+  | 'console.change'
   | 'customer.erased'
   | 'sandbox.reset';
 
@@ -127,9 +135,21 @@ export function createAuditLog(clock: Clock): AuditLog {
   };
 }
 
-/** How the log names the key that a request was made with. */
-export function actorOf({ kind, mode, keyLast4 }: Caller): string {
+/** How the log names who made a request: a key, or a person in the console. */
+export function actorOf(caller: Caller): string {
+  if (caller.person) return personActor(caller.person);
+  const { kind, mode, keyLast4 } = caller;
   return `${kind} key ${kind === 'secret' ? 'sk' : 'pk'}_${mode}_…${keyLast4}`;
+}
+
+export function personActor({
+  id,
+  email,
+  role,
+  address,
+  requestId,
+}: Pick<Person, 'id' | 'email' | 'role' | 'address' | 'requestId'>): string {
+  return `${email}, ${role} ${id}, from ${address}, request ${requestId}`;
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -1,4 +1,4 @@
-/** Deletes idempotency records, webhook events and replaced webhook secrets whose retention period has passed. */
+/** Deletes idempotency records, webhook events, replaced webhook secrets, sessions and links whose time is over. */
 import type { Database } from '../db/database.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { Clock } from '../shared/clock.js';
@@ -12,6 +12,7 @@ export interface PruneDeps {
   readonly clock: Clock;
   readonly idempotency: { prune(): Promise<void> };
   readonly endpoints: { deleteFormerSecrets(database: Database, now: number): Promise<void> };
+  readonly people: { readonly sessions: { prune(): Promise<void> } };
   readonly webhooks: {
     prune(
       database: Database,
@@ -24,8 +25,9 @@ export interface PruneDeps {
 }
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
-  const { database, clock, idempotency, endpoints, webhooks } = deps;
+  const { database, clock, idempotency, endpoints, webhooks, people } = deps;
   await idempotency.prune();
+  await people.sessions.prune();
   await endpoints.deleteFormerSecrets(database, clock.real());
   for (const mode of modes) {
     const now = clock.real();

@@ -9,7 +9,7 @@ import type { Approval } from './approval.js';
 import type { LockedRefund, RefundChanges } from './change-refund.js';
 import type { RefundsDeps } from './refunds-deps.js';
 import * as store from './store.js';
-import { tokenDigest } from './token.js';
+import { tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 
 export interface GivenAddress {

@@ -18,7 +18,7 @@ import { auditFields, createApproval } from './approval.js';
 import { createRefundChanges } from './change-refund.js';
 import { createClaims } from './claims.js';
 import type { RefundsDeps } from './refunds-deps.js';
-import { newToken, tokenDigest } from './token.js';
+import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
 import * as store from './store.js';
 import type { RefundFilter } from './store.js';

@@ -1,5 +1,7 @@
 /** Access scope: a caller sees only the records of one merchant in one mode. */
 
+import type { Role } from 'crypto-checkout/contract';
+
 /** Test mode uses simulated and public test networks, live mode real money. Their records never mix. */
 export type Mode = 'test' | 'live';
 
@@ -25,11 +27,35 @@ export interface KeyOwner extends Scope {
 export const keyScopes = ['full', 'read', 'verify', 'refunds'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** The caller that an API key identifies. */
-export interface Caller extends KeyOwner {
+interface KeyCaller extends KeyOwner {
   readonly keyScope: KeyScope;
   /** The key's last 4 characters, for the audit log. */
   readonly keyLast4: string;
+  readonly person?: undefined;
 }
+
+/** Somebody who is signed in to the console. */
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly sessionId: string;
+  /** When the person last showed a passkey or a fresh link: real time, epoch milliseconds. */
+  readonly provedAt: number;
+  /** When the session ends however much it is used. */
+  readonly expiresAt: number;
+  /** Where the request came from. */
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** A person sees what a secret key sees, and may do what the role may do. */
+export interface PersonCaller extends KeyOwner {
+  readonly kind: 'secret';
+  readonly person: Person;
+}
+
+/** Who makes a request: the holder of an API key, or a person. */
+export type Caller = KeyCaller | PersonCaller;
 /** What payments need to know of a caller: the kind of key decides what it may see and do. */
 export type Actor = Scope & Pick<Caller, 'kind'>;

@@ -10,6 +10,7 @@ import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
 import { claimPage } from './claim-page.js';
+import { consolePage } from './console-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { flags } from './flags.js';
@@ -25,6 +26,7 @@ export interface SiteOptions {
   readonly database: Database;
   readonly publicUrl: string;
   readonly checkoutUrl: string;
+  readonly isConsoleOn: boolean;
   /** The demo shop; undefined turns it off. */
   readonly demo:
     | (Pick<DemoShopOptions, 'orderKey' | 'isLimited'> & {
@@ -43,11 +45,12 @@ const built = {
   directory: fileURLToPath(new URL('dist/script', packageUrl)),
   packageFile: fileURLToPath(new URL('../../dist/crypto-checkout.tgz', import.meta.url)),
   demo: fileURLToPath(new URL('../../dist/demo', import.meta.url)),
+  console: fileURLToPath(new URL('../../dist/console', import.meta.url)),
   claimScript: fileURLToPath(new URL('../../dist/claim/claim.js', import.meta.url)),
 };
 
 export function site(options: SiteOptions): Router {
-  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, demo } = options;
+  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, isConsoleOn, demo } = options;
 
   async function findPayment(id: string): Promise<HostedPayment | undefined> {
     const owner = await payments.owner(id);
@@ -75,6 +78,7 @@ export function site(options: SiteOptions): Router {
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage({ publicUrl, findReceipt }));
   router.use(claimPage({ publicUrl, scriptFile: built.claimScript }));
+  if (isConsoleOn) router.use(consolePage({ publicUrl, directory: built.console }));
   if (demo) {
     const { merchantId, orderKey, isLimited } = demo;
     router.use(

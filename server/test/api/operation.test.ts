@@ -37,7 +37,7 @@ it.each(engines)(
         await context.change(() => Promise.resolve((changes.push('first'), sample.data)));
         return context.change(() => Promise.resolve((changes.push('second'), sample.data)));
       },
-      { database, idempotency: undefined, stopping: new AbortController().signal },
+      { database, idempotency: undefined, sessions: undefined, stopping: new AbortController().signal },
     );
     const app = express().use(startRequest);
     app.get('/', async (request, response) => {

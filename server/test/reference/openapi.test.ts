@@ -112,7 +112,7 @@ describe('openapi.json', () => {
     const { endpoint } = row;
     const operation = operationOf(row);
     const names = operation.security.flatMap((scheme) => Object.keys(scheme));
-    const schemes = { public: ['secretKey', 'publicKey'], secret: ['secretKey'], none: [] };
+    const schemes = { public: ['secretKey', 'publicKey'], secret: ['secretKey'], none: [], session: [] };
     expect(names).toEqual(schemes[endpoint.key]);
     expect(operation.description).toContain(endpoint.description);
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);

@@ -83,6 +83,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       database,
       idempotency: options.isIdempotent === false ? undefined : idempotency,
       stopping: stopping.signal,
+      sessions: undefined,
       keys,
       clock,
       callerLimits: limits && createLimits(limits),

@@ -340,6 +340,7 @@ describe.each(engines)('webhooks, on $name', (engine) => {
           webhooks: shop.server.app.webhooks,
           endpoints: shop.server.app.endpoints,
           idempotency: { prune: () => Promise.resolve() },
+          people: shop.server.app.people,
         },
         new AbortController().signal,
       );

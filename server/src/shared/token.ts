@@ -1,4 +1,4 @@
-/** The secrets in the links of claims. Only their digests are stored. */
+/** The secrets in links and of sessions. Only their digests are stored. */
 import { hash, randomBytes } from 'node:crypto';
 
 /** 256 bits. */

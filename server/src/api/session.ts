@@ -1,0 +1,109 @@
+/** The console's sessions in HTTP: the cookie that holds a token, and which pages may send it. */
+import type { Request, Response } from 'express';
+import { requestIdOf } from '../ops/request.js';
+import { sessionMs, type SignedIn, type Visitor } from '../people/sessions.js';
+import { invalidField, Problem } from '../shared/problem.js';
+import type { Mode, PersonCaller } from '../shared/scope.js';
+import { setCookie } from './reply.js';
+
+export interface SessionCookies {
+  /** The token that a request sends. */
+  tokenOf(request: Request): string | undefined;
+  /** Gives the browser a token with the reply, or takes away the one that it has. */
+  send(response: Response, token: string | undefined): void;
+  visitorOf(request: Request, response: Response): Visitor;
+  /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */
+  checkOrigin(request: Request): void;
+  /**
+   * Who sends a token. Problems: `origin_not_allowed`, `session_required`.
+   * @param isOfBothModes whether the mode need not be said
+   */
+  identify(
+    request: Request,
+    response: Response,
+    token: string,
+    isOfBothModes: boolean,
+  ): Promise<PersonCaller>;
+}
+
+/** Says who holds a token; undefined if nobody does, or no longer. */
+export type Authenticate = (token: string) => Promise<SignedIn | undefined>;
+
+/** @param publicUrl where clients reach the server */
+export function createSessionCookies(publicUrl: string, authenticate: Authenticate): SessionCookies {
+  const { name, attributes } = cookieOf(publicUrl);
+  const origins = originsOf(publicUrl);
+
+  function tokenOf({ headers: { cookie = '' } }: Request): string | undefined {
+    const found = cookie.split(/; */).find((pair) => pair.startsWith(`${name}=`));
+    return found?.slice(name.length + 1);
+  }
+
+  function checkOrigin({ headers }: Request): void {
+    const site = headers['sec-fetch-site'];
+    // Browsers set it, and no page can. Those that do not know it send the origin with all that changes something.
+    const isOwn = site === undefined ? origins.has(headers.origin ?? '') : site === 'same-origin';
+    if (isOwn) return;
+    throw new Problem(
+      'origin_not_allowed',
+      "Only the console's own pages can call this with a session. Other programs send an API key",
+    );
+  }
+
+  return {
+    tokenOf,
+    checkOrigin,
+    send: (response, token) => {
+      const value = token === undefined ? '; Max-Age=0' : `${token}; Max-Age=${sessionMs / 1000}`;
+      setCookie(response, `${name}=${value}; ${attributes}`);
+    },
+    visitorOf: (request, response) => ({
+      address: request.ip ?? '',
+      userAgent: request.headers['user-agent'] ?? '',
+      requestId: requestIdOf(response),
+      session: tokenOf(request),
+    }),
+    async identify(request, response, token, isOfBothModes) {
+      checkOrigin(request);
+      const signedIn = await authenticate(token);
+      if (!signedIn) throw sessionRequired('The session has ended. Sign in again');
+      const { merchantId, person } = signedIn;
+      return {
+        ...{ kind: 'secret', merchantId, mode: modeOf(request, isOfBothModes) },
+        person: { ...person, address: request.ip ?? '', requestId: requestIdOf(response) },
+      };
+    },
+  };
+}
+
+export function sessionRequired(message = 'Sign in first'): Problem {
+  return new Problem('session_required', message);
+}
+
+/** Each request of a page says which records it means, so that test and live are never mixed up. */
+function modeOf({ headers }: Request, isOfBothModes: boolean): Mode {
+  const mode = headers['x-checkout-mode'];
+  if (mode === 'test' || mode === 'live') return mode;
+  if (mode === undefined && isOfBothModes) return 'test';
+  throw invalidField('X-Checkout-Mode', 'With a session, this header must be test or live');
+}
+
+/**
+ * Over https, browsers take a `__Host-` cookie from this host alone. A cookie of localhost is shared by all its ports, so its name
+ * has the port.
+ */
+function cookieOf(publicUrl: string): { readonly name: string; readonly attributes: string } {
+  const { protocol, port } = new URL(publicUrl);
+  const attributes = 'Path=/; HttpOnly; SameSite=Strict';
+  if (protocol === 'https:') return { name: '__Host-checkout-console', attributes: `${attributes}; Secure` };
+  return { name: `checkout-console-${port || '80'}`, attributes };
+}
+
+/** Without https, a session is only for browsers on this machine. */
+function originsOf(publicUrl: string): ReadonlySet<string> {
+  const { protocol, origin, port } = new URL(publicUrl);
+  if (protocol === 'https:') return new Set([origin]);
+  return new Set(
+    ['localhost', '127.0.0.1', '[::1]'].map((host) => new URL(`http://${host}:${port || '80'}`).origin),
+  );
+}

@@ -1,0 +1,90 @@
+/** `users …`: the people who use the console. */
+import { roles, type Role } from 'crypto-checkout/contract';
+import { command, type Group } from './command.js';
+import { UsageError } from './errors.js';
+import * as option from './options.js';
+import { table } from './records.js';
+
+const email = option.text('EMAIL', "the person's e-mail address, in any case");
+const merchant = option.merchant('the merchant whose team it is').required();
+const isEmail = (text: string) => /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(text) && text.length <= 254;
+
+const meaning: Readonly<Record<Role, string>> = {
+  owner: 'everything, and the team',
+  manager: 'everything but the team',
+  support: 'payments, customers, and refunds but for their approval',
+  accountant: 'reads everything but the team',
+};
+
+export const userCommands: Group = {
+  name: 'users',
+  summary: 'The people who use the console.',
+  commands: [
+    command({
+      name: 'invite',
+      summary: "Adds a person to a merchant's team, and prints a link to sign in with.",
+      details: `The link works once, for 30 minutes: send it to nobody else. For somebody who is in the team already it is a new one, and the former link ends. That is also the way back in for who has lost a passkey.
+
+Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
+      options: {
+        merchant,
+        email: email.required(),
+        role: option.oneOf(roles, 'what the person may do').required(),
+      },
+      async run({ database, people, actor }, { merchant, email, role }) {
+        if (!isEmail(email.trim())) throw new UsageError('--email must be an e-mail address');
+        const invited = await database.write((transaction) =>
+          people.invite(transaction, { merchantId: merchant, email, role }, actor),
+        );
+        const { signInUrl, linkExpiresAt } = invited;
+        return { json: invited, text: `${signInUrl}\n\nIt works once, until ${linkExpiresAt}` };
+      },
+    }),
+    command({
+      name: 'list',
+      summary: 'Lists the people of all merchants, with their roles and open sessions.',
+      options: { merchant: option.merchant('only people of this merchant') },
+      async run({ people }, { merchant }) {
+        const listed = await people.list(merchant);
+        const rows = listed.map((one) => [
+          ...[one.id, one.merchantId, one.email, one.role, String(one.sessions)],
+          one.lastSignInAt ?? 'never',
+        ]);
+        return {
+          json: listed,
+          text: table(
+            ['ID', 'MERCHANT', 'EMAIL', 'ROLE', 'SESSIONS', 'LAST SIGN-IN'],
+            rows,
+            'There are no people',
+          ),
+        };
+      },
+    }),
+    command({
+      name: 'remove',
+      summary: "Removes a person from a merchant's team, with all sessions and passkeys.",
+      args: { email },
+      options: { merchant },
+      async run({ database, people, actor }, { email, merchant }) {
+        await database.write(async (transaction) => {
+          const id = await people.find(transaction, merchant, email);
+          await people.remove(transaction, merchant, id, actor, true);
+        });
+        return { json: { email, removed: true }, text: `Removed ${email}` };
+      },
+    }),
+    command({
+      name: 'sign-out',
+      summary: 'Ends all sessions of a person, at once on all servers, and the link that was not used yet.',
+      args: { email },
+      options: { merchant },
+      async run({ database, people, actor }, { email, merchant }) {
+        await database.write(async (transaction) => {
+          const id = await people.find(transaction, merchant, email);
+          await people.signOut(transaction, merchant, id, actor);
+        });
+        return { json: { email, signedOut: true }, text: `Signed out ${email}` };
+      },
+    }),
+  ],
+};

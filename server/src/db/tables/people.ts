@@ -1,0 +1,41 @@
+/** The people who use the console, and how they sign in. */
+import type { Role } from 'crypto-checkout/contract';
+import { table, text, time } from '../table.js';
+
+export const peopleTables = {
+  people: table({
+    id: text().primaryKey(),
+    merchant_id: text().references('merchants.id'),
+    /** In lower case. */
+    email: text(),
+    role: text<Role>(),
+    created_at: time(),
+    /** Null if the person has never signed in. */
+    signed_in_at: time().nullable(),
+  }).unique('email', ['merchant_id', 'email']),
+
+  /** Links that were not used yet: one of a person at most. A use deletes it. */
+  sign_in_links: table({
+    /** SHA-256 of the token, in hex. */
+    token_digest: text().primaryKey(),
+    person_id: text().references('people.id', 'cascade').unique(),
+    expires_at: time(),
+  }),
+
+  sessions: table({
+    id: text().primaryKey(),
+    /** SHA-256 of the token in the cookie, in hex. */
+    token_digest: text().unique(),
+    person_id: text().references('people.id', 'cascade'),
+    signed_in_by: text<'link' | 'passkey'>(),
+    address: text(),
+    user_agent: text(),
+    /** When the person showed a passkey or a fresh link, which is also when the session began. */
+    created_at: time(),
+    /** Within a few minutes. */
+    last_used_at: time(),
+    expires_at: time(),
+  })
+    .index('person', ['person_id', 'created_at'])
+    .index('expiry', ['expires_at']),
+};

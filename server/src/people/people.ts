@@ -1,0 +1,274 @@
+/** The people of a merchant who use the console: who belongs to the team, in which role, and how they get in. */
+import type { ConsoleSession, Role } from 'crypto-checkout/contract';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { PersonTable } from '../db/schema.js';
+import { personActor } from '../merchants/audit-log.js';
+import type { Merchants } from '../merchants/merchants.js';
+import { isoTime } from '../shared/clock.js';
+import { invalidState, orNotFound, Problem } from '../shared/problem.js';
+import type { Mode, PersonCaller } from '../shared/scope.js';
+import { newToken, tokenDigest } from '../shared/token.js';
+import { createSessions, proofMs, type SessionsDeps, type SignedIn, type Visitor } from './sessions.js';
+import * as store from './store.js';
+
+const linkMs = 30 * 60_000;
+/** Of a server to try things out. Reserved for examples, so nobody gets mail there. */
+const firstOwner = 'owner@shop.example';
+/** Of one merchant. */
+const maxPeople = 100;
+
+export interface PeopleDeps extends SessionsDeps {
+  readonly merchants: Pick<Merchants, 'retrieve'>;
+  /** Where browsers reach the console. */
+  readonly consoleUrl: string;
+  readonly modes: readonly Mode[];
+  /** The names of what a role may call. */
+  permissionsOf(role: Role): readonly string[];
+}
+
+export interface NewPerson {
+  readonly merchantId: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly passkeys: number;
+  readonly sessions: number;
+  readonly lastSignInAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface Invitation extends Member {
+  readonly signInUrl: string;
+  readonly linkExpiresAt: string;
+}
+
+export type People = ReturnType<typeof createPeople>;
+
+export function createPeople(deps: PeopleDeps) {
+  const { database, clock, newId, auditLog, merchants, consoleUrl, modes, permissionsOf } = deps;
+  const sessions = createSessions(deps);
+
+  async function members(reader: Reader, merchantId: string | undefined) {
+    const rows = await store.listPeople(reader, merchantId, {
+      now: clock.real(),
+      usedAfter: sessions.openSince(),
+    });
+    return rows.map((row) => ({ merchantId: row.merchant_id, ...view(row) }));
+  }
+
+  async function memberOf(transaction: Transaction, { merchant_id, id }: PersonTable): Promise<Member> {
+    const { merchantId: _, ...member } = orNotFound(
+      (await members(transaction, merchant_id)).find((one) => one.id === id),
+      'person',
+    );
+    return member;
+  }
+
+  /** Somebody of the merchant, and whether nobody else is an owner. Problem: `not_found`. */
+  async function lockPerson(transaction: Transaction, merchantId: string, id: string) {
+    const people = await store.lockTeam(transaction, merchantId);
+    const person = orNotFound(
+      people.find((one) => one.id === id),
+      'person',
+    );
+    const isOnlyOwner =
+      people.every((one) => (one.role === 'owner') === (one.id === id)) && person.role === 'owner';
+    return { person, isOnlyOwner };
+  }
+
+  async function makeLink(transaction: Transaction, personId: string) {
+    const token = newToken();
+    const expiresAt = clock.real() + linkMs;
+    await store.putLink(transaction, {
+      token_digest: tokenDigest(token),
+      person_id: personId,
+      expires_at: expiresAt,
+    });
+    return { signInUrl: `${consoleUrl}#${token}`, linkExpiresAt: isoTime(expiresAt) };
+  }
+
+  async function viewSession({ merchantId, person }: SignedIn, reader: Reader): Promise<ConsoleSession> {
+    const { id, email, role, sessionId, provedAt, expiresAt } = person;
+    const { name } = await merchants.retrieve(reader, merchantId);
+    return {
+      id: sessionId,
+      person: { id, email },
+      role,
+      permissions: [...permissionsOf(role)],
+      merchant: { id: merchantId, name },
+      modes: [...modes],
+      provedUntil: isoTime(provedAt + proofMs),
+      expiresAt: isoTime(expiresAt),
+      passkeys: 0,
+    };
+  }
+
+  /**
+   * Adds somebody to a merchant's team, with a link to sign in. Somebody who is there in this role gets a new link.
+   * Problem: `invalid_state`.
+   */
+  async function invite(transaction: Transaction, given: NewPerson, actor: string): Promise<Invitation> {
+    const { merchantId, role } = given;
+    const email = given.email.trim().toLowerCase();
+    const people = await store.lockTeam(transaction, merchantId);
+    const known = people.find((one) => one.email === email);
+    if (known && known.role !== role) {
+      throw invalidState(
+        `${email} is in the team as ${known.role}. Change the role, or invite with that one`,
+      );
+    }
+    if (!known && people.length >= maxPeople) {
+      throw invalidState(`The team has ${maxPeople} people, and cannot have more. Remove somebody first`);
+    }
+    const person = known ?? {
+      ...{ id: newId(), merchant_id: merchantId, email, role },
+      ...{ created_at: clock.real(), signed_in_at: null },
+    };
+    if (!known) await store.insertPerson(transaction, person);
+    const link = await makeLink(transaction, person.id);
+    await auditLog.record(transaction, {
+      ...{ merchantId, actor, subjectId: person.id },
+      action: known ? 'person.link_made' : 'person.invited',
+      after: { email, role },
+    });
+    return { ...(await memberOf(transaction, person)), ...link };
+  }
+
+  return {
+    sessions,
+    invite,
+
+    list: (merchantId?: string) => members(database.reader, merchantId),
+
+    /** The e-mail address of somebody in the team leads to the id. Problem: `not_found`. */
+    async find(reader: Reader, merchantId: string, email: string): Promise<string> {
+      const found = await store.findByEmail(reader, merchantId, email.trim().toLowerCase());
+      return orNotFound(found, 'person').id;
+    },
+
+    /** Problems: `not_found`, `invalid_state` for the last owner. */
+    async changeRole(
+      transaction: Transaction,
+      merchantId: string,
+      id: string,
+      role: Role,
+      actor: string,
+    ): Promise<Member> {
+      const { person, isOnlyOwner } = await lockPerson(transaction, merchantId, id);
+      if (person.role !== role) {
+        if (isOnlyOwner) throw invalidState('Nobody else is an owner. Make somebody else an owner first');
+        await store.updatePerson(transaction, id, { role });
+        await sessions.endAll(transaction, id);
+        const change = { before: { role: person.role }, after: { role } };
+        await auditLog.record(transaction, {
+          ...{ merchantId, actor, action: 'person.role_changed', subjectId: id, ...change },
+        });
+      }
+      return memberOf(transaction, person);
+    },
+
+    /** @param canBeLast whether the last owner may go. Problems: `not_found`, `invalid_state`. */
+    async remove(
+      transaction: Transaction,
+      merchantId: string,
+      id: string,
+      actor: string,
+      canBeLast = false,
+    ): Promise<undefined> {
+      const { person, isOnlyOwner } = await lockPerson(transaction, merchantId, id);
+      if (isOnlyOwner && !canBeLast) {
+        throw invalidState('Nobody else is an owner. Make somebody else an owner first');
+      }
+      const { email, role } = person;
+      await store.deletePerson(transaction, id);
+      await auditLog.record(transaction, {
+        ...{ merchantId, actor, action: 'person.removed', subjectId: id, before: { email, role } },
+      });
+    },
+
+    /** Ends all sessions of somebody, and the link that was not used yet. Problem: `not_found`. */
+    async signOut(
+      transaction: Transaction,
+      merchantId: string,
+      id: string,
+      actor: string,
+    ): Promise<undefined> {
+      await lockPerson(transaction, merchantId, id);
+      await store.deleteLink(transaction, id);
+      const ended = await sessions.endAll(transaction, id);
+      await auditLog.record(transaction, {
+        ...{ merchantId, actor, action: 'person.signed_out', subjectId: id, after: { sessions: ended } },
+      });
+    },
+
+    /** Signs in with the token of a link. Problem: `not_found`, the same for all tokens that do not work. */
+    async signInByLink(transaction: Transaction, token: string, visitor: Visitor) {
+      const personId = await store.takeLink(transaction, tokenDigest(token), clock.real());
+      const person = personId === undefined ? undefined : await store.findPerson(transaction, personId);
+      if (!person) {
+        throw new Problem(
+          'not_found',
+          'This link does not work, or no longer. Links work once, for 30 minutes. Ask an owner of the shop for a new one',
+        );
+      }
+      const begun = await sessions.begin(transaction, person, 'link', visitor);
+      return { token: begun.token, session: await viewSession(begun.signedIn, transaction) };
+    },
+
+    /** What somebody who is signed in sees of the session. */
+    viewSession: (signedIn: SignedIn) => viewSession(signedIn, database.reader),
+
+    /** Signs somebody out, here or everywhere. */
+    async endSession(
+      transaction: Transaction,
+      { merchantId, person }: PersonCaller,
+      isEverywhere: boolean,
+    ): Promise<undefined> {
+      if (isEverywhere) await sessions.endAll(transaction, person.id);
+      else await sessions.end(transaction, person.id, person.sessionId);
+      await auditLog.record(transaction, {
+        ...{ merchantId, actor: personActor(person), action: 'session.ended', subjectId: person.sessionId },
+        after: { everywhere: isEverywhere },
+      });
+    },
+
+    /** Ends a session of the person who asks. Problem: `not_found`. */
+    async endOneSession(
+      transaction: Transaction,
+      { merchantId, person }: PersonCaller,
+      sessionId: string,
+    ): Promise<undefined> {
+      await sessions.end(transaction, person.id, sessionId);
+      await auditLog.record(transaction, {
+        ...{ merchantId, actor: personActor(person), action: 'session.ended', subjectId: sessionId },
+      });
+    },
+
+    /**
+     * A link for the first owner of a server to try things out, as long as nobody has signed in: undefined later.
+     */
+    firstLink: (merchantId: string): Promise<string | undefined> =>
+      database.write(async (transaction) => {
+        const people = await store.lockTeam(transaction, merchantId);
+        const [first] = people;
+        if (people.length > 1 || (first && (first.signed_in_at !== null || first.email !== firstOwner))) {
+          return undefined;
+        }
+        const owner = { merchantId, email: firstOwner, role: 'owner' } as const;
+        return (await invite(transaction, owner, 'server, at its start')).signInUrl;
+      }),
+  };
+}
+
+function view({ id, email, role, sessions, signed_in_at, created_at }: store.MemberRow): Member {
+  return {
+    ...{ id, email, role, sessions, passkeys: 0 },
+    lastSignInAt: signed_in_at === null ? null : isoTime(signed_in_at),
+    createdAt: isoTime(created_at),
+  };
+}

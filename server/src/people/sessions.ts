@@ -1,0 +1,148 @@
+/** Sessions of the console: how they begin, whom they name, and how they end. */
+import { personActor, type AuditLog } from '../merchants/audit-log.js';
+import type { Clock } from '../shared/clock.js';
+import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
+import type { PersonTable, SessionTable } from '../db/schema.js';
+import { newToken, tokenDigest } from '../shared/token.js';
+import type { NewId } from '../shared/ids.js';
+import { notFound } from '../shared/problem.js';
+import type { Person } from '../shared/scope.js';
+import * as store from './store.js';
+
+/** A session ends when it was not used for so long, and at the latest after its whole time. */
+const idleMs = 12 * 3_600_000;
+export const sessionMs = 7 * 24 * 3_600_000;
+/** How long a passkey or a link proves who somebody is. */
+export const proofMs = 10 * 60_000;
+/** More sessions of one person end the oldest. */
+const maxSessions = 10;
+
+export interface SessionsDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly auditLog: AuditLog;
+}
+
+/** Where somebody signs in from. */
+export interface Visitor {
+  readonly address: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  /** The token of the session that the browser had. */
+  readonly session: string | undefined;
+}
+
+/** Who holds a session. */
+export interface SignedIn {
+  readonly merchantId: string;
+  readonly person: Omit<Person, 'address' | 'requestId'>;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ database, clock, newId, auditLog }: SessionsDeps) {
+  /** When sessions were used that is not written yet, by id. */
+  let uses = new Map<string, number>();
+
+  const isOpen = ({
+    id,
+    last_used_at,
+    expires_at,
+  }: Pick<SessionTable, 'id' | 'last_used_at' | 'expires_at'>) => {
+    const now = clock.real();
+    return now < expires_at && now < Math.max(last_used_at, uses.get(id) ?? 0) + idleMs;
+  };
+
+  return {
+    /** Sessions that were used after this are open. */
+    openSince: () => clock.real() - idleMs,
+
+    /** Begins a session with a token of its own, whatever the browser had before. */
+    async begin(
+      transaction: Transaction,
+      person: PersonTable,
+      signedInBy: SessionTable['signed_in_by'],
+      visitor: Visitor,
+    ): Promise<{ readonly token: string; readonly signedIn: SignedIn }> {
+      const { id: personId, merchant_id: merchantId, email, role } = person;
+      if (visitor.session !== undefined) {
+        await store.deleteSessionByToken(transaction, tokenDigest(visitor.session));
+      }
+      const former = await store.listSessions(transaction, personId);
+      for (const { id } of former.slice(maxSessions - 1))
+        await store.deleteSession(transaction, personId, id);
+      const token = newToken();
+      const now = clock.real();
+      const session: SessionTable = {
+        id: newId(),
+        token_digest: tokenDigest(token),
+        person_id: personId,
+        signed_in_by: signedInBy,
+        address: visitor.address,
+        user_agent: visitor.userAgent.slice(0, 255),
+        created_at: now,
+        last_used_at: now,
+        expires_at: now + sessionMs,
+      };
+      await store.insertSession(transaction, session);
+      await store.updatePerson(transaction, personId, { signed_in_at: now });
+      const signedIn = {
+        merchantId,
+        person: {
+          ...{ id: personId, email, role, sessionId: session.id },
+          ...{ provedAt: now, expiresAt: session.expires_at },
+        },
+      };
+      await auditLog.record(transaction, {
+        merchantId,
+        actor: personActor({ ...signedIn.person, ...visitor }),
+        action: 'session.started',
+        subjectId: session.id,
+        after: { by: signedInBy },
+      });
+      return { token, signedIn };
+    },
+
+    /** Who holds a token; undefined if it is unknown or its session has ended, whichever server ended it. */
+    async authenticate(token: string): Promise<SignedIn | undefined> {
+      const row = await store.findSession(database.reader, tokenDigest(token));
+      if (!row || !isOpen(row)) return undefined;
+      uses.set(row.id, clock.real());
+      const { merchant_id: merchantId, person_id, email, role, id: sessionId, created_at, expires_at } = row;
+      return {
+        merchantId,
+        person: { id: person_id, email, role, sessionId, provedAt: created_at, expiresAt: expires_at },
+      };
+    },
+
+    /** Open sessions of a person, newest first. */
+    async list(personId: string): Promise<SessionTable[]> {
+      const rows = await store.listSessions(database.reader, personId);
+      return rows
+        .filter(isOpen)
+        .map((row) => ({ ...row, last_used_at: Math.max(row.last_used_at, uses.get(row.id) ?? 0) }));
+    },
+
+    /** Ends a session of a person. Problem: `not_found`. */
+    async end(transaction: Transaction, personId: string, sessionId: string): Promise<void> {
+      if (!(await store.deleteSession(transaction, personId, sessionId))) throw notFound('session');
+    },
+
+    /** Ends all sessions of a person. @returns how many there were */
+    endAll: (transaction: Transaction, personId: string) => store.deleteSessions(transaction, personId),
+
+    /** Writes when sessions were used since the last call. */
+    async writeUses(): Promise<void> {
+      const written = uses;
+      if (written.size === 0) return;
+      uses = new Map();
+      await database.write((transaction) => store.writeUses(transaction, written));
+    },
+
+    /** Deletes what has ended. */
+    prune: () =>
+      database.write((transaction) => store.deleteEnded(transaction, clock.real(), clock.real() - idleMs)),
+  };
+}

@@ -1,0 +1,180 @@
+/** Reads and writes the people of the console, their links and their sessions. */
+import type { Reader, Transaction } from '../db/engine.js';
+import { forUpdate } from '../db/locks.js';
+import { rowById } from '../db/rows.js';
+import type { PersonTable, Schema, SessionTable } from '../db/schema.js';
+
+export interface MemberRow extends PersonTable {
+  readonly sessions: number;
+}
+
+export function findPerson(reader: Reader, id: string): Promise<PersonTable | undefined> {
+  return rowById(reader, 'people', id).executeTakeFirst();
+}
+
+export function findByEmail(
+  reader: Reader,
+  merchantId: string,
+  email: string,
+): Promise<PersonTable | undefined> {
+  return reader
+    .selectFrom('people')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('email', '=', email)
+    .executeTakeFirst();
+}
+
+/** The people of one merchant, or of all, by e-mail address. @param now sessions that have ended by then do not count */
+export async function listPeople(
+  reader: Reader,
+  merchantId: string | undefined,
+  live: { readonly now: number; readonly usedAfter: number },
+): Promise<MemberRow[]> {
+  let query = reader
+    .selectFrom('people')
+    .selectAll('people')
+    .select((e) =>
+      e
+        .selectFrom('sessions')
+        .select((count) => count.fn.countAll().as('count'))
+        .whereRef('sessions.person_id', '=', 'people.id')
+        .where('sessions.expires_at', '>', live.now)
+        .where('sessions.last_used_at', '>', live.usedAfter)
+        .as('sessions'),
+    );
+  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
+  const rows = await query.orderBy('merchant_id').orderBy('email').execute();
+  return rows.map((row) => ({ ...row, sessions: Number(row.sessions) }));
+}
+
+/** The people of a merchant, whose team nobody else changes until the transaction ends. */
+export async function lockTeam(transaction: Transaction, merchantId: string): Promise<PersonTable[]> {
+  await rowById(transaction, 'merchants', merchantId).$call(forUpdate(transaction)).executeTakeFirst();
+  return transaction
+    .selectFrom('people')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .orderBy('id')
+    .execute();
+}
+
+export async function insertPerson(transaction: Transaction, row: PersonTable): Promise<void> {
+  await transaction.insertInto('people').values(row).execute();
+}
+
+export async function updatePerson(
+  transaction: Transaction,
+  id: string,
+  change: Partial<Pick<PersonTable, 'role' | 'signed_in_at'>>,
+): Promise<void> {
+  await transaction.updateTable('people').set(change).where('id', '=', id).execute();
+}
+
+export async function deletePerson(transaction: Transaction, id: string): Promise<void> {
+  await transaction.deleteFrom('people').where('id', '=', id).execute();
+}
+
+/** A new link takes the place of the former one. */
+export async function putLink(transaction: Transaction, row: Schema['sign_in_links']): Promise<void> {
+  await deleteLink(transaction, row.person_id);
+  await transaction.insertInto('sign_in_links').values(row).execute();
+}
+
+export async function deleteLink(transaction: Transaction, personId: string): Promise<void> {
+  await transaction.deleteFrom('sign_in_links').where('person_id', '=', personId).execute();
+}
+
+/**
+ * Takes a link away, so that nobody uses it again: of two who try at once, one gets it.
+ * @returns whose it was; undefined if there is none, or its time is over
+ */
+export async function takeLink(
+  transaction: Transaction,
+  digest: string,
+  now: number,
+): Promise<string | undefined> {
+  const row = await transaction
+    .deleteFrom('sign_in_links')
+    .where('token_digest', '=', digest)
+    .where('expires_at', '>', now)
+    .returning('person_id')
+    .executeTakeFirst();
+  return row?.person_id;
+}
+
+export async function insertSession(transaction: Transaction, row: SessionTable): Promise<void> {
+  await transaction.insertInto('sessions').values(row).execute();
+}
+
+/** A session with the person whose it is. */
+export function findSession(reader: Reader, digest: string) {
+  return reader
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.id', 'sessions.person_id')
+    .select(['people.merchant_id', 'people.email', 'people.role', 'people.id as person_id'])
+    .select(['sessions.id', 'sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
+    .where('sessions.token_digest', '=', digest)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export function listSessions(reader: Reader, personId: string): Promise<SessionTable[]> {
+  return reader
+    .selectFrom('sessions')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+/** @returns whether there was such a session */
+export async function deleteSession(
+  transaction: Transaction,
+  personId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const row = await transaction
+    .deleteFrom('sessions')
+    .where('id', '=', sessionId)
+    .where('person_id', '=', personId)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function deleteSessionByToken(transaction: Transaction, digest: string): Promise<void> {
+  await transaction.deleteFrom('sessions').where('token_digest', '=', digest).execute();
+}
+
+/** @returns how many there were */
+export async function deleteSessions(transaction: Transaction, personId: string): Promise<number> {
+  const rows = await transaction
+    .deleteFrom('sessions')
+    .where('person_id', '=', personId)
+    .returning('id')
+    .execute();
+  return rows.length;
+}
+
+/** Writes when sessions were used, by id, unless another server has seen a later use. */
+export async function writeUses(transaction: Transaction, uses: ReadonlyMap<string, number>): Promise<void> {
+  for (const [id, last_used_at] of uses) {
+    await transaction
+      .updateTable('sessions')
+      .set({ last_used_at })
+      .where('id', '=', id)
+      .where('last_used_at', '<', last_used_at)
+      .execute();
+  }
+}
+
+/** Deletes sessions and links whose time is over. */
+export async function deleteEnded(transaction: Transaction, now: number, usedBefore: number): Promise<void> {
+  await transaction
+    .deleteFrom('sessions')
+    .where((e) => e.or([e('expires_at', '<=', now), e('last_used_at', '<=', usedBefore)]))
+    .execute();
+  await transaction.deleteFrom('sign_in_links').where('expires_at', '<=', now).execute();
+}

@@ -1,0 +1,52 @@
+/** What the scopes of secret keys and the roles of people may call. */
+import { api, consoleApi, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
+import type { KeyScope } from './scope.js';
+
+/** Everything in a resource; what only reads; or the verbs that are named. */
+type Reach = 'all' | 'read' | readonly string[];
+
+/** What everybody needs who is signed in. */
+const own = { session: 'all', sessions: 'all', passkeys: 'all' } as const;
+
+/** By resource of the contract, `*` for those that are not named. What is not there cannot be called. */
+const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>> = {
+  full: { '*': 'all' },
+  read: { '*': 'read' },
+  verify: { payments: 'read', transactions: 'read' },
+  refunds: { payments: 'read', transactions: 'read', refunds: 'all' },
+  owner: { '*': 'all' },
+  manager: { '*': 'all', team: 'read' },
+  // Answers payers. What a refund pays, somebody else approves.
+  support: {
+    ...own,
+    ...{ payments: 'all', transactions: 'all', customers: 'all' },
+    refunds: ['list', 'retrieve', 'create', 'cancel', 'link'],
+    ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
+    ...{ paymentPlans: 'read', subscribers: 'read' },
+    sandbox: 'all',
+  },
+  accountant: { '*': 'read', ...own, team: [] },
+};
+
+export type Called = Pick<Endpoint, 'method' | 'changesOnGet'>;
+
+export function mayCall(who: KeyScope | Role, resource: string, verb: string, endpoint: Called): boolean {
+  const reach = reaches[who][resource] ?? reaches[who]['*'] ?? [];
+  if (reach === 'all') return true;
+  if (reach === 'read') return endpoint.method === 'GET' && endpoint.changesOnGet !== true;
+  return reach.includes(verb);
+}
+
+/** All that a role may call, as `payments.list`. */
+export function permissionsOf(role: Role): string[] {
+  const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+    ...api,
+    ...consoleApi,
+    sandbox,
+  };
+  return Object.entries(tables).flatMap(([resource, verbs]) =>
+    Object.entries(verbs)
+      .filter(([verb, endpoint]) => endpoint.key !== 'none' && mayCall(role, resource, verb, endpoint))
+      .map(([verb]) => `${resource}.${verb}`),
+  );
+}

@@ -1,0 +1,80 @@
+/** The console, `{PUBLIC_URL}/console`: one document for all its pages, and the files of its build. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Router } from 'express';
+import { compress, sendCompressed, type Compressed } from './compressed.js';
+import { html } from './html.js';
+import { pathOf, sendPage } from './page-frame.js';
+import { pickLocale } from './page-texts.js';
+
+export interface ConsolePageOptions {
+  readonly publicUrl: string;
+  /** The directory of the build: `console.js`, `console.css`, and in `chunks/` what is loaded later, with a hash in its name. */
+  readonly directory: string;
+}
+
+/** Images: the shop's logo, and the icons of wallets. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src https: data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  // The preview of the widget has a Lit of its own.
+  "trusted-types lit-html 'allow-duplicates'",
+].join('; ');
+
+const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
+
+export function consolePage({ publicUrl, directory }: ConsolePageOptions): Router {
+  // A proxy takes the path of PUBLIC_URL off each request.
+  const path = pathOf(publicUrl);
+  const files = new Map<string, Compressed>();
+
+  /** Undefined if the build has no such file. */
+  async function read(name: string): Promise<Compressed | undefined> {
+    const known = files.get(name);
+    if (known) return known;
+    const content = await readFile(join(directory, name)).catch(() => undefined);
+    if (!content) return undefined;
+    const file = await compress(content);
+    files.set(name, file);
+    return file;
+  }
+
+  const router = Router();
+  // Only names that a build can have, so that a request reaches no other file.
+  router.get(/^\/console\/(console|chunks\/[\w-][\w.-]*)\.(js|css)$/, async (request, response) => {
+    const { 0: stem = '', 1: extension = '' } = request.params;
+    const file = await read(`${stem}.${extension}`);
+    if (!file) {
+      const isChunk = stem.startsWith('chunks/');
+      const text = isChunk ? 'Not found\n' : 'The console has not been built. Run "npm run build".\n';
+      response
+        .status(isChunk ? 404 : 503)
+        .type('text')
+        .send(text);
+      return;
+    }
+    response.set({
+      'Cache-Control': stem.startsWith('chunks/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      'Content-Type': `${types[extension] ?? 'text/plain'}; charset=utf-8`,
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    });
+    sendCompressed(request, response, file);
+  });
+  // Which page it is, the script reads from the address.
+  router.get(/^\/console(\/.*)?$/, (_request, response) => {
+    const locale = pickLocale(['en']);
+    const content = html`<checkout-console base="${path}/console" api-url="${path}"></checkout-console>
+      <noscript><p>${locale.texts.needsScript}</p></noscript>`;
+    const head = html`<script type="module" src="${path}/console/console.js"></script>`;
+    const stylesheet = `${path}/console/console.css`;
+    sendPage(response, { status: 200, locale, title: 'Console', content, head, stylesheet, policy });
+  });
+  return router;
+}

@@ -1,0 +1,57 @@
+/** A browser that is signed in to the console, as far as the server can tell: it keeps the cookie, and says where requests come from. */
+import type { Role } from 'crypto-checkout/contract';
+import { call, type Answer, type CallOptions } from './call.js';
+import type { TestServer } from './server.js';
+
+export interface TestBrowser {
+  /** The cookie as it is sent; empty if there is none. */
+  cookie: string;
+  send(method: string, path: string, options?: CallOptions): Promise<Answer>;
+}
+
+export function openBrowser(url: string, cookie = ''): TestBrowser {
+  return {
+    cookie,
+    async send(method, path, { headers, ...options } = {}) {
+      const answer = await call(url, method, path, {
+        ...options,
+        headers: {
+          'Sec-Fetch-Site': 'same-origin',
+          'X-Checkout-Mode': 'test',
+          ...(this.cookie !== '' && { Cookie: this.cookie }),
+          ...headers,
+        },
+      });
+      const set = answer.headers.get('set-cookie');
+      if (set !== null) this.cookie = set.includes('Max-Age=0') ? '' : (set.split(';')[0] ?? '');
+      return answer;
+    },
+  };
+}
+
+/** Invites somebody to the first merchant's team. @returns the token of the link */
+export async function invite(
+  server: Pick<TestServer, 'app' | 'database' | 'bootstrapped'>,
+  role: Role,
+  email: string,
+): Promise<string> {
+  const { merchantId } = server.bootstrapped;
+  const person = { merchantId, email, role };
+  const { signInUrl } = await server.database.write((transaction) =>
+    server.app.people.invite(transaction, person, 'test'),
+  );
+  return signInUrl.split('#')[1] ?? '';
+}
+
+/** Signs somebody in, who is invited for it. */
+export async function signIn(
+  server: TestServer,
+  role: Role,
+  email = `${role}@shop.example`,
+): Promise<TestBrowser> {
+  const browser = openBrowser(server.url);
+  const token = await invite(server, role, email);
+  const { status } = await browser.send('POST', '/console/api/sign-in', { body: { token } });
+  if (status !== 200) throw new Error(`Could not sign in: ${status}`);
+  return browser;
+}
