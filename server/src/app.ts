@@ -23,6 +23,7 @@ import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { createReconciliation } from './reconciliation/reconciliation.js';
+import { networkHealth } from './scanning/network-health.js';
 import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createChainEvidence } from './restore/chain-evidence.js';
@@ -40,6 +41,9 @@ import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
 import { createServerTime } from './db/server-time.js';
 import { createErasure } from './erasure/erasure.js';
+import { createHomeHandlers } from './home/handlers.js';
+import { createHome } from './home/home.js';
+import { createVolume } from './home/volume.js';
 import { createLedger } from './ledger/ledger.js';
 import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
@@ -58,6 +62,7 @@ import { createConsoleHandlers } from './people/handlers.js';
 import { consoleUrl } from './people/console-url.js';
 import { createPeople } from './people/people.js';
 import { createPayments } from './payments/payments.js';
+import { countQuarantined } from './payments/receipts/quarantine.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
@@ -396,6 +401,20 @@ export async function createApp(options: AppOptions) {
     },
   });
 
+  const networks = () => networkHealth(scanner.status(), connected);
+  const home = createHome({
+    ...{ clock, currencies, rates, networks },
+    payments: payments.list,
+    refunds: refunds.list,
+    transfers: transfers.list,
+    webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
+    endpoint: (scope) => endpoints.find(database.reader, scope),
+    balances: balances.list,
+    shortages: reconciliation.shortages,
+    quarantined: (scope) => countQuarantined(database.reader, scope),
+    volume: createVolume(database.reader),
+  });
+
   /** @param findEndpoints used by `/v1/meta` to look up endpoints by path */
   const createHandlers = (findEndpoints: FindEndpoints): Handlers<Api> => ({
     meta: createMetaHandlers(findEndpoints),
@@ -415,6 +434,7 @@ export async function createApp(options: AppOptions) {
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
     webhooks: createWebhookHandlers(database, webhooks, webhookTest),
+    homes: createHomeHandlers(home),
   });
 
   return {
@@ -448,6 +468,7 @@ export async function createApp(options: AppOptions) {
     webhookTest,
     dispatcher,
     scanner,
+    networks,
     simulatedChains,
     sandbox,
     sandboxReset: createSandboxReset(database, clock),

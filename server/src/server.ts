@@ -9,7 +9,6 @@ import { createIpLimits, createLimits } from './api/limits.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createFirstContact } from './chains/connect.js';
-import { networkHealth } from './scanning/network-health.js';
 import { createBudget } from './sandbox/budget.js';
 import { createSandboxHandlers } from './sandbox/handlers.js';
 import { ensureTestSeed } from './addresses/test-seed.js';
@@ -101,7 +100,7 @@ async function serve(
     onPaymentStatus: (status) => metrics?.countPayment(status),
     overrides,
   });
-  const { clock, keys, merchants, payments, scanner, webhooks, dispatcher } = app;
+  const { clock, keys, merchants, payments, scanner, networks, webhooks, dispatcher } = app;
   if (config.demo === true && !app.isSandboxOn) {
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
   }
@@ -126,7 +125,6 @@ async function serve(
     ...app.features.flatMap((feature) => feature.jobs()),
   ];
   const isDemoOn = (config.demo ?? app.isSandboxOn) && demoMerchant !== undefined;
-  const networks = () => networkHealth(scanner.status(), app.connected);
   let isStopping = false;
   const checkReady = createCheckReady(
     {

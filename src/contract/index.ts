@@ -5,6 +5,7 @@ import { countries } from './countries.js';
 import { currencies } from './currencies.js';
 import { customers } from './customers.js';
 import type { Endpoint } from './endpoint.js';
+import { homes } from './home.js';
 import { meta } from './meta.js';
 import { paymentPlans } from './payment-plans.js';
 import { payments } from './payments.js';
@@ -35,6 +36,7 @@ export const api = {
   transactions,
   wallets,
   webhooks,
+  homes,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 export type Api = typeof api;
@@ -56,9 +58,11 @@ export * from './endpoint.js';
 export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
+export { attentionCodes, type AttentionCode } from './home.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { refundKinds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';
 export { sandbox } from './sandbox.js';
+export { paymentReviews, type PaymentReview } from './transactions.js';
 export * from './units.js';
 export * from './webhooks.js';

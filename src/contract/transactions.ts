@@ -61,6 +61,10 @@ const samplePublic = {
   metadata: undefined,
 };
 
+/** Why somebody should look at a payment. */
+export const paymentReviews = ['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const;
+export type PaymentReview = (typeof paymentReviews)[number];
+
 const fee = z.object({
   fee: z.number(),
   nairaValue: z.number(),
@@ -90,6 +94,10 @@ export const transactions = {
       customer: described(
         z.optional(requiredText(254)),
         'Only transactions of the customer with this email, in upper or lower case.',
+      ),
+      review: described(
+        z.optional(z.enum(paymentReviews)),
+        'Only transactions that somebody should look at, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was taken back (`reversed`), and that no refund was started of.',
       ),
       txHash: described(
         z.optional(requiredText()),

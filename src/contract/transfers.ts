@@ -98,7 +98,7 @@ export const transfers = {
     path: '/v1/transfers',
     key: 'secret',
     description: 'Lists your transfers, newest first.',
-    query: listQuery({}),
+    query: listQuery({ status: described(z.optional(transferStatus), 'Only transfers with this status.') }),
     data: z.array(transfer),
     paginated: true,
     sample: { query: { page: '1', skip: '25' }, message: 'Transfers fetched', data: [sampleTransfer] },

@@ -2,7 +2,13 @@
  * The status of a payment as SQL expressions, which an index and a filter share. Both must read exactly the same, or the databases
  * do not use the index.
  */
-import { paymentStates, paymentStatuses, statesWith, type PaymentState } from 'crypto-checkout/contract';
+import {
+  paymentStates,
+  paymentStatuses,
+  statesWith,
+  type PaymentReview,
+  type PaymentState,
+} from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 
 const listOf = (states: readonly PaymentState[]) => states.map((state) => `'${state}'`).join(', ');
@@ -12,6 +18,17 @@ const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.r
 export const isPayable = isIn(paymentStates.payable);
 /** The same, and what has no price in coins yet. */
 export const isOpen = isIn(statesWith('in progress'));
+
+const reviewed: Readonly<Record<PaymentReview, readonly PaymentState[]>> = {
+  late: ['expired_late', 'cancelled_paid'],
+  short: ['expired_partial'],
+  excess: ['settled_over'],
+  wrong_coin: ['invalid'],
+  reversed: ['reversed'],
+};
+/** What somebody should look at. An index has only these, so a filter must say this beside one of the reviews. */
+export const isUnusual = isIn(Object.values(reviewed).flat());
+export const isForReview = (review: PaymentReview) => isIn(reviewed[review]);
 
 const branches = paymentStatuses
   .filter((status) => status !== 'in progress')

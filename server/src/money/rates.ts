@@ -25,10 +25,15 @@ const maxRateAgeMs = 60_000;
  */
 export function requireRate(rates: RateSource, code: string, now = Number.NEGATIVE_INFINITY): Rate {
   const rate = rates.latest(code);
-  if (rate && now - rate.at <= (rate.maxAgeMs ?? maxRateAgeMs)) return rate;
+  if (rate && isCurrent(rate, now)) return rate;
   throw new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
     retryAfterSeconds: 5,
   });
+}
+
+/** Whether a price can be locked at a rate. */
+export function isCurrent({ at, maxAgeMs = maxRateAgeMs }: Rate, now: number): boolean {
+  return now - at <= maxAgeMs;
 }
 
 export interface Denomination {

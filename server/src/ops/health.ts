@@ -1,6 +1,6 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
-import { publicProblems, type NetworkHealth } from '../scanning/network-health.js';
+import { describeNetwork, publicProblems, type NetworkHealth } from '../scanning/network-health.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 import type { CurrentOutage } from './outage.js';
@@ -68,20 +68,6 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
     if (lagSeconds > limits.webhookLagSeconds) {
       throw new NotReady(`webhook deliveries have stalled and are ${lagSeconds} s late`);
     }
-  };
-}
-
-/** What `/readyz` tells of a network with nodes. Nodes are named by their place in the configuration, never by their URL. */
-function describeNetwork(one: ReturnType<Condition['networks']>[number]) {
-  const { mode, network, lagMs, connection, isOffered } = one;
-  return {
-    mode,
-    network,
-    isOffered,
-    ...(lagMs !== undefined && { lagSeconds: Math.floor(lagMs / 1000) }),
-    /** The one that answered last, if this process asks any: with several replicas, one reads the network. */
-    ...(connection && { node: connection.nodes.find(({ isInUse }) => isInUse)?.name }),
-    problems: publicProblems(one),
   };
 }
 

@@ -1,12 +1,12 @@
 /** Stores payments. */
-import type { LogValues, PaymentStatus } from 'crypto-checkout/contract';
+import type { LogValues, PaymentReview, PaymentStatus } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
-import { paymentStatusOf } from '../db/payment-status.js';
+import { isForReview, isUnusual, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
@@ -458,14 +458,21 @@ export interface PaymentFilter {
   /** The customer's email. */
   readonly customer?: string | undefined;
   readonly txHash?: string | undefined;
+  readonly review?: PaymentReview | undefined;
 }
 
 /** Each filter has an index of its own, in the order of the list. */
 function filters(
   e: ExpressionBuilder<Schema, 'payments'>,
-  { status, currency, network, customer }: PaymentFilter,
+  { status, currency, network, customer, review }: PaymentFilter,
 ): Expression<SqlBool>[] {
+  const refunds = e
+    .selectFrom('refunds')
+    .select('refunds.id')
+    .whereRef('refunds.payment_id', '=', 'payments.id')
+    .where('refunds.status', 'not in', ['cancelled', 'expired', 'failed']);
   return [
+    ...(review === undefined ? [] : [isUnusual, isForReview(review), e.not(e.exists(refunds))]),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),
@@ -508,8 +515,9 @@ export async function listRecords(
   scope: Scope,
   query: PageRequest & PaymentFilter,
 ): Promise<{ records: StoredRecord[]; total: number }> {
-  const { txRef, status, currency, network, customer, txHash } = query;
-  const isFiltered = [txRef, status, currency, network, customer, txHash].some((one) => one !== undefined);
+  const { txRef, status, currency, network, customer, txHash, review } = query;
+  const given = [txRef, status, currency, network, customer, txHash, review];
+  const isFiltered = given.some((one) => one !== undefined);
   return isFiltered ? listFiltered(reader, scope, query) : listAll(reader, scope, query);
 }
 

@@ -3,7 +3,7 @@
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
 import type { Feature } from '../shared/feature.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -28,6 +28,8 @@ export interface Reconciliation extends Feature {
   /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
   differences(): Promise<readonly BalanceDifferenceTable[]>;
   status(): Promise<ReconciliationStatus>;
+  /** How many addresses of a merchant's mode hold less than the books say. */
+  shortages(scope: Scope): Promise<number>;
   /** The merchant whose address it is; empty if it is nobody's. */
   merchantOf(mode: Mode, address: string): Promise<string>;
   /** The networks whose nodes tell balances. */
@@ -161,6 +163,12 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
     advance,
     differences: () => store.listDifferences(database.reader),
     status: () => store.readStatus(database.reader),
+    shortages: (scope) =>
+      store.countShortages(
+        database.reader,
+        scope,
+        networks.map(({ network }) => network.code),
+      ),
     merchantOf: (mode, address) => store.merchantOf(database.reader, mode, address),
 
     async check(network, address, apply, signal) {

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable, ReconciliationTable } from '../db/schema.js';
 import { inChunks } from '../db/chunks.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
 
 export type DifferenceState = BalanceDifferenceTable['state'];
@@ -144,6 +144,28 @@ export async function merchantOf(reader: Reader, mode: Mode, address: string): P
     .where('addresses.address', '=', address)
     .executeTakeFirst();
   return row?.payer ?? row?.holder ?? '';
+}
+
+/** How many addresses of a merchant's mode hold less than the books say. */
+export async function countShortages(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  networks: readonly string[],
+): Promise<number> {
+  if (networks.length === 0) return 0;
+  const { count } = await reader
+    .selectFrom('balance_differences as found')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'found.address').onRef('addresses.mode', '=', 'found.mode'),
+    )
+    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .select((e) => e.fn.countAll<number | string>().as('count'))
+    .where((e) => e.and({ 'found.mode': mode, 'found.state': 'shortage' }))
+    .where('found.network', 'in', networks)
+    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 export interface DifferenceCount extends NetworkRef {

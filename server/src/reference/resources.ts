@@ -77,6 +77,10 @@ export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
     title: 'Webhooks',
     description: 'The events that your server was sent, with its answers: look them up, and send them again.',
   },
+  homes: {
+    title: 'Home',
+    description: 'What waits for a person, what was sold, and whether the networks work.',
+  },
   sandbox: {
     title: 'Sandbox',
     description:

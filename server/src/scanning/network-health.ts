@@ -39,3 +39,22 @@ export function publicProblems({
     ),
   ];
 }
+
+/** What anybody may read of a network. Nodes are named by their place in the configuration, never by their URL. */
+export function describeNetwork(
+  one: Pick<
+    NetworkHealth,
+    'mode' | 'network' | 'lagMs' | 'problem' | 'disagreement' | 'connection' | 'isOffered'
+  >,
+) {
+  const { mode, network, lagMs, connection, isOffered } = one;
+  return {
+    mode,
+    network,
+    isOffered,
+    ...(lagMs !== undefined && { lagSeconds: Math.floor(lagMs / 1000) }),
+    /** The one that answered last, if this process asks any: with several replicas, one reads the network. */
+    ...(connection && { node: connection.nodes.find(({ isInUse }) => isInUse)?.name }),
+    problems: publicProblems(one),
+  };
+}

@@ -1,7 +1,7 @@
 /** Reads and writes transfers. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import { isListed, readCheckpointedPage } from '../db/pages.js';
+import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { TransferTable } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
@@ -72,11 +72,16 @@ export async function sumSince(
   return BigInt(total);
 }
 
-export function listTransfers(reader: Reader, scope: Scope, page: PageRequest): Promise<Page<TransferTable>> {
+export function listTransfers(
+  reader: Reader,
+  scope: Scope,
+  { status, ...page }: PageRequest & Pick<OperatorFilter, 'status'>,
+): Promise<Page<TransferTable>> {
   const query = reader
     .selectFrom('transfers')
     .selectAll()
     .where(isListed('transfers', scope, page));
+  if (status !== undefined) return readPage(query.where('status', '=', status), 'transfers', page);
   return readCheckpointedPage(reader, query, 'transfers', 'transfers', scope, page);
 }
 

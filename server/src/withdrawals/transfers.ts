@@ -162,8 +162,8 @@ export function createTransfers(deps: TransfersDeps) {
       return view(row);
     },
 
-    async list(scope: Scope, page: PageRequest): Promise<Page<Transfer>> {
-      const { rows, total } = await store.listTransfers(database.reader, scope, page);
+    async list(scope: Scope, query: PageRequest & Pick<OperatorFilter, 'status'>): Promise<Page<Transfer>> {
+      const { rows, total } = await store.listTransfers(database.reader, scope, query);
       return { rows: rows.map(view), total };
     },
 

@@ -2,7 +2,7 @@
 import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, paymentStatusOf } from '../payment-status.js';
+import { isOpen, isPayable, isUnusual, paymentStatusOf } from '../payment-status.js';
 import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
@@ -88,6 +88,11 @@ export const paymentTables = {
     })
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
+    })
+    .index('review', ['merchant_id', 'mode', 'state', 'created_at', 'id'], { where: isUnusual })
+    // What was paid on each day, without the rows.
+    .index('paid', ['merchant_id', 'mode', 'settled_at', 'base_currency', 'base_amount'], {
+      where: sql`settled_at is not null`,
     })
     // No index begins with the state: SQLite and PostgreSQL would read all open payments by it for the next page of the payable ones.
     .index('expiry', ['expires_at', 'id'], { where: isOpen })

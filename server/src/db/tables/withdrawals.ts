@@ -38,6 +38,7 @@ export const withdrawalTables = {
     updated_at: time(),
   })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
     .index('work', ['executor', 'status', 'created_at', 'id']),
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */

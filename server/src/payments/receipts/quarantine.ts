@@ -9,7 +9,7 @@ import type { QuarantineTable } from '../../db/schema.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
 import { errorMessage } from '../../shared/error-message.js';
-import type { Mode } from '../../shared/scope.js';
+import type { Mode, Scope } from '../../shared/scope.js';
 
 /** A transfer whose receipt could not be stored, and its block if it is in one. */
 export interface StoredTransfer {
@@ -152,6 +152,17 @@ export async function retryQuarantine(
     network === undefined ? all : all.where('network', '=', network)
   ).executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
+}
+
+/** How many payments of a merchant's mode are quarantined. */
+export async function countQuarantined(reader: Reader, { merchantId, mode }: Scope): Promise<number> {
+  const { count } = await reader
+    .selectFrom('quarantine')
+    .innerJoin('payments', 'payments.id', 'quarantine.payment_id')
+    .select((e) => e.fn.countAll<number | string>().as('count'))
+    .where((e) => e.and({ 'quarantine.mode': mode, 'payments.merchant_id': merchantId }))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 export interface QuarantineCount {

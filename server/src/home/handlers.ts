@@ -1,0 +1,11 @@
+/** Handlers of `/v1/home` and `/v1/networks`. */
+import { replyWith, type ApiHandlers } from '../api/handler.js';
+import type { createHome } from './home.js';
+
+export function createHomeHandlers(home: ReturnType<typeof createHome>): ApiHandlers<'homes'> {
+  return {
+    retrieve: (_input, { caller }) => replyWith(home.retrieve(caller)),
+
+    listNetworks: (_input, { caller }) => Promise.resolve({ data: home.listNetworks(caller) }),
+  };
+}

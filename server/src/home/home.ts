@@ -1,0 +1,135 @@
+/** What a shop's people look at first. What waits for them is counted by the lists that show it, so both always agree. */
+import type { Api, AttentionCode, Data, PaymentReview } from 'crypto-checkout/contract';
+import type { Currencies } from '../money/currencies.js';
+import { isCurrent, type RateSource } from '../money/rates.js';
+import { unitsToNumber } from '../money/units.js';
+import type { NetworkHealth } from '../scanning/network-health.js';
+import { describeNetwork } from '../scanning/network-health.js';
+import type { Clock } from '../shared/clock.js';
+import type { Scope } from '../shared/scope.js';
+import { dayMs, type createVolume } from './volume.js';
+
+export type Home = Data<Api['homes']['retrieve']>;
+type Attention = Home['attention'][number];
+
+/** The first row of a list and its length are all that is read of it. */
+type Count<Query> = (
+  scope: Scope,
+  query: Query & { page: number; skip: number },
+) => Promise<{ total: number }>;
+
+export interface HomeDeps {
+  readonly clock: Clock;
+  readonly currencies: Currencies;
+  readonly rates: RateSource;
+  readonly payments: Count<{ review: PaymentReview; from: number }>;
+  readonly refunds: Count<{ status: 'awaiting_approval' | 'failed' }>;
+  readonly transfers: Count<{ status: 'pending' }>;
+  readonly webhooks: Count<{ status: 'failed' }>;
+  readonly endpoint: (scope: Scope) => Promise<{ readonly disabledAt: number | null } | undefined>;
+  readonly balances: (scope: Scope) => Promise<readonly { readonly isSuspended: boolean }[]>;
+  /** Addresses that hold less than the books say. */
+  readonly shortages: (scope: Scope) => Promise<number>;
+  /** Payments that a scan could not process. */
+  readonly quarantined: (scope: Scope) => Promise<number>;
+  readonly networks: () => readonly NetworkHealth[];
+  readonly volume: ReturnType<typeof createVolume>;
+}
+
+const reviewedDays = 30;
+const one = { page: 1, skip: 1 };
+
+export function createHome(deps: HomeDeps) {
+  const { clock, currencies, rates } = deps;
+
+  const networksOf = ({ mode }: Scope) =>
+    deps
+      .networks()
+      .filter((network) => network.mode === mode)
+      .map(describeNetwork);
+
+  async function money(scope: Scope, now: number): Promise<Attention[]> {
+    const from = startOfDay(now) - reviewedDays * dayMs;
+    const payments = async (review: PaymentReview): Promise<Attention> => ({
+      code: `payments_${review}`,
+      count: (await deps.payments(scope, { ...one, review, from })).total,
+      list: { path: '/v1/transactions', query: { review, from: dateOf(from) } },
+    });
+    const refunds = async (
+      code: AttentionCode,
+      status: 'awaiting_approval' | 'failed',
+    ): Promise<Attention> => ({
+      code,
+      count: (await deps.refunds(scope, { ...one, status })).total,
+      list: { path: '/v1/refunds', query: { status } },
+    });
+    return Promise.all([
+      ...(['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const).map(payments),
+      refunds('refunds_to_approve', 'awaiting_approval'),
+      refunds('refunds_failed', 'failed'),
+      deps.transfers(scope, { ...one, status: 'pending' }).then(({ total }) => ({
+        ...{ code: 'transfers_waiting' as const, count: total },
+        list: { path: '/v1/transfers', query: { status: 'pending' } },
+      })),
+    ]);
+  }
+
+  async function server(scope: Scope): Promise<Attention[]> {
+    const { total } = await deps.webhooks(scope, { ...one, status: 'failed' });
+    const endpoint = await deps.endpoint(scope);
+    const suspended = (await deps.balances(scope)).filter(({ isSuspended }) => isSuspended);
+    const failing = networksOf(scope).filter(
+      ({ isOffered, lagSeconds, problems }) => !isOffered || lagSeconds === undefined || problems.length > 0,
+    );
+    const coins = new Set(currencies.options(scope.mode).map(({ currency }) => currency.code));
+    const now = clock.real();
+    const withoutRate = [...coins].filter((code) => {
+      const rate = rates.latest(code);
+      return !rate || !isCurrent(rate, now);
+    });
+    const counts: readonly (readonly [AttentionCode, number, Attention['list']])[] = [
+      ['webhooks_failed', total, { path: '/v1/webhooks', query: { status: 'failed' } }],
+      ['webhooks_off', endpoint !== undefined && endpoint.disabledAt !== null ? 1 : 0, null],
+      ['balances_suspended', suspended.length, { path: '/v1/balances', query: {} }],
+      ['books_differ', await deps.shortages(scope), null],
+      ['payments_stuck', await deps.quarantined(scope), null],
+      ['networks_failing', failing.length, { path: '/v1/networks', query: {} }],
+      ['rates_missing', withoutRate.length, null],
+    ];
+    return counts.map(([code, count, list]) => ({ code, count, list }));
+  }
+
+  async function volume(scope: Scope, now: number): Promise<Home['volume']> {
+    const days: Home['volume'] = [];
+    for (let back = reviewedDays; back >= 0; back -= 1) {
+      const start = startOfDay(now) - back * dayMs;
+      for (const { currency, payments, amount } of await deps.volume(scope, start, now)) {
+        const total = unitsToNumber(amount, currencies.known(currency));
+        days.push({ date: dateOf(start), currency, payments, amount: total });
+      }
+    }
+    return days;
+  }
+
+  return {
+    async retrieve(scope: Scope): Promise<Home> {
+      const now = clock.now(scope);
+      const waiting = [...(await money(scope, now)), ...(await server(scope))];
+      return {
+        mode: scope.mode,
+        today: dateOf(now),
+        attention: waiting.filter(({ count }) => count > 0),
+        volume: await volume(scope, now),
+      };
+    },
+
+    listNetworks: (scope: Scope): Data<Api['homes']['listNetworks']> =>
+      networksOf(scope).map(({ mode, network, isOffered, lagSeconds, node, problems }) => ({
+        ...{ network, name: currencies.network(mode, network)?.name ?? network, isOffered },
+        ...{ lagSeconds: lagSeconds ?? null, node: node ?? null, problems },
+      })),
+  };
+}
+
+const startOfDay = (time: number) => time - (time % dayMs);
+const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);

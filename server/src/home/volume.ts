@@ -1,0 +1,66 @@
+/** What was paid in full on each day. Days that are over are remembered, since no payment is added to them. */
+import type { Reader } from '../db/engine.js';
+import { sumUnits } from '../db/units.js';
+import type { Mode, Scope } from '../shared/scope.js';
+
+export const dayMs = 86_400_000;
+
+export interface DayVolume {
+  readonly currency: string;
+  readonly payments: number;
+  /** In units. */
+  readonly amount: bigint;
+}
+
+interface Known {
+  readonly volume: readonly DayVolume[];
+  /** Until when it may be used, by this machine's clock. */
+  readonly until: number;
+}
+
+/** A transaction that began before midnight can commit after it. */
+const settledAfterMs = 600_000;
+/** Live days never change. Test data can be wiped by a command. */
+const keptMs: Readonly<Record<Mode, number>> = { live: Number.POSITIVE_INFINITY, test: 60_000 };
+const mostKept = 10_000;
+
+export function createVolume(read: Reader) {
+  /** By merchant, mode and day, oldest first. */
+  const known = new Map<string, Known>();
+
+  /** @param start the beginning of the day, UTC, by the scope's clock. @param now by the same clock */
+  return async (scope: Scope, start: number, now: number): Promise<readonly DayVolume[]> => {
+    const key = `${scope.merchantId}/${scope.mode}/${start}`;
+    const kept = known.get(key);
+    if (kept && performance.now() < kept.until) return kept.volume;
+    const volume = await readDay(read, scope, start);
+    if (now >= start + dayMs + settledAfterMs) {
+      const [oldest] = known.keys();
+      if (known.size >= mostKept && oldest !== undefined) known.delete(oldest);
+      known.set(key, { volume, until: performance.now() + keptMs[scope.mode] });
+    }
+    return volume;
+  };
+}
+
+async function readDay(reader: Reader, { merchantId, mode }: Scope, start: number): Promise<DayVolume[]> {
+  const rows = await reader
+    .selectFrom('payments')
+    .select((e) => [
+      'base_currency',
+      e.fn.countAll<number | string>().as('payments'),
+      sumUnits(reader, 'base_amount').as('amount'),
+    ])
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .where('settled_at', '>=', start)
+    .where('settled_at', '<', start + dayMs)
+    .groupBy('base_currency')
+    .orderBy('base_currency')
+    .execute();
+  return rows.map(({ base_currency: currency, payments, amount }) => ({
+    currency,
+    payments: Number(payments),
+    amount: BigInt(amount),
+  }));
+}

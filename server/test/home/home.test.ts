@@ -1,0 +1,137 @@
+/** What waits for a shop's people, on both engines: each count is of the list that it names. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createVolume, dayMs } from '../../src/home/volume.js';
+import { engines } from '../support/engines.js';
+import { idsOf } from '../support/lists.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+interface Home {
+  readonly today: string;
+  readonly attention: readonly {
+    readonly code: string;
+    readonly count: number;
+    readonly list: { readonly path: string; readonly query: Record<string, string> } | null;
+  }[];
+  readonly volume: readonly { date: string; currency: string; payments: number; amount: number }[];
+}
+
+describe.each(engines)('Home, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+  });
+  afterAll(() => server.stop());
+
+  const home = (key?: string) => merchant.ask<Home>('GET', '/v1/home', key === undefined ? {} : { key });
+  const counts = async (key?: string) =>
+    Object.fromEntries((await home(key)).attention.map(({ code, count }) => [code, count]));
+  async function pay(amount: number, isCancelled = false): Promise<string> {
+    const { id, address } = await merchant.lock();
+    if (isCancelled) await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
+    await merchant.mine(2);
+    return id;
+  }
+
+  it('shows nothing to do to a new shop', async () => {
+    // Until each network was read once, Home says so.
+    await expect.poll(home).toMatchObject({ mode: 'test', attention: [], volume: [] });
+    expect((await home()).today).toBe(new Date().toISOString().slice(0, 10));
+  });
+
+  it('counts what came late, short, in excess or in another coin until it is refunded, and leads to it', async () => {
+    const excess = await pay(15);
+    await pay(10);
+    const late = await pay(10, true);
+    const short = await pay(5);
+    await merchant.sandbox('clock', { advanceSeconds: 3600 });
+    const wrong = await merchant.lock();
+    const { address } = wrong;
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'TRX', address, amount: 50 });
+    await merchant.mine(2);
+    await merchant.sandbox('clock', { advanceSeconds: 3600 });
+    await merchant.mine(1);
+    await expect
+      .poll(counts)
+      .toEqual({ payments_excess: 1, payments_late: 1, payments_short: 1, payments_wrong_coin: 1 });
+
+    const shown = async () => {
+      const lists = (await home()).attention.map(async ({ code, count, list }) => {
+        const query = new URLSearchParams(list?.query).toString();
+        const ids = idsOf(await server.api('GET', `${list?.path ?? ''}?${query}`));
+        expect(ids, code).toHaveLength(count);
+        return [code, ids] as const;
+      });
+      return Object.fromEntries(await Promise.all(lists));
+    };
+    expect(await shown()).toEqual({
+      ...{ payments_excess: [excess], payments_late: [late] },
+      ...{ payments_short: [short], payments_wrong_coin: [wrong.id] },
+    });
+    const other = await server.foreignKey('secret', 'test');
+    expect(await home(other)).toMatchObject({ attention: [], volume: [] });
+
+    const refund = await merchant.ask<{ id: string }>('POST', `/v1/payments/${excess}/refunds`, {
+      body: { kind: 'excess', address: 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9' },
+    });
+    expect(await shown()).toMatchObject({ refunds_to_approve: [refund.id], payments_late: [late] });
+    expect(await counts()).not.toHaveProperty('payments_excess');
+    await merchant.ask('POST', `/v1/refunds/${refund.id}/cancel`, { body: {} });
+    expect(await counts()).toMatchObject({ payments_excess: 1 });
+  });
+
+  it('sums what was paid in full on each day, and knows again what it read of days that are over', async () => {
+    const { volume, today } = await home();
+    const paid = volume.reduce((sum, { payments }) => sum + payments, 0);
+    expect([paid, volume.at(-1)?.currency]).toEqual([2, 'USD']);
+    expect(volume.reduce((sum, { amount }) => sum + amount, 0)).toBe(20);
+    expect(volume.every(({ date }) => date <= today)).toBe(true);
+
+    const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
+    const read = createVolume(server.database.reader);
+    const start = Date.parse(volume[0]?.date ?? '');
+    const first = await read(scope, start, start + 2 * dayMs);
+    expect(first).toEqual([
+      { currency: 'USD', payments: volume[0]?.payments, amount: expect.any(BigInt) as bigint },
+    ]);
+    expect(await read(scope, start, start + 2 * dayMs)).toBe(first);
+    expect(await read(scope, start, start + dayMs)).toBe(first);
+    const ofToday = createVolume(server.database.reader);
+    expect(await ofToday(scope, start, start + 1)).not.toBe(await ofToday(scope, start, start + 1));
+  });
+
+  it('says what works less well than it should: an endpoint that is off, and a suspended balance', async () => {
+    const { merchantId } = server.bootstrapped;
+    await merchant.command(
+      ...['merchants', 'update', merchantId, '--mode', 'test'],
+      ...['--webhook-url', 'http://127.0.0.1:9/hooks'],
+    );
+    await server.database.write((transaction) =>
+      transaction.updateTable('webhook_endpoints').set({ disabled_at: 1 }).execute(),
+    );
+    await merchant.command(
+      'balances',
+      'suspend',
+      '--merchant',
+      merchantId,
+      '--currency',
+      'USDT',
+      '--mode',
+      'test',
+    );
+    await pay(10);
+    const found = await counts();
+    expect(found).toMatchObject({ webhooks_off: 1, webhooks_failed: 1, balances_suspended: 1 });
+  });
+
+  it('lists the networks of the mode and how far they were read', async () => {
+    const networks = await merchant.ask<{ network: string }[]>('GET', '/v1/networks');
+    expect(networks).toContainEqual({
+      ...{ network: 'tron', name: 'Tron', isOffered: true, node: null, problems: [] },
+      lagSeconds: expect.any(Number) as number,
+    });
+  });
+});

@@ -1,0 +1,96 @@
+/** What a shop's people look at first: what waits for them, what was sold, and whether the networks work. */
+import * as z from 'zod/mini';
+import { endpoint } from './endpoint.js';
+import { mode } from './fields.js';
+
+export const attentionCodes = [
+  'payments_late',
+  'payments_short',
+  'payments_excess',
+  'payments_wrong_coin',
+  'payments_reversed',
+  'refunds_to_approve',
+  'refunds_failed',
+  'transfers_waiting',
+  'webhooks_failed',
+  'webhooks_off',
+  'balances_suspended',
+  'books_differ',
+  'payments_stuck',
+  'networks_failing',
+  'rates_missing',
+] as const;
+export type AttentionCode = (typeof attentionCodes)[number];
+
+const attention = z.object({
+  code: z.enum(attentionCodes),
+  count: z.int(),
+  /** The path of the list that shows them, and its query; null if only the server's operator can look further. */
+  list: z.nullable(z.object({ path: z.string(), query: z.record(z.string(), z.string()) })),
+});
+
+const home = z.object({
+  mode,
+  /** Today's date by the clock of the mode, UTC. */
+  today: z.string(),
+  /** What waits for a person. What has nothing is left out. Of payments, those of the last 30 days. */
+  attention: z.array(attention),
+  /** What was paid in full on each of the last 31 days, UTC, by base currency: oldest day first, without empty days. */
+  volume: z.array(
+    z.object({ date: z.string(), currency: z.string(), payments: z.int(), amount: z.number() }),
+  ),
+});
+
+const network = z.object({
+  network: z.string(),
+  name: z.string(),
+  /** Whether payers can choose it now. */
+  isOffered: z.boolean(),
+  /** How far it is behind; null if it was never read. */
+  lagSeconds: z.nullable(z.number()),
+  /** The node that it is read from, by its place in the configuration; null for networks without nodes. */
+  node: z.nullable(z.string()),
+  problems: z.array(z.string()),
+});
+
+export const homes = {
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/v1/home',
+    key: 'secret',
+    description:
+      'Says what waits for a person, each with the list that shows it, and what was paid on each of the last 31 days.',
+    data: home,
+    sample: {
+      message: 'Home fetched',
+      data: {
+        mode: 'live',
+        today: '2026-01-31',
+        attention: [
+          {
+            code: 'payments_late',
+            count: 2,
+            list: { path: '/v1/transactions', query: { review: 'late', from: '2026-01-01' } },
+          },
+          {
+            code: 'webhooks_failed',
+            count: 1,
+            list: { path: '/v1/webhooks', query: { status: 'failed' } },
+          },
+        ],
+        volume: [{ date: '2026-01-31', currency: 'NGN', payments: 12, amount: 60_000 }],
+      },
+    },
+  }),
+  listNetworks: endpoint({
+    method: 'GET',
+    path: '/v1/networks',
+    key: 'secret',
+    description: 'Returns the networks of the mode, how far each was read, and what is wrong with it.',
+    data: z.array(network),
+    sample: {
+      message: 'Networks fetched',
+      data: [{ network: 'tron', name: 'Tron', isOffered: true, lagSeconds: 2, node: 'node 1', problems: [] }],
+    },
+  }),
+};
