@@ -1,6 +1,6 @@
 /**
- * The status of a payment as SQL expressions, which an index and a filter share. Both must read exactly the same, or the databases
- * do not use the index.
+ * The status of a payment, and why somebody should look at it, as SQL expressions, which an index and a filter share. Both must
+ * read exactly the same, or the databases do not use the index.
  */
 import {
   paymentStates,
@@ -26,9 +26,15 @@ const reviewed: Readonly<Record<PaymentReview, readonly PaymentState[]>> = {
   wrong_coin: ['invalid'],
   reversed: ['reversed'],
 };
-/** What somebody should look at. An index has only these, so a filter must say this beside one of the reviews. */
+/** What somebody should look at. An index has only these, so a filter must say this too. */
 export const isUnusual = isIn(Object.values(reviewed).flat());
-export const isForReview = (review: PaymentReview) => isIn(reviewed[review]);
+export const paymentReviewOf = sql<string>`(case
+  ${sql.raw(
+    Object.entries(reviewed)
+      .map(([review, states]) => `when state in (${listOf(states)}) then '${review}'`)
+      .join('\n  '),
+  )}
+  end)`;
 
 const branches = paymentStatuses
   .filter((status) => status !== 'in progress')

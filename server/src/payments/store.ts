@@ -6,7 +6,7 @@ import { sumUnits } from '../db/units.js';
 import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
-import { isForReview, isUnusual, paymentStatusOf } from '../db/payment-status.js';
+import { isUnusual, paymentReviewOf, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
@@ -472,7 +472,7 @@ function filters(
     .whereRef('refunds.payment_id', '=', 'payments.id')
     .where('refunds.status', 'not in', ['cancelled', 'expired', 'failed']);
   return [
-    ...(review === undefined ? [] : [isUnusual, isForReview(review), e.not(e.exists(refunds))]),
+    ...(review === undefined ? [] : [isUnusual, e(paymentReviewOf, '=', review), e.not(e.exists(refunds))]),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),

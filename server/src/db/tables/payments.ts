@@ -2,7 +2,7 @@
 import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, isUnusual, paymentStatusOf } from '../payment-status.js';
+import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
 import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
@@ -89,7 +89,7 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    .index('review', ['merchant_id', 'mode', 'state', 'created_at', 'id'], { where: isUnusual })
+    .index('review', ['merchant_id', 'mode', paymentReviewOf, 'created_at', 'id'], { where: isUnusual })
     // What was paid on each day, without the rows.
     .index('paid', ['merchant_id', 'mode', 'settled_at', 'base_currency', 'base_amount'], {
       where: sql`settled_at is not null`,
