@@ -28,13 +28,16 @@ const reviewed: Readonly<Record<PaymentReview, readonly PaymentState[]>> = {
 };
 /** What somebody should look at. An index has only these, so a filter must say this too. */
 export const isUnusual = isIn(Object.values(reviewed).flat());
+/** As PostgreSQL writes it back, so that a test can compare. */
+const isOneOf = (states: readonly PaymentState[]) =>
+  states.length === 1 ? `state = '${states.join('')}'` : `state in (${listOf(states)})`;
 export const paymentReviewOf = sql<string>`(case
   ${sql.raw(
     Object.entries(reviewed)
-      .map(([review, states]) => `when state in (${listOf(states)}) then '${review}'`)
+      .map(([review, states]) => `when ${isOneOf(states)} then '${review}'`)
       .join('\n  '),
   )}
-  end)`;
+  else null end)`;
 
 const branches = paymentStatuses
   .filter((status) => status !== 'in progress')
