@@ -27,8 +27,8 @@ export interface Limits {
   readonly publicPerSecond: number;
   readonly paymentsPerMinutePerIp: number;
   readonly paymentsPerMinutePerKey: number;
-  /** Of refunds' claims, in either mode. */
-  readonly refundClaimsPerMinutePerIp: number;
+  /** Of refunds' claims and of the console's sign-in. */
+  readonly tokensPerMinutePerIp: number;
   /** Changes of one payment with public keys, in either mode. */
   readonly paymentChangesPerHour: number;
   /** What the payers of one merchant may store in a day, in megabytes. */
@@ -232,8 +232,8 @@ const variables = {
   RATE_LIMIT_PUBLIC_PER_SECOND: integer('Requests with public keys from one IP address', 25),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
-  RATE_LIMIT_REFUND_CLAIMS_PER_MINUTE_PER_IP: integer(
-    "Requests with the tokens of refunds' claims from one IP address",
+  RATE_LIMIT_TOKENS_PER_MINUTE_PER_IP: integer(
+    "Requests with the tokens of refunds' claims, and sign-ins to the console, from one IP address",
     10,
   ),
   RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR: integer('Changes of one payment with public keys, in all', 60),
@@ -359,7 +359,7 @@ export function readConfig(environment: Environment): Config {
           publicPerSecond: data.RATE_LIMIT_PUBLIC_PER_SECOND,
           paymentsPerMinutePerIp: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP,
           paymentsPerMinutePerKey: data.RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY,
-          refundClaimsPerMinutePerIp: data.RATE_LIMIT_REFUND_CLAIMS_PER_MINUTE_PER_IP,
+          tokensPerMinutePerIp: data.RATE_LIMIT_TOKENS_PER_MINUTE_PER_IP,
           paymentChangesPerHour: data.RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR,
           storedMegabytesPerDay: data.RATE_LIMIT_STORED_MEGABYTES_PER_DAY,
           testFactor: data.RATE_LIMIT_TEST_FACTOR,

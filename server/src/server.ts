@@ -174,6 +174,7 @@ async function serve(
       console: config.console
         ? { handlers: app.createConsoleHandlers(), authenticate: app.people.sessions.authenticate }
         : undefined,
+      auditLog: app.auditLog,
       database,
       keys,
       clock,

@@ -32,7 +32,7 @@ it('The defaults are those of a server for trying out', () => {
       paymentsPerMinutePerIp: 10,
       paymentsPerMinutePerKey: 600,
       paymentChangesPerHour: 60,
-      refundClaimsPerMinutePerIp: 10,
+      tokensPerMinutePerIp: 10,
       storedMegabytesPerDay: 5000,
       testFactor: 10,
       sandboxPerSecond: 20,

@@ -66,6 +66,7 @@ export const bankAccounts = {
     method: 'POST',
     path: '/v1/bank-accounts',
     key: 'secret',
+    stepUp: true,
     description:
       'Adds a bank account. The same account number at the same bank in the same currency can be added only once.',
     body: z.object({
@@ -110,6 +111,7 @@ export const bankAccounts = {
     method: 'GET',
     path: '/v1/bank-accounts/primary/{bank_account_id}',
     key: 'secret',
+    stepUp: true,
     changesOnGet: true,
     description:
       'Makes this the primary bank account instead of the current one. Repeating the call changes nothing.',

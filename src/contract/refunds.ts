@@ -214,6 +214,7 @@ export const refunds = {
     method: 'POST',
     path: '/v1/payments/{payment_id}/refunds',
     key: 'secret',
+    stepUp: true,
     description:
       'Starts a refund of a payment, and reserves its amount. The reply alone has `claimUrl`, the link that you send to the payer, who gives an address there. A reply that is repeated for its Idempotency-Key has none: make a new link.',
     params: z.object({ payment_id: described(id, 'Id of the payment.') }),
@@ -262,6 +263,7 @@ export const refunds = {
     method: 'POST',
     path: '/v1/refunds/{refund_id}/approve',
     key: 'secret',
+    stepUp: true,
     description:
       'Approves a refund that has an address: a transfer to it is created, and the address cannot change any longer. Repeating the call changes nothing.',
     params,
@@ -299,6 +301,7 @@ export const refunds = {
     method: 'POST',
     path: '/v1/refunds/{refund_id}/link',
     key: 'secret',
+    stepUp: true,
     description:
       'Makes a new link for the payer, which is valid for 30 days. The former one ends at once. Refunds that were cancelled or have expired get none.',
     params,

@@ -59,6 +59,7 @@ export const transfers = {
     method: 'POST',
     path: '/v1/transfers',
     key: 'secret',
+    stepUp: true,
     description:
       'Requests a withdrawal to an address or a saved wallet address. Amount and fee are reserved from the available balance.',
     body: transferBody,

@@ -34,6 +34,7 @@ export const walletAddresses = {
     method: 'POST',
     path: '/v1/wallet-addresses',
     key: 'secret',
+    stepUp: true,
     description:
       "Saves an address. Its checksum must be valid on the network or, if none is given, on one of the currency's networks.",
     body: z.object({
@@ -88,6 +89,7 @@ export const walletAddresses = {
     method: 'GET',
     path: '/v1/wallet-addresses/primary/{wallet_address_id}',
     key: 'secret',
+    stepUp: true,
     changesOnGet: true,
     description:
       'Makes this the primary address of its currency and network instead of the current one. Repeating the call changes nothing.',

@@ -9,6 +9,7 @@ import {
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { Keys } from '../merchants/keys.js';
 import { pathForLog, requestIdOf, startRequest } from '../ops/request.js';
 import type { Clock } from '../shared/clock.js';
@@ -36,6 +37,7 @@ export interface ExpressAppOptions {
     | undefined;
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
   readonly console: { readonly handlers: ConsoleHandlers; readonly authenticate: Authenticate } | undefined;
+  readonly auditLog: AuditLog;
   readonly database: Database;
   readonly keys: Pick<Keys, 'authenticate'>;
   readonly clock: Clock;

@@ -28,8 +28,8 @@ export interface IpLimits {
   readonly failedKey: CountRequest;
   /** Pages, files, the demo shop and `/readyz`. */
   readonly page: CountRequest;
-  /** A request with the token of a refund's claim, whose holder has no key. */
-  readonly claim: CountRequest;
+  /** A request with the token of a refund's claim or of a link to sign in, whose holder has no key. */
+  readonly token: CountRequest;
 }
 
 type CountRequest = (request: Request, response: Response) => Promise<void>;
@@ -106,7 +106,7 @@ export function createIpLimits(limits: Limits): IpLimits {
     anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp).count,
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
-    claim: createLimiter(limits.refundClaimsPerMinutePerIp, 60, byIp).count,
+    token: createLimiter(limits.tokensPerMinutePerIp, 60, byIp).count,
   };
 }
 

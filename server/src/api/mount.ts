@@ -64,7 +64,7 @@ export function mount<T extends Table>(
     if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {
       setLabel(response, mounted.path);
-      await ipLimits?.claim(request, response);
+      await ipLimits?.token(request, response);
       const { json } = await mounted.run({ request, response, values: match.values });
       return sendJson(response, 200, json);
     }
@@ -147,7 +147,7 @@ function* mountedEndpoints(
       const handler = handlers[resource]?.[verb];
       if (!handler) throw new Error(`${resource}.${verb} has no handler`);
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-        const run = createOperation(endpoint, path, handler, deps);
+        const run = createOperation(`${resource}.${verb}`, endpoint, path, handler, deps);
         const { method, key, changesOnGet } = endpoint;
         yield { method, path, key, changesOnGet, operation: { resource, verb, endpoint, path, run } };
       }

@@ -13,13 +13,14 @@ import {
 } from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
 import { readBody } from './read-body.js';
+import { personActor, type AuditLog, type NewAuditEntry } from '../merchants/audit-log.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
 import { createSerialize } from './serialize.js';
 import type { SessionCookies } from './session.js';
 import { createValidate } from './validate.js';
 import type { Visitor } from '../people/sessions.js';
-import type { Caller } from '../shared/scope.js';
+import type { Caller, PersonCaller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface OperationDeps {
@@ -30,6 +31,7 @@ export interface OperationDeps {
   readonly stopping: AbortSignal;
   /** Undefined if the console is off. */
   readonly sessions: SessionCookies | undefined;
+  readonly auditLog: Pick<AuditLog, 'recordUnlessDone'>;
 }
 
 /** A request whose key has been checked. */
@@ -45,13 +47,15 @@ export interface Call {
 /** Reads, validates and handles a call. */
 export type RunOperation = (call: Call) => Promise<KeyedReply>;
 
+/** @param name of the endpoint, `payments.create` */
 export function createOperation<E extends Endpoint>(
+  name: string,
   endpoint: E,
   path: string,
   handler: Handler<E>,
   deps: OperationDeps,
 ): RunOperation {
-  const { database, idempotency } = deps;
+  const { database, idempotency, auditLog } = deps;
   const names = placeholderNames(path);
   const validate = createValidate(endpoint);
   const serialize = createSerialize(endpoint);
@@ -71,6 +75,12 @@ export function createOperation<E extends Endpoint>(
       const reply = await database.write(async (transaction) => {
         await record?.claim(transaction);
         const result = await work(transaction);
+        if (call.caller?.person) {
+          await auditLog.recordUnlessDone(
+            transaction,
+            entryOf(name, call.caller, decodeParams(names, call.values), result.data),
+          );
+        }
         // Serialized inside the transaction, so that a reply that breaks the contract rolls its change back.
         json = serialize(result as Reply<Data<E>>);
         await record?.save(transaction, json);
@@ -196,4 +206,25 @@ function queryOf(request: Request): Readonly<Record<string, unknown>> {
 /** The path with its values in canonical encoding, however the caller encoded them. */
 function concretePath(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+/** What the audit log says of a person's change that has no entry of its own: never a body, which can have personal data. */
+function entryOf(
+  name: string,
+  { merchantId, mode, person }: PersonCaller,
+  params: Readonly<Record<string, string>>,
+  data: unknown,
+): NewAuditEntry {
+  const subjectId = Object.values(params)[0] ?? idIn(data) ?? '';
+  return {
+    ...{ merchantId, mode, actor: personActor(person), action: 'console.change', subjectId },
+    after: { call: name, ...params },
+  };
+}
+
+/** The id of the record in a reply. That of a new payment stands one level deeper. */
+function idIn(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  if ('payment' in data) return idIn(data.payment);
+  return 'id' in data && typeof data.id === 'string' ? data.id : undefined;
 }

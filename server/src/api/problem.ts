@@ -60,7 +60,7 @@ function sendProblem(
   publicUrl: string,
 ): void {
   const { param, errors, paymentId, retryAfterSeconds } = details;
-  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (status === 401 && code !== 'session_required') response.setHeader('WWW-Authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('Retry-After', String(retryAfterSeconds ?? 5));
   const isSecret = callerOf(response)?.kind === 'secret';
   const data = {

@@ -9,6 +9,11 @@ export function afterCommit(callback: () => void): void {
   current.getStore()?.push(callback);
 }
 
+/** Stands for the running transaction, whose handle several share that commit together; undefined outside of one. */
+export function runningTransaction(): object | undefined {
+  return current.getStore();
+}
+
 /** @returns a function that drops the callbacks passed to `afterCommit` since, for a part that was rolled back */
 export function markCallbacks(): () => void {
   const callbacks = current.getStore();

@@ -2,6 +2,7 @@
 import type { Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person } from '../shared/scope.js';
 import { checkAuditChain, hashEntry, type AuditCheck } from './audit-chain.js';
+import { runningTransaction } from '../db/transaction-context.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -87,6 +88,8 @@ export interface AuditEntry {
 export interface AuditLog {
   /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
   record(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
+  /** Adds an entry unless the transaction has one: for what has no entry of its own kind. */
+  recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** Oldest first. */
   list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]>;
   /** Whether anything was changed, added or removed past the log. @param noted a hash that the log must have */
@@ -94,26 +97,39 @@ export interface AuditLog {
 }
 
 export function createAuditLog(clock: Clock): AuditLog {
+  const done = new WeakSet<object>();
+
+  async function record(
+    transaction: Transaction,
+    { merchantId, mode, actor, action, subjectId, before, after }: NewAuditEntry,
+  ): Promise<void> {
+    const running = runningTransaction();
+    if (running) done.add(running);
+    const changed = (field: string) => !isSame(before?.[field], after?.[field]);
+    const fieldsOf = (fields: AuditFields | undefined) =>
+      fields && JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
+    if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
+    const previousHash = await store.lockHead(transaction);
+    const row = {
+      time: clock.real(),
+      merchant_id: merchantId,
+      mode: mode ?? null,
+      actor,
+      action,
+      subject_id: subjectId,
+      before: fieldsOf(before) ?? null,
+      after: fieldsOf(after) ?? null,
+      previous_hash: previousHash,
+    };
+    await store.insertEntry(transaction, { ...row, hash: hashEntry(row) });
+  }
+
   return {
-    async record(transaction, { merchantId, mode, actor, action, subjectId, before, after }) {
-      const changed = (field: string) => !isSame(before?.[field], after?.[field]);
-      const fieldsOf = (fields: AuditFields | undefined) =>
-        fields &&
-        JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
-      if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
-      const previousHash = await store.lockHead(transaction);
-      const row = {
-        time: clock.real(),
-        merchant_id: merchantId,
-        mode: mode ?? null,
-        actor,
-        action,
-        subject_id: subjectId,
-        before: fieldsOf(before) ?? null,
-        after: fieldsOf(after) ?? null,
-        previous_hash: previousHash,
-      };
-      await store.insertEntry(transaction, { ...row, hash: hashEntry(row) });
+    record,
+
+    async recordUnlessDone(transaction, entry) {
+      const running = runningTransaction();
+      if (!running || !done.has(running)) await record(transaction, entry);
     },
 
     check: checkAuditChain,

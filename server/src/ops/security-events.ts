@@ -6,7 +6,10 @@ import type { Clock } from '../shared/clock.js';
 
 const refusals: Readonly<Record<string, string>> = {
   invalid_api_key: 'Wrong key',
+  session_required: 'Wrong session',
   secret_key_required: 'Access refused',
+  role_not_allowed: 'Access refused',
+  origin_not_allowed: 'Access refused',
   customer_not_allowed: 'Access refused',
   rate_limited: 'Limit hit',
 };

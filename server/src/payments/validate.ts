@@ -18,18 +18,19 @@ const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Accepts an https URL or an empty string. In test mode it also accepts http on localhost, for development.
- * @param origins those that a public key may send payers to, as the merchant set them; null if the merchant set none
+ * @param origins those that a public key, and a person in the console, may send payers to, as the merchant set them; null if the merchant set none
  * @returns the URL, and whether the page may go there by itself. Anybody can have a public key, so without the
  *   merchant's list its URL may lead anywhere: the page then shows the host and asks.
  * Problem: `validation_error`.
  */
 export function checkRedirect(
   text: string,
-  { mode, kind }: Pick<Actor, 'mode' | 'kind'>,
+  { mode, kind, person }: Pick<Actor, 'mode' | 'kind' | 'person'>,
   origins: readonly string[] | null,
 ): { readonly url: string; readonly isTrusted: boolean } {
   const url = checkRedirectUrl(text, mode);
-  if (kind === 'secret') return { url, isTrusted: true };
+  // A stolen session must not lead payers elsewhere.
+  if (kind === 'secret' && !person) return { url, isTrusted: true };
   if (url === '' || origins === null) return { url, isTrusted: false };
   if (!origins.includes(new URL(url).origin)) {
     throw invalidField('redirectUrl', "Must be on one of the merchant's redirect origins, or empty");

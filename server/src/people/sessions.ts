@@ -40,8 +40,6 @@ export interface SignedIn {
   readonly person: Omit<Person, 'address' | 'requestId'>;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 export function createSessions({ database, clock, newId, auditLog }: SessionsDeps) {
   /** When sessions were used that is not written yet, by id. */
   let uses = new Map<string, number>();

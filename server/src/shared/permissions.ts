@@ -21,6 +21,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     ...own,
     ...{ payments: 'all', transactions: 'all', customers: 'all' },
     refunds: ['list', 'retrieve', 'create', 'cancel', 'link'],
+    ...{ webhooks: 'all', home: 'read' },
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
     ...{ paymentPlans: 'read', subscribers: 'read', homes: 'read' },
     webhooks: ['list', 'retrieve', 'retry'],

@@ -57,5 +57,5 @@ export interface PersonCaller extends KeyOwner {
 
 /** Who makes a request: the holder of an API key, or a person. */
 export type Caller = KeyCaller | PersonCaller;
-/** What payments need to know of a caller: the kind of key decides what it may see and do. */
-export type Actor = Scope & Pick<Caller, 'kind'>;
+/** What payments need to know of a caller: the kind of key, and whether it is a person, decide what it may see and do. */
+export type Actor = Scope & Pick<Caller, 'kind'> & { readonly person?: Person | undefined };

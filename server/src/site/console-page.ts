@@ -48,16 +48,12 @@ export function consolePage({ publicUrl, directory }: ConsolePageOptions): Route
 
   const router = Router();
   // Only names that a build can have, so that a request reaches no other file.
-  router.get(/^\/console\/(console|chunks\/[\w-][\w.-]*)\.(js|css)$/, async (request, response) => {
+  router.get(/^\/console\/(console|chunks\/[\w-][\w.-]*)\.(js|css)$/, async (request, response, next) => {
     const { 0: stem = '', 1: extension = '' } = request.params;
     const file = await read(`${stem}.${extension}`);
     if (!file) {
-      const isChunk = stem.startsWith('chunks/');
-      const text = isChunk ? 'Not found\n' : 'The console has not been built. Run "npm run build".\n';
-      response
-        .status(isChunk ? 404 : 503)
-        .type('text')
-        .send(text);
+      if (stem.startsWith('chunks/')) return next();
+      response.status(503).type('text').send('The console has not been built. Run "npm run build".\n');
       return;
     }
     response.set({
@@ -68,7 +64,7 @@ export function consolePage({ publicUrl, directory }: ConsolePageOptions): Route
     sendCompressed(request, response, file);
   });
   // Which page it is, the script reads from the address.
-  router.get(/^\/console(\/.*)?$/, (_request, response) => {
+  router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {
     const locale = pickLocale(['en']);
     const content = html`<checkout-console base="${path}/console" api-url="${path}"></checkout-console>
       <noscript><p>${locale.texts.needsScript}</p></noscript>`;

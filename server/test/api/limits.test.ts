@@ -19,7 +19,7 @@ const limits = {
   paymentsPerMinutePerIp: 2,
   paymentsPerMinutePerKey: 600,
   paymentChangesPerHour: 60,
-  refundClaimsPerMinutePerIp: 10,
+  tokensPerMinutePerIp: 10,
   storedMegabytesPerDay: 1000,
   testFactor: 2,
   sandboxPerSecond: 20,

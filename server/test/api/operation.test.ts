@@ -4,10 +4,12 @@ import { createServer } from 'node:http';
 import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
+import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createOperation } from '../../src/api/operation.js';
 import { openDatabase } from '../../src/db/open.js';
 import { startRequest } from '../../src/ops/request.js';
 import type { Caller } from '../../src/shared/scope.js';
+import { clockAt } from '../support/clock.js';
 import { engines } from '../support/engines.js';
 
 const caller: Caller = {
@@ -31,13 +33,20 @@ it.each(engines)(
     const changes: string[] = [];
     const endpoint = api.wallets.retrieve;
     const run = createOperation(
+      'wallets.retrieve',
       endpoint,
       endpoint.path,
       async (_input, context) => {
         await context.change(() => Promise.resolve((changes.push('first'), sample.data)));
         return context.change(() => Promise.resolve((changes.push('second'), sample.data)));
       },
-      { database, idempotency: undefined, sessions: undefined, stopping: new AbortController().signal },
+      {
+        database,
+        idempotency: undefined,
+        sessions: undefined,
+        auditLog: createAuditLog(clockAt(() => 0)),
+        stopping: new AbortController().signal,
+      },
     );
     const app = express().use(startRequest);
     app.get('/', async (request, response) => {

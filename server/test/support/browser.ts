@@ -9,14 +9,15 @@ export interface TestBrowser {
   send(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
 
-export function openBrowser(url: string, cookie = ''): TestBrowser {
+/** @param site what it says of the page that asks; null: it is too old to say */
+export function openBrowser(url: string, cookie = '', site: string | null = 'same-origin'): TestBrowser {
   return {
     cookie,
     async send(method, path, { headers, ...options } = {}) {
       const answer = await call(url, method, path, {
         ...options,
         headers: {
-          'Sec-Fetch-Site': 'same-origin',
+          ...(site !== null && { 'Sec-Fetch-Site': site }),
           'X-Checkout-Mode': 'test',
           ...(this.cookie !== '' && { Cookie: this.cookie }),
           ...headers,

@@ -15,6 +15,7 @@ import { createProblemHandler } from '../../src/api/problem.js';
 import { startRequest } from '../../src/ops/request.js';
 import { newId } from '../../src/shared/ids.js';
 import type { Limits } from '../../src/config.js';
+import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createKeys, type Keys } from '../../src/merchants/keys.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import type { Mode } from '../../src/shared/scope.js';
@@ -84,6 +85,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       idempotency: options.isIdempotent === false ? undefined : idempotency,
       stopping: stopping.signal,
       sessions: undefined,
+      auditLog: createAuditLog(clock),
       keys,
       clock,
       callerLimits: limits && createLimits(limits),

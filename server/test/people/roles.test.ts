@@ -1,0 +1,101 @@
+/** What each role may call: every route of the API, the sandbox and the console, over real HTTP, against the table in roles.txt. */
+import { api, consoleApi, roles, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
+import { sqlite } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+  ...api,
+  sandbox,
+  ...consoleApi,
+};
+const routes = Object.entries(tables).flatMap(([resource, verbs]) =>
+  Object.entries(verbs)
+    .filter(([, { key }]) => key !== 'none')
+    .flatMap(([verb, { method, path, aliases = [] }]) =>
+      [path, ...aliases].map((one) => ({ name: `${resource}.${verb}`, method, path: one })),
+    ),
+);
+
+let server: TestServer;
+let real = Date.now();
+beforeAll(async () => {
+  server = await startServer({ engine: sqlite, overrides: { realNow: () => real } });
+});
+afterAll(() => server.stop());
+
+/** What a browser is told. Nobody has the id `nobody`, and no body is right, so nothing changes. */
+async function ask(browser: TestBrowser, method: string, path: string): Promise<string> {
+  const options = method === 'GET' ? {} : { body: { token: 1, role: 1, everywhere: 'x' } };
+  const { body } = await browser.send(method, path.replace(/\{\*?\w+\}/g, 'nobody'), options);
+  const code = String((body.data as { code?: string } | undefined)?.code);
+  if (['role_not_allowed', 'step_up_required', 'session_required', 'secret_key_required'].includes(code))
+    return code;
+  return 'yes';
+}
+
+describe('Each role', () => {
+  const answers = new Map<string, string>();
+  const permissions = new Map<Role, unknown>();
+  beforeAll(async () => {
+    for (const role of roles) {
+      const browser = await signIn(server, role);
+      permissions.set(role, (await browser.send('GET', '/console/api/session')).body.data['permissions']);
+      for (const { method, path } of routes) {
+        answers.set(`${role} now ${method} ${path}`, await ask(browser, method, path));
+      }
+      real += 10 * 60_000;
+      for (const { method, path } of routes) {
+        answers.set(`${role} later ${method} ${path}`, await ask(browser, method, path));
+      }
+    }
+  });
+
+  it('may call what the table says, and what moves money or changes keys or the team only after a fresh sign-in', async () => {
+    const words: Readonly<Record<string, string>> = {
+      'yes yes': 'yes',
+      'yes step_up_required': 'fresh',
+      'role_not_allowed role_not_allowed': '-',
+    };
+    const cell = (role: Role, method: string, path: string) => {
+      const both = ['now', 'later'].map((when) => answers.get(`${role} ${when} ${method} ${path}`)).join(' ');
+      return (words[both] ?? both).padEnd(10);
+    };
+    const lines = routes.map(({ method, path }) =>
+      `${`${method} ${path}`.padEnd(72)} ${roles.map((role) => cell(role, method, path)).join(' ')}`.trimEnd(),
+    );
+    const head = `${'route'.padEnd(72)} ${roles.map((role) => role.padEnd(10)).join(' ')}`.trimEnd();
+    await expect(`${[head, ...lines].join('\n')}\n`).toMatchFileSnapshot('roles.txt');
+  });
+
+  it('is told by its session what it may call', () => {
+    for (const role of roles) {
+      const allowed = routes.filter(
+        ({ method, path }) => answers.get(`${role} now ${method} ${path}`) === 'yes',
+      );
+      expect(new Set(permissions.get(role) as string[]), role).toEqual(
+        new Set(allowed.map(({ name }) => name)),
+      );
+    }
+  });
+
+  it('reaches nothing that leads payers elsewhere: those are commands, and no routes', () => {
+    const reachable = routes.map(({ path }) => path).join('\n');
+    expect(reachable).not.toMatch(/deposit-keys|treasury|gas|networks(?!\})|merchants|fee-basis|policy|live/);
+  });
+});
+
+it.each(routes)(
+  '$method $path: an API key opens none of the console, and nobody without either',
+  async (route) => {
+    const { method, path } = route;
+    const nobody = openBrowser(server.url);
+    const { status, body } = await nobody.send(method, path.replace(/\{\*?\w+\}/g, 'nobody'), {});
+    const isConsole = path.startsWith('/console/');
+    expect([status, body.data.code]).toEqual([401, isConsole ? 'session_required' : 'missing_api_key']);
+    if (!isConsole) return;
+    const key = server.secretKey;
+    expect((await nobody.send(method, path, { key })).body.data.code).toBe('session_required');
+  },
+);
